@@ -22,11 +22,21 @@ from shared.core.cluster.storage import claim_keys
 from shared.core.draining.held_claims import claims_on_their_way_out, for_one_pod, waiting_for_a_place
 from shared.core.draining.observation import Observation, Proof
 from shared.core.rules.pods import movable
+from shared.core.rules.upgrades import may_be_taken
 from shared.core.rules.workload_limits import other_claims
-from shared.errors import Gone
+from shared.errors import EbbError, Gone
+from shared.ports import Pools
 from shared.store.compare_and_set import read_cluster
 
 SLOW_READS_STAND_FOR: Final = timedelta(seconds=5)
+
+
+def in_upgrade(pools: Pools, node: Node) -> bool:
+    """Return whether an upgrade of its pool may be emptying the node. Where GKE cannot be asked, it is not known to."""
+    try:
+        return may_be_taken(node, pools.read().pools.get(node.pool))
+    except EbbError:
+        return False
 
 
 class Observer:
@@ -59,7 +69,9 @@ class Observer:
     def observe_anew(self) -> Observation:
         """Return the observation with nothing remembered. Raises Retryable when a part cannot be read."""
         self._read_at = float("-inf")
-        return self.observe()
+        observed = self.observe()
+        taken = observed.node is not None and in_upgrade(self._session.ports.pools, observed.node)
+        return replace(observed, in_upgrade=taken)
 
     def prove(self, node: Node) -> None:
         """Look at the whole cluster whether what is on the node has a place elsewhere. Raises Retryable."""

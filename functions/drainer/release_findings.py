@@ -6,8 +6,10 @@ Must not write: a finding either still holds or it does not.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Final
 
+from functions.drainer.observe import in_upgrade
 from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import failed_at
 from shared.core.cluster.annotation import holding_order, read_annotation
@@ -20,7 +22,7 @@ from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Claim, ClusterState
-from shared.errors import EbbError
+from shared.core.rules.upgrades import waits_long, watchdog_of
 
 
 @dataclass(frozen=True)
@@ -96,30 +98,27 @@ def _still_broken(context: ReleaseContext) -> bool:
 
 
 def _still_demanded(context: ReleaseContext) -> bool:
-    """Some pod still waits, and nobody else has begun to empty the node."""
-    return _still_wanted(context) and not _is_others(context)
+    """Some pod still waits, for long where an upgrade may be emptying the node, and nobody else works on it."""
+    if context.claim is None or _is_others(context.node):
+        return False
+    waiting = filter(is_waiting, context.session.ports.cluster.unbound_pods())
+    return any(map(partial(waits_long, now=context.now), waiting) if _in_upgrade(context) else waiting)
 
 
 def _still_lacking(context: ReleaseContext) -> bool:
     """Some buffer has fewer chunks with room than it is to have, or does not say, and nobody else empties the node."""
     held = context.session.ports.cluster.buffers().held
     lacking = any(each.ready is None or each.ready < each.replicas for each in held)
-    return context.claim is not None and lacking and not _is_others(context)
+    return context.claim is not None and lacking and not _is_others(context.node) and not _in_upgrade(context)
 
 
-def _is_others(context: ReleaseContext) -> bool:
-    """Whether others work on the node or its pool by now: to give it back would bring no room."""
-    node = context.node
-    return (node is not None and bool(node.lifecycle or node.outside)) or _upgrades(context)
+def _is_others(node: Node | None) -> bool:
+    """Whether others are seen to work on the node by now: to give it back would bring no room."""
+    return node is not None and bool(node.lifecycle or node.outside)
 
 
-def _upgrades(context: ReleaseContext) -> bool:
-    """Whether GKE upgrades the pool: then its cordon is GKE's, too. Unknown, when it cannot be asked, is no."""
-    try:
-        pool = context.session.ports.pools.read().pools.get(context.session.pool)
-    except EbbError:
-        return False
-    return pool is not None and pool.upgrading
+def _in_upgrade(context: ReleaseContext) -> bool:
+    return context.node is not None and in_upgrade(context.session.ports.pools, context.node)
 
 
 def _still_overdue(context: ReleaseContext) -> bool:
@@ -129,8 +128,7 @@ def _still_overdue(context: ReleaseContext) -> bool:
     record = context.record
     if record is None or record.phase is not DrainPhase.DRAINED or record.drained_at is None:
         return False
-    overdue = context.now - record.drained_at >= context.claim.settings.watchdog
-    return overdue and not _upgrades(context)
+    return context.now - record.drained_at >= watchdog_of(context.claim.settings, in_upgrade=_in_upgrade(context))
 
 
 def reason_found(context: ReleaseContext, why: Halt) -> Halt:

@@ -184,6 +184,7 @@ def _pool(pool: Any) -> NodePool:
         min_per_zone=scaling.min_node_count,
         min_total=scaling.total_min_node_count,
         upgrading=pool.status.name in _AT_WORK or bool(pool.update_info.blue_green_info.phase),
+        version=pool.version,
         tpu_topology=pool.placement_policy.tpu_topology,
         queued=pool.queued_provisioning.enabled,
         compact=_placed_together(pool.placement_policy),

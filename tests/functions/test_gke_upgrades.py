@@ -1,13 +1,16 @@
 """Upgrades of a pool, surge and blue-green: GKE says so of the pool, and cordons nodes itself."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from functions.drainer.receive import PushReply
+from shared.answers import Eviction
 from shared.core.cluster.node import Node, NodePool
 from shared.core.records.drain_record import DrainPhase
+from shared.core.records.evictions import EvictionAnswer
 from tests.builders import node, order, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb
 
@@ -63,6 +66,69 @@ def test_a_drain_in_flight_when_an_upgrade_begins_ends_as_it_was_begun() -> None
     assert ebb.drain(order()) is PushReply.DONE
 
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+@pytest.mark.parametrize(
+    ("expected", "pool"),
+    [
+        pytest.param(False, NodePool("a"), id="no upgrade"),
+        pytest.param(True, UPGRADING, id="one that may have taken the node"),
+        pytest.param(False, replace(UPGRADING, version="1.34.1"), id="one that is over for the node"),
+    ],
+)
+def test_at_its_deadline_a_drain_leaves_a_node_cordoned_that_an_upgrade_may_have_taken(
+    expected: bool, pool: NodePool
+) -> None:
+    ebb = FakeEbb(node("n1", version="1.34.1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB))
+    shut = [Eviction(EvictionAnswer.BUDGET, "default/web")] * 2000
+    ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), *shut]  # granted when it is asked for a trial
+    ebb.later(10, lambda: setattr(ebb.pools, "pools", {"a": pool}))
+
+    work_for(ebb, minutes=12)
+
+    assert ebb.cluster.nodes["n1"].unschedulable is expected
+
+    work_for(ebb, minutes=10)
+    assert not ebb.cluster.nodes["n1"].unschedulable, "no longer than ten minutes after the deadline"
+
+
+def work_for(ebb: FakeEbb, minutes: float) -> None:
+    """Begin the drain, or go on with it, until the time is over or the drain."""
+    until = ebb.clock.now() + timedelta(minutes=minutes)
+    ebb.drain(order()) if ebb.record() is None else None
+    while ebb.clock.now() < until and ebb.record().phase is not DrainPhase.SETTLED:  # type: ignore[union-attr]
+        ebb.deliver(ebb.bus.published[-1])
+
+
+def test_a_pod_that_waits_beside_a_held_node_gets_it_within_minutes_of_an_upgrade_that_lasts_for_hours() -> None:
+    """Before, demand and the watchdog rested as long as the upgrade: eight hours, and more."""
+    ebb = FakeEbb(node("n1"), *(node(f"n{number}", cpu=0.2) for number in (2, 3)), pod("p", on="n1", kind=WEB))
+    ebb.drain(order())
+    ebb.pools.pools = {"a": UPGRADING}
+    ebb.cluster.put(pod("morning", cpu=3, unschedulable_since=ebb.clock.now()))
+
+    waited = passes_until_freed(ebb)
+
+    assert waited <= timedelta(minutes=15)
+
+
+def test_an_upgrade_that_lasts_for_hours_doubles_the_watchdogs_time() -> None:
+    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB))
+    ebb.drain(order())
+    ebb.pools.pools = {"a": UPGRADING}
+
+    assert timedelta(minutes=50) <= passes_until_freed(ebb) <= timedelta(minutes=55)
+
+
+def passes_until_freed(ebb: FakeEbb) -> timedelta:
+    """Let the planner pass every five minutes and its orders arrive, until no node is cordoned."""
+    begun = ebb.clock.now()
+    while any(each.unschedulable for each in ebb.cluster.nodes.values()):
+        ebb.pass_time(minutes=5)
+        ebb.tick()
+        while ebb.bus.published:
+            ebb.deliver(ebb.bus.published.pop(0))
+    return ebb.clock.now() - begun
 
 
 def test_a_drained_node_that_the_upgrade_makes_anew_is_settled_and_the_new_one_is_left_alone() -> None:

@@ -46,6 +46,7 @@ def node(given: wire.Node) -> Node:
         allocatable=Resources.parse(given.status.allocatable or {}),
         conditions=frozenset(each.type for each in given.status.conditions or () if _is_told(each)),
         kubelet=_kubelet(given.status),
+        version=_version(given.status).removeprefix("v"),
     )
 
 
@@ -54,8 +55,11 @@ def _is_told(condition: wire.Condition) -> bool:
 
 
 def _kubelet(status: wire.NodeStatus) -> Kubelet:
-    version = status.node_info.kubelet_version if status.node_info else ""
-    return Kubelet(minor_version(version), frozenset(status.declared_features or ()))
+    return Kubelet(minor_version(_version(status)), frozenset(status.declared_features or ()))
+
+
+def _version(status: wire.NodeStatus) -> str:
+    return status.node_info.kubelet_version if status.node_info else ""
 
 
 def _once_ready(condition: wire.Condition | None, created: datetime) -> bool:

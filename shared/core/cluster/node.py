@@ -28,6 +28,8 @@ class Node:
     conditions: frozenset[str] = frozenset()
     """Those of `names.LIFECYCLE_CONDITIONS` and `names.SUSPENDED_CONDITION` that are True."""
     kubelet: Kubelet = ANY_KUBELET
+    version: str = ""
+    """GKE's version of it (`1.33.4-gke.1245000`), by which an upgrade is seen to have reached it."""
 
     @property
     def stands_by(self) -> bool:
@@ -89,6 +91,8 @@ class NodePool:
     min_per_zone: int = 0
     min_total: int = 0
     upgrading: bool = False
+    version: str = ""
+    """The version that GKE gives its nodes; empty where it is not known."""
     tpu_topology: str = ""
     """The shape of a TPU slice, in chips."""
     queued: bool = False

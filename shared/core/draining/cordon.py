@@ -9,12 +9,14 @@ from typing import Final
 from shared.core.cluster.annotation import read_annotation
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.cluster.node import Node
-from shared.core.draining.completion import drained
+from shared.core.draining.completion import WATCH_EVERY, drained
 from shared.core.draining.observation import Drain
 from shared.core.draining.steps import Await, Cordon, GiveBack, RecordPhase, Settle, Step
 from shared.core.outcomes import Halt, Outcome
 from shared.core.records.drain_record import DrainPhase
+from shared.core.rules.upgrades import MAY_TAKE
 
+_NEVER_PUT_OFF: Final = frozenset({Halt.RELEASED, Halt.OVERRULED, Halt.PAUSED, Halt.GOING_AWAY, Halt.CORDONED_BY_OTHER})
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
 
@@ -100,6 +102,22 @@ def uncordoned_by_autoscaler(node: Node, failed_at: datetime | None, cordoned_at
     if node.has_taint(AUTOSCALER_DELETING_TAINT):
         return True
     return failed_at is not None and cordoned_at is not None and failed_at > cordoned_at - timedelta(seconds=1)
+
+
+def kept_for_others(drain: Drain, step: Step) -> Step | None:
+    """Others empty the node, or an upgrade may: our cordon is theirs, too, so it is not undone before they had time.
+
+    A person's word is not put off, and what we moved does not wait for an upgrade that may be elsewhere.
+    """
+    if not isinstance(step, GiveBack) or step.why in _NEVER_PUT_OFF or drain.record.deadline is None:
+        return None
+    if drain.node.lifecycle and drain.observed.claim:
+        most = drain.observed.claim.settings.watchdog
+    elif drain.observed.in_upgrade and step.why is not Halt.REPLACEMENT_PENDING:
+        most = MAY_TAKE
+    else:
+        return None
+    return Await(WATCH_EVERY) if drain.now < drain.record.deadline + most else None
 
 
 def autoscaler_deletes(drain: Drain) -> Step | None:

@@ -18,6 +18,7 @@ from shared.core.draining.cordon import (
     cordon_settles,
     cordoned_by_other,
     going_away,
+    kept_for_others,
     node_gone,
     overruled,
     released,
@@ -37,7 +38,8 @@ def next_step(record: DrainRecord, observed: Observation, now: datetime) -> Step
     """Return the next step of a drain whose claim was granted (phases claimed to drained)."""
     drain = Drain(record, observed, now)
     steps = (rule(drain) for rule in RULES[record.phase])
-    return next((step for step in steps if step is not None), Await())
+    step = next((step for step in steps if step is not None), Await())
+    return kept_for_others(drain, step) or step
 
 
 def must_stop(policy: Policy | None, pool: str, *, paused: bool) -> str:

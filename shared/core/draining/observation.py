@@ -81,6 +81,8 @@ class Observation:
     """None: this step has made none."""
     others: OtherDrains | None = None
     """None: not read, for it is rarely needed."""
+    in_upgrade: bool = False
+    """Whether an upgrade of its pool may be emptying the node; read only before it would be given back."""
     buffers: Buffers = NO_BUFFERS
     """The capacity buffers; read only where there were some before the first eviction."""
 

@@ -4,7 +4,7 @@ Must not judge: that is `repairs`'.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
@@ -20,6 +20,7 @@ from shared.core.policy import Policy
 from shared.core.records.claims import open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Breaker, Claim, ClusterState
+from shared.core.rules.upgrades import is_upgraded, waits_long
 
 
 class RepairKind(StrEnum):
@@ -82,7 +83,11 @@ class HealingInput:
         """Held nodes that would take a waiting pod, by node name."""
         drains = (self.records.get(claim.order_id) for claim in self.state.claims.values())
         moved = frozenset[str]().union(*map(evicted_workloads, drains))
-        return nodes_to_give_back(self.snapshot, self._held, moved)
+        found = nodes_to_give_back(self.snapshot, self._held, moved)
+        if found or not self._in_upgrades:
+            return found
+        long = tuple(pod for pod in self.snapshot.pods if pod.node or waits_long(pod, self.now))
+        return nodes_to_give_back(replace(self.snapshot, pods=long), (*self._held, *self._in_upgrades), moved)
 
     @cached_property
     def wanted_by_buffers(self) -> Mapping[str, str]:
@@ -94,20 +99,29 @@ class HealingInput:
 
     @cached_property
     def _held(self) -> tuple[Node, ...]:
-        """Held nodes that would be room again. Where others work on a node our cordon keeps pods away for them, too."""
+        """Held nodes that would be room again at once."""
+        return tuple(node for node in self._claimed if not self.may_be_taken(node))
+
+    @cached_property
+    def _in_upgrades(self) -> tuple[Node, ...]:
+        """Held nodes that would be room again, or are being emptied by an upgrade: nothing shows which."""
+        return tuple(node for node in self._claimed if self.may_be_taken(node))
+
+    @cached_property
+    def _claimed(self) -> tuple[Node, ...]:
+        """Held nodes; where others are seen to work on one, our cordon keeps pods away for them, too."""
         claimed = (self.node(uid, claim) for uid, claim in self.state.claims.items())
-        ours = (node for node in claimed if node is not None and not self.upgrades(node.pool))
-        return tuple(node for node in ours if not node.lifecycle and not node.outside)
+        return tuple(node for node in claimed if node is not None and not node.lifecycle and not node.outside)
 
     def node(self, uid: str, claim: Claim) -> Node | None:
         """Return the very node that was claimed, not one reborn under its name."""
         node = self.snapshot.node_by_name.get(claim.node)
         return node if node is not None and node.uid == uid else None
 
-    def upgrades(self, pool: str) -> bool:
-        """Whether GKE upgrades the pool: it cordons nodes with the same flag as we do, and empties them."""
-        known = self.snapshot.pools.get(pool)
-        return known is not None and known.upgrading
+    def may_be_taken(self, node: Node) -> bool:
+        """Whether GKE may be emptying the node for an upgrade of its pool."""
+        pool = self.snapshot.pools.get(node.pool)
+        return pool is not None and pool.upgrading and not is_upgraded(node, pool, self.snapshot.nodes)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from shared.core.healing.hanging_restarts import restart_repairs
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
 from shared.core.outcomes import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.rules.upgrades import watchdog_of
 
 SILENT_AFTER: Final = timedelta(seconds=60)
 """A step that ended well has published its continuation by then."""
@@ -105,10 +106,11 @@ def _taken_back(held: StandingClaim) -> Repair | None:
 
 def _watchdog(held: StandingClaim) -> Repair | None:
     record = held.drained_record
-    if record is None or record.drained_at is None or held.inputs.upgrades(held.pool):
+    if record is None or record.drained_at is None:
         return None
-    overdue = held.inputs.now - record.drained_at >= held.claim.settings.watchdog
-    return held.release(Halt.WATCHDOG) if overdue else None
+    in_upgrade = held.node is not None and held.inputs.may_be_taken(held.node)
+    most = watchdog_of(held.claim.settings, in_upgrade=in_upgrade)
+    return held.release(Halt.WATCHDOG) if held.inputs.now - record.drained_at >= most else None
 
 
 def _unwatched(held: StandingClaim) -> Repair | None:

@@ -26,6 +26,7 @@ LATER = NOW + timedelta(minutes=1)
 STAYS = pod("p", on="n1")
 NO_ROOM = Blocker(Unremovable.NO_PLACE_FOR_PODS, "default/p", "no node has room")
 PROVED, AGAINST = Proof(LATER, LATER), Proof(LATER, LATER, (NO_ROOM,))
+WORKED_ON = node("n1", unschedulable=True, taints=(our_taint(),), conditions=frozenset({"DrainInProgress"}))
 UNCORDONED = node("n1", taints=(our_taint(),))
 
 
@@ -55,6 +56,31 @@ def asked(pod_name: str, answer: str, *, ago: float = 60, **changes: Any) -> dic
     at = LATER - timedelta(seconds=ago)
     row = PodProgress(uid=f"uid-{pod_name}", answer=answer, at=at, **changes)
     return {f"default/{pod_name}": row}
+
+
+HELD_UP = asked("p", "budget", detail="default/web")
+OVERDUE = NOW + timedelta(minutes=9)
+
+
+@pytest.mark.parametrize(
+    ("expected", "minutes", "seen"),
+    [
+        pytest.param(GiveBack, 0, {}, id="nobody works on the node"),
+        pytest.param(Await, 0, {"in_upgrade": True}, id="an upgrade may have taken it"),
+        pytest.param(Await, 9.9, {"in_upgrade": True}, id="for ten minutes"),
+        pytest.param(GiveBack, 10, {"in_upgrade": True}, id="and no longer"),
+        pytest.param(Await, 24, {"node": WORKED_ON}, id="it says that others work on it"),
+        pytest.param(GiveBack, 25, {"node": WORKED_ON}, id="for no longer than a drained node is waited for"),
+        pytest.param(GiveBack, 0, {"in_upgrade": True, "paused": True}, id="a pause is a person's word"),
+        pytest.param(GiveBack, 0, {"in_upgrade": True, "claim": None}, id="a release is, too"),
+    ],
+)
+def test_past_the_deadline_a_node_that_others_empty_is_not_uncordoned_at_once(
+    expected: type, minutes: float, seen: dict[str, Any]
+) -> None:
+    step = next_step(record("cordoned", pods=HELD_UP), observed(STAYS, **seen), OVERDUE + timedelta(minutes=minutes))
+
+    assert type(step) is expected
 
 
 def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:

@@ -49,12 +49,15 @@ def unwatched(record: DrainRecord) -> HealingInput:
     return inputs(ours(), record, state=ClusterState(claims={"uid-n1": claim("n1", since=BEFORE)}))
 
 
-def upgrading(picture: Snapshot) -> Snapshot:
-    return replace(picture, pools={"a": NodePool("a", upgrading=True)})
+def upgrading(picture: Snapshot, *older: str) -> Snapshot:
+    """The pool is upgraded to 1.34.1; other nodes have the older versions."""
+    others = (node(version, version=version, unschedulable=True) for version in older)
+    pools = {"a": NodePool("a", upgrading=True, version="1.34.1")}
+    return replace(picture, nodes=(*picture.nodes, *others), pools=pools)
 
 
-def wanted(picture: Snapshot) -> Snapshot:
-    return replace(picture, pods=(pod("p", unschedulable_since=NOW),))
+def wanted(picture: Snapshot, minutes: float = 0) -> Snapshot:
+    return replace(picture, pods=(pod("p", unschedulable_since=NOW - timedelta(minutes=minutes)),))
 
 
 LACKING = held(buffer("web"))
@@ -107,7 +110,17 @@ DRAINED_AT = NOW - timedelta(minutes=25)
         pytest.param(
             [],
             inputs(upgrading(ours()), drain("drained", None, drained_at=DRAINED_AT)),
-            id="not while its pool is upgraded: the cordon is GKE's as well",
+            id="not while its pool is upgraded: the cordon may be GKE's as well",
+        ),
+        pytest.param(
+            [repair(RepairKind.RELEASE, Halt.WATCHDOG)],
+            inputs(upgrading(ours()), drain("drained", None, drained_at=NOW - timedelta(minutes=50))),
+            id="but no longer than twice its time",
+        ),
+        pytest.param(
+            [repair(RepairKind.RELEASE, Halt.WATCHDOG)],
+            inputs(upgrading(ours(version="1.34.1"), "1.33.9"), drain("drained", None, drained_at=DRAINED_AT)),
+            id="nor where the node has its new version",
         ),
         pytest.param(
             [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
@@ -128,6 +141,16 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             [],
             inputs(upgrading(wanted(ours())), drain("drained", None, drained_at=NOW)),
             id="while its pool is upgraded the node is no room for it",
+        ),
+        pytest.param(
+            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
+            inputs(upgrading(wanted(ours(), minutes=10)), drain("drained", None, drained_at=NOW)),
+            id="until it has waited for ten minutes",
+        ),
+        pytest.param(
+            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
+            inputs(upgrading(wanted(ours(version="1.34.1")), "1.33.9"), drain("drained", None, drained_at=NOW)),
+            id="where the node has its new version it is room at once",
         ),
         pytest.param(
             [],

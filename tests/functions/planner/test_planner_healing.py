@@ -130,8 +130,8 @@ def test_room_is_given_back_when_demand_returns() -> None:
 def test_a_release_is_void_once_gke_has_begun_to_upgrade_the_pool(why: str) -> None:
     ebb = fake_ebb()
     begun(ebb)
-    ebb.cluster.put(pod("p", unschedulable_since=NOW))
     ebb.pass_time(minutes=40)
+    ebb.cluster.put(pod("p", unschedulable_since=ebb.clock.now()))
     ebb.pools.pools = {"a": NodePool("a", upgrading=True)}
 
     ebb.deliver(order("n1", kind=OrderKind.RELEASE, order_id=ebb.remembered().claims["uid-n1"].order_id, why=why))

@@ -1,0 +1,48 @@
+"""Does GKE work on this very node? An upgrade of a pool goes on for hours, and comes to one node after another.
+
+GKE cordons a node with the flag that a drain has set already, so the cordon does not show it. The node's version does:
+one that has reached the pool's is done. What cannot be known stands for a while only, or a pool that is upgraded for
+days would keep its held nodes. Must not look at anything but the picture.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
+from shared.core.policy import DrainSettings
+
+MAY_TAKE: Final = timedelta(minutes=10)
+"""For so long a node that GKE may be emptying counts as emptied: a surge upgrade takes some minutes for a node."""
+
+
+def may_be_taken(node: Node, pool: NodePool | None) -> bool:
+    """Return whether GKE may work on the node now or soon: its pool is upgraded, and its version is not the new one."""
+    return pool is not None and pool.upgrading and (not pool.version or node.version != pool.version)
+
+
+def is_upgraded(node: Node, pool: NodePool | None, nodes: Iterable[Node]) -> bool:
+    """Return whether an upgrade of its pool is known to be over for the node.
+
+    A node of its pool must be older: if GKE reported the old version until the end, none would be.
+    """
+    if pool is None or may_be_taken(node, pool):
+        return False
+    own = _numbers(node.version)
+    return any(each.pool == node.pool and _numbers(each.version) < own for each in nodes)
+
+
+def waits_long(pod: Pod, now: datetime) -> bool:
+    """Return whether a pod has waited for a place as long as an upgrade may keep a node from it."""
+    return pod.unschedulable_since is not None and now - pod.unschedulable_since >= MAY_TAKE
+
+
+def watchdog_of(settings: DrainSettings, *, in_upgrade: bool) -> timedelta:
+    """Return how long the autoscaler may take to delete a drained node: during an upgrade twice as long."""
+    return settings.watchdog * (2 if in_upgrade else 1)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"[0-9]{1,9}", version)))
