@@ -37,6 +37,9 @@ class Cluster(Protocol):
     def read(self) -> ClusterReading:
         """Read everything: nodes first, then pods, PodDisruptionBudgets, namespaces, workloads and storage."""
 
+    def read_nodes_and_pods(self) -> ClusterReading:
+        """Read what giving a node back rests on, and nothing else."""
+
     def node(self, name: str) -> Node:
         """Read one node, consistently. Raises Gone."""
 

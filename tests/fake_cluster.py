@@ -98,6 +98,10 @@ class FakeCluster:
             limits=self.limits_held,
         )
 
+    def read_nodes_and_pods(self) -> ClusterReading:
+        self._called("read_nodes_and_pods")
+        return ClusterReading(tuple(self.nodes.values()), tuple(self.pods.values()), (), {})
+
     def node(self, name: str) -> Node:
         self._called("node", name)
         return self._standing(name)

@@ -3,8 +3,8 @@
 No rule lives here, and what is seen is `observe`'s.
 """
 
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from msgspec.structs import replace as changed
 
@@ -37,21 +37,52 @@ from shared.core.draining.steps import (
 from shared.core.records.drain_record import DrainPhase, PodProgress
 from shared.core.records.evictions import ASKED
 from shared.core.records.orders import continuation
-from shared.errors import Gone, Stale
+from shared.errors import Gone, Retryable, Stale
+
+LOOK_AGAIN: Final = timedelta(seconds=2)
+"""After a failed read of what stands."""
 
 
 def work(session: DrainSession) -> None:
     """Work until the drain needs nothing more from this order; near the soft deadline go on in a new message."""
-    observer = Observer(session)
+    observer, blind = Observer(session), False
     while session.time.left() > 0:
-        observed, step = _observe(session, observer)
-        if isinstance(step, Prove) and observed.node is not None:
-            observer.prove(observed.node)  # and look at once, however long that took: in a new message it would be old
-            observed, step = _observe(session, observer)
+        session.leased.renew(session.time.now())
+        try:
+            observed, step = _look(session, observer)
+        except Retryable as fault:
+            _look_again(session, fault, noted=blind)
+            blind = True
+            continue
+        blind = False
         session = session.with_pool(observed.claim.pool if observed.claim else "").with_policy(observed.policy)
         if _carry_out(session, observed, step):
             return
     _continue_later(session)
+
+
+def _look(session: DrainSession, observer: Observer) -> tuple[Observation, Step]:
+    """Return what stands and the step that follows, with the proof of placement if that is what follows."""
+    observed, step = _observe(session, observer)
+    if isinstance(step, Prove) and observed.node is not None:
+        observer.prove(observed.node)  # and look at once, however long that took: in a new message it would be old
+        session.leased.renew(session.time.now())
+        return _observe(session, observer)
+    return observed, step
+
+
+def _look_again(session: DrainSession, fault: Retryable, *, noted: bool) -> None:
+    """Pass over a failed read: Pub/Sub repeats a message after minutes, and what was moved may wait for a place.
+
+    Raises:
+        Retryable: the step's time is over; from here Pub/Sub repeats the message.
+    """
+    if session.time.left() <= LOOK_AGAIN.total_seconds():
+        raise fault
+    if not noted:
+        message = f"A read failed; it is repeated: {fault}"
+        session.log_event("drain_step", message, severity="WARNING", reason="retryable")
+    session.time.rest(LOOK_AGAIN)
 
 
 def _continue_later(session: DrainSession) -> None:
@@ -67,7 +98,6 @@ def _continue_later(session: DrainSession) -> None:
 
 def _observe(session: DrainSession, observer: Observer) -> tuple[Observation, Step]:
     now = session.time.now()
-    session.leased.renew(now)
     observed = observer.observe()
     step = _choose_step(session, observed, now)
     if not isinstance(step, GiveBack):

@@ -45,10 +45,17 @@ class PassInputs:
     now: datetime
 
 
-def read_inputs(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> PassInputs:
-    """Read the cluster, and before it and after it the state. Raises Retryable or Terminal."""
+def read_inputs(
+    ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading, *, whole: bool = True
+) -> PassInputs:
+    """Read the cluster (or its nodes and pods alone), and before it and after it the state.
+
+    Raises:
+        Retryable: something did not answer.
+        Terminal: a person has to fix something first.
+    """
     before, _, began_at = read_cluster(ports.state)
-    cluster_reading = ports.cluster.read()
+    cluster_reading = ports.cluster.read() if whole else ports.cluster.read_nodes_and_pods()
     warn_of_unread_storage(ports.log.event, "run_summary", cluster_reading.storage)
     warn_of_unread_autoscalers(ports.log.event, "run_summary", cluster_reading.autoscalers)
     warn_of_unread_limits(ports.log.event, "run_summary", cluster_reading.limits)

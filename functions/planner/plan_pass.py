@@ -3,7 +3,7 @@
 A crash between saving and publishing loses one pass and nothing else. No rule lives here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from datetime import datetime, timedelta
@@ -69,7 +69,11 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     if fault := unread or unknown:
         _heal_only(ports, settings, policy, pools)
         raise fault
-    found = read_inputs(ports, settings, policy, pools)
+    try:
+        found = read_inputs(ports, settings, policy, pools)
+    except EbbError:
+        _heal_only(ports, settings, policy, pools, whole=(False,))
+        raise
     healed, inputs = _heal(ports, settings, found)
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
@@ -121,12 +125,22 @@ def _read_pools(ports: Ports) -> tuple[PoolsReading, EbbError | None]:
         return PoolsReading({}, known=False), fault
 
 
-def _heal_only(ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading) -> None:
-    """Healing is never switched off; what it meets itself is said, for the pass ends by the fault that led here."""
-    try:
-        _heal(ports, settings, read_inputs(ports, settings, policy, pools))
-    except EbbError as error:
-        ports.log.event("run_summary", f"Nothing could be healed either: {error}", severity="WARNING")
+def _heal_only(
+    ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading, whole: Sequence[bool] = (True, False)
+) -> None:
+    """Heal although the pass ends by the fault that led here; what healing meets itself is a line of the log.
+
+    Where the `whole` picture cannot be had, nodes, pods and documents are enough to give a node back.
+    """
+    faults = []
+    for each in whole:
+        try:
+            _heal(ports, settings, read_inputs(ports, settings, policy, pools, whole=each))
+        except EbbError as error:
+            faults.append(str(error))
+        else:
+            return
+    ports.log.event("run_summary", f"Nothing could be healed either: {'; '.join(faults)}", severity="WARNING")
 
 
 def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> tuple[Healed, PassInputs]:

@@ -113,6 +113,9 @@ class ClusterContract:
         assert [(each.key, each.uid, each.node) for each in reading.pods] == [("default/web-1", pod.uid, "n1")]
         assert [budget.key for budget in reading.disruption_budgets] == ["default/guard"]
         assert "default" in reading.namespaces
+        alone = world.cluster.read_nodes_and_pods()
+        assert [node.name for node in alone.nodes] == ["n1"]
+        assert [each.key for each in alone.pods] == ["default/web-1"]
 
     def test_what_is_asked_of_the_api_is_counted_and_asking_for_the_count_is_not(self, world: World) -> None:
         self.pod(world)

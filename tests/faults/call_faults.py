@@ -61,6 +61,8 @@ class CallGate:
         self.most_calls = MOST_CALLS
         self.struck_at: list[float] = []
         """When faults struck, and when they ended."""
+        self.stopped_at: list[float] = []
+        """When one killed or paused its actor; a call that merely fails at once stops nobody from looking again."""
 
     @property
     def actor(self) -> str:
@@ -95,13 +97,16 @@ class CallGate:
     def _faulty(self, fault: CallFault, what: str, act: Callable[[], T]) -> T:
         actor = self.threads.current
         assert actor is not None
-        self.struck_at.append(self.threads.clock.now())
+        begun = self.threads.clock.now()
+        self.struck_at.append(begun)
         if fault.before:
             self.threads.pause(fault.before)
         done = [act()] if fault.effect else []
         if fault.after:
             self.threads.pause(fault.after)
         self.struck_at.append(self.threads.clock.now())
+        if fault.end is CallEnd.KILL or fault.before or fault.after:
+            self.stopped_at += [begun, self.threads.clock.now()]
         if fault.end is CallEnd.KILL:
             actor.killed = True
             raise Killed

@@ -12,8 +12,16 @@ class Excuse(Enum):
     """What is let pass, and why."""
 
     HINDERED = (
-        "A moved pod waits longer, its node still held, until Ebb has recovered from what kept it from its work.",
-        "Who is killed, paused, turned away or without its message cannot look: the same end, not the same minute.",
+        "A moved pod waits longer, its node still held, until Ebb has recovered from a kill, pause or lost message.",
+        "Who is killed, paused or without its message cannot look: the same end, not the same minute.",
+    )
+    TURNED_AWAY = (
+        "A moved pod waits while the API server turns Ebb's requests away, and half a minute after.",
+        "Nobody can look, nor uncordon a node, through an API that answers nobody.",
+    )
+    GIVEN_BACK = (
+        "A moved pod waits, or one that was to take its place, and the node that it left is open again.",
+        "That is all that Ebb can do for it: what keeps it from there now is not Ebb's cordon.",
     )
     NODE_GONE = (
         "A moved pod waits, or one that was to take its place, and the node that it left is gone.",

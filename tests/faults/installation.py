@@ -95,6 +95,8 @@ class Installation:
         self.acted_at: list[float] = []
         """When others than Ebb acted upon the world."""
         self.hindered_at: list[float] = []
+        self.turned_away_at: list[float] = []
+        """When the API server began to turn requests away, and when it ended, by turns."""
         """When Ebb was kept from its work: messages lost and late, an API server that turned it away, a lost state."""
         self.in_trouble: list[tuple[str, str]] = []
         """What GKE has begun to do to which nodes, and will end later."""
@@ -272,7 +274,11 @@ class Installation:
 
     def hindrances(self) -> list[float]:
         """When Ebb itself was kept from its work: what struck its calls, its messages, its documents."""
-        return [*self.call_gate.struck_at, *self.hindered_at]
+        return [*self.call_gate.struck_at, *self.hindered_at, *self.turned_away_at]
+
+    def stops(self) -> list[float]:
+        """When Ebb could not look at all: killed, paused, without its message or its documents."""
+        return [*self.call_gate.stopped_at, *self.hindered_at]
 
     def disturbances(self) -> list[float]:
         """When something went wrong from outside: hindrances, and acts of others."""

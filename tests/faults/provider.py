@@ -91,7 +91,7 @@ def _overload(ebb: Installation, node: Json) -> None:
     """The API server turns Ebb's requests away before they are read, as its priority and fairness does."""
     del node
     ebb.overloaded_until = ebb.clock.now() + OVERLOADED_FOR
-    ebb.hindered_at += [ebb.clock.now(), ebb.overloaded_until]
+    ebb.turned_away_at += [ebb.clock.now(), ebb.overloaded_until]
 
 
 def _announce(ebb: Installation, node: Json) -> None:

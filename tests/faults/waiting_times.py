@@ -79,8 +79,11 @@ class WaitingTimes:
     count as Ebb has moved, whoever else has moved some; only what the workload asks for more than before does not.
     """
 
-    def __init__(self, excuses: Excuses, hindrances: Sequence[float], recovery: float) -> None:
+    def __init__(
+        self, excuses: Excuses, hindrances: Sequence[float], recovery: float, turned_away: Sequence[float] = ()
+    ) -> None:
         self._excuses, self._recovery = excuses, recovery
+        self._turned_away = tuple(zip(turned_away[::2], turned_away[1::2], strict=True))
         self._hindrances = sorted(hindrances)
         self._episodes: dict[str, Episode] = {}
         """By owner."""
@@ -104,14 +107,19 @@ class WaitingTimes:
             episode = self._episodes[owner]
             waits = self._replacements(owner, episode, cluster)
             held = {name for name in episode.moved.values() if _is_held(name, cluster)}
-            if not waits or not held:
-                self._excuses.note(
-                    Excuse.NODE_GONE, bool(waits) and not cluster.nodes.keys() & {*episode.moved.values()}
-                )
+            waited, hindered = cluster.at - min(waits, default=cluster.at), self._is_hindered(cluster.at)
+            if held and not hindered and not self._is_turned_away(cluster.at):
+                self.longest = max(self.longest, waited)
+            if waited <= MOST_UNSCHEDULABLE:
                 continue
-            waited, hindered = cluster.at - min(waits), self._is_hindered(cluster.at)
-            self.longest = max(self.longest, 0.0 if hindered else waited)
-            if waited > MOST_UNSCHEDULABLE and not self._excuses.covers(Excuse.HINDERED, hindered):
+            there = cluster.nodes.keys() & {*episode.moved.values()}
+            rows = (
+                (Excuse.NODE_GONE, not there),
+                (Excuse.GIVEN_BACK, not held),
+                (Excuse.HINDERED, hindered),
+                (Excuse.TURNED_AWAY, self._is_turned_away(cluster.at)),
+            )
+            if not any(self._excuses.covers(*row) for row in rows):
                 self._told.add(owner)
                 names = ", ".join(sorted(held))
                 yield f"a pod of {owner[:8]}, which Ebb moved, found no place for {waited:.0f} s, and Ebb holds {names}"
@@ -127,6 +135,10 @@ class WaitingTimes:
         """Whether Ebb may not yet have recovered from the last hindrance."""
         last = max((at for at in self._hindrances if at <= now), default=float("-inf"))
         return now <= last + self._recovery
+
+    def _is_turned_away(self, now: float) -> bool:
+        """Whether the API server answers nobody, or has begun to answer again less than half a minute ago."""
+        return any(begin <= now <= end + MOST_UNSCHEDULABLE for begin, end in self._turned_away)
 
     def _moved(self, entry: Entry, cluster: ReplayedCluster) -> None:
         owner = cluster.pods[entry["uid"]]["owner"]

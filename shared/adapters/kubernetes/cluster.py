@@ -63,11 +63,10 @@ class KubernetesCluster:
 
     def read(self) -> ClusterReading:
         """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads, then what only some clusters have."""
-        read_list = self._client.read_list
-        nodes, pods = self.all_nodes(), self._pods({})
-        reading = ClusterReading(
-            nodes=nodes,
-            pods=pods,
+        read_list, reading = self._client.read_list, self.read_nodes_and_pods()
+        pods = reading.pods
+        reading = replace(
+            reading,
             disruption_budgets=self.disruption_budgets(),
             namespaces=read_list(Call("list", "namespaces", "/api/v1/namespaces"), _namespaces, _read_namespaces),
             workloads=self._controllers.all(),
@@ -78,6 +77,9 @@ class KubernetesCluster:
         buffers, classes = read_buffers(self._client)
         limits = read_limits(self._client)
         return replace(reading, buffers=buffers, compute_classes=classes, limits=limits)
+
+    def read_nodes_and_pods(self) -> ClusterReading:
+        return ClusterReading(self.all_nodes(), self._pods({}), disruption_budgets=(), namespaces={})
 
     def node(self, name: str) -> Node:
         return self._ask_for_node(Call("get", "nodes", _node_path(name)))

@@ -12,7 +12,7 @@ from shared.core.policy import Budget, Limit
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
-from shared.errors import Retryable
+from shared.errors import EbbError, Retryable, Terminal
 from tests.builders import NOW, buffer, claim, held, node, order, pod, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import begun, deliver_and_remove, fake_ebb, reschedule
@@ -124,6 +124,26 @@ def test_room_is_given_back_when_demand_returns() -> None:
     assert ebb.cluster.nodes["n1"].drain_taint is None
     backoff = ebb.remembered().backoffs["uid-n1"]
     assert (backoff.why, backoff.delay) == ("demand", timedelta(minutes=30))
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(Retryable("it", "500"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")]
+)
+@pytest.mark.parametrize("also", ["", "policy", "pools"])
+def test_where_only_nodes_and_pods_can_be_read_an_overdue_node_is_given_back(fault: EbbError, also: str) -> None:
+    """A list of PodDisruptionBudgets that answers 500 for hours kept each held node for as long."""
+    ebb = fake_ebb()
+    begun(ebb)
+    ebb.pass_time(minutes=40)
+    ebb.cluster.failures["read"] = [fault] * 3
+    if also:
+        setattr(getattr(ebb, also), {"policy": "policy", "pools": "failure"}[also], fault)
+    ebb.bus.published.clear()
+
+    with pytest.raises(type(fault)):
+        ebb.tick()
+
+    assert [(each.node, each.why) for each in ebb.bus.published] == [("n1", "watchdog")]
 
 
 @pytest.mark.parametrize("why", ["demand", "watchdog"])
