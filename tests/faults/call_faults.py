@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from shared.errors import Retryable
+from tests.faults.outages import BegunOutage
 from tests.faults.thread_scheduler import Killed, ThreadScheduler
 
 T = TypeVar("T")
@@ -58,6 +59,7 @@ class CallGate:
     def __init__(self, threads: ThreadScheduler, faults: Mapping[int, CallFault]) -> None:
         self.threads, self.faults = threads, faults
         self.calls: list[OutsideCall] = []
+        self.outages: list[BegunOutage] = []
         self.most_calls = MOST_CALLS
         self.struck_at: list[float] = []
         """When faults struck, and when they ended."""
@@ -89,10 +91,19 @@ class CallGate:
         self.calls.append(call)
         if call.number >= self.most_calls:
             raise AssertionError(f"{actor.name} goes round in circles at {what}")
+        self._suffer(what, can_fail=can_fail)
         fault = self.faults.get(call.number)
         if fault is not None and fault.end is CallEnd.FAIL and not can_fail:
             fault = replace(fault, end=CallEnd.GO, effect=True)
         return act() if fault is None else self._faulty(fault, what, act)
+
+    def _suffer(self, what: str, *, can_fail: bool) -> None:
+        """Be slow or fail as an outage of such calls has it. Raises Retryable."""
+        for each in self.outages:
+            if each.strikes_at(self.threads.clock.now()) and each.outage.strikes(what) and can_fail:
+                self.threads.pause(each.outage.slow)
+                if each.outage.fails:
+                    raise Retryable(what, "500, as for some time now")
 
     def _faulty(self, fault: CallFault, what: str, act: Callable[[], T]) -> T:
         actor = self.threads.current

@@ -1,13 +1,15 @@
 """What happens to one history in turn: each kill, failure and pause of a call, and each action of GKE."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from tests.faults import history
 from tests.faults.call_faults import KILL_AFTER, KILL_BEFORE, CallEnd, CallFault, OutsideCall
 from tests.faults.history import History, run
+from tests.faults.installation import Installation
 from tests.faults.network_faults import MessageFaults
+from tests.faults.outages import Outage
 from tests.faults.people import Act, in_full
 from tests.faults.provider import BEGINNINGS
 from tests.faults.worlds import Setting
@@ -25,6 +27,12 @@ MOMENTS = (1.0, 4.0, 6.0, 8.0, 12.0, 30.0, 70.0)
 NODES = (0, 1, 3)
 LATE = MessageFaults(late={1: 45.0})
 """The first order comes so late that the room may have gone long ago."""
+OUTAGE = "outage"
+LONG_UPGRADE = "upgrade"
+OUTAGES_BEGIN = (0.0, 7.0, 40.0)
+SLOW = 10.0
+UPGRADED_NODES, BETWEEN_NODES, EMPTIED_IN = 6, 1800.0, 600.0
+"""Of three hours each node takes ten minutes: most of the time the upgrade is elsewhere, or pauses."""
 WHILE = 25.0
 """How long an action of two halves lasts."""
 
@@ -59,6 +67,40 @@ def each_call(kind: str, base: History) -> Iterator[History]:
     for call in calls(base):
         for half, fault in enumerate(EACH_CALL[kind]):
             yield replace(base, faults={call.number: fault}, name=f"{kind}:{base.name}:{2 * call.number + half}")
+
+
+@dataclass(frozen=True)
+class Begin:
+    """The outage begins."""
+
+    outage: Outage
+
+    def __call__(self, ebb: Installation) -> None:
+        ebb.begin(self.outage)
+
+    def __str__(self) -> str:
+        return str(self.outage)
+
+
+def outages(base: History) -> Iterator[History]:
+    """Let each kind of call fail for two hours, or take ten seconds each time, from several moments on."""
+    kinds = sorted({" ".join(call.what.split()[:2]) for call in calls(base) if call.what != "sleep"})
+    rows = product(kinds, (Outage(""), Outage("", slow=SLOW, fails=False)), OUTAGES_BEGIN)
+    for number, (what, outage, at) in enumerate(rows):
+        begun = (at, Begin(replace(outage, what=what)))
+        yield replace(base, acts=(*base.acts, begun), name=f"{OUTAGE}:{base.name}:{number}")
+
+
+def long_upgrades(base: History) -> Iterator[History]:
+    """Upgrade the pool for three hours, node by node, from several moments and in several orders."""
+    for number, (at, first) in enumerate(product(MOMENTS, NODES)):
+        acts = [row for turn in range(UPGRADED_NODES) for row in _upgraded(at + turn * BETWEEN_NODES, first + turn)]
+        end = (at + UPGRADED_NODES * BETWEEN_NODES, Act("end the upgrade", 0))
+        yield replace(base, acts=(*base.acts, *acts, end), name=f"{LONG_UPGRADE}:{base.name}:{number}")
+
+
+def _upgraded(at: float, index: int) -> tuple[tuple[float, history.Act], ...]:
+    return (at, Act("take", index)), (at + EMPTIED_IN, Act("replace", index))
 
 
 def provider_actions(base: History) -> Iterator[History]:

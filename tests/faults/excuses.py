@@ -51,6 +51,10 @@ class Excuse(Enum):
         "A person uncordons a node of Ebb's, with our taint left on it, that the autoscaler has begun to delete.",
         "It cordons, and uncordons when it fails: whose hand it was cannot be known (docs/decisions/healing.md).",
     )
+    UNREAD = (
+        "A first eviction rests on sizes that pods come back with, while what makes them larger cannot be read.",
+        "A list that only advises ends no proof: it is named, and its pod's node is given back.",
+    )
     UNDER_WAY = (
         "One eviction that rests on what stood when its call set out: that Ebb held the node, that there was room.",
         "The eviction API knows no fencing: a call already under way cannot be stopped (docs/decisions/promise.md).",

@@ -14,7 +14,17 @@ from typing import Final
 from zlib import crc32
 
 from tests.faults.answered_worlds import answered_settings
-from tests.faults.catalog import EACH_CALL, PROVIDER_ACTION, begun_in, each_call, provider_actions
+from tests.faults.catalog import (
+    EACH_CALL,
+    LONG_UPGRADE,
+    OUTAGE,
+    PROVIDER_ACTION,
+    begun_in,
+    each_call,
+    long_upgrades,
+    outages,
+    provider_actions,
+)
 from tests.faults.history import History
 from tests.faults.mixtures import MIXTURES, PLAIN, Worlds, mixture
 from tests.faults.neighbours import beside_neighbours
@@ -26,6 +36,8 @@ from tests.faults.worlds import with_buffers
 
 DEEPER: Final = 10
 """So many parts of each family has a deep run, where another one has one."""
+UPGRADES_SHARE: Final = 19
+"""Of the long upgrades of each world."""
 _CHUNK: Final = 50
 """Mixtures in one test."""
 _SEEDS: Final = 1_000_000
@@ -34,7 +46,7 @@ _SEEDS: Final = 1_000_000
 
 @dataclass(frozen=True)
 class Family:
-    """Worlds, and what is tried there: one of so many faults of single calls and actions of GKE, and so many mixtures.
+    """Worlds, and what is tried there: one of so many faulty calls, actions of GKE and outages, and so many mixtures.
 
     Shares have no divisor with the numbers of halves, nodes and moments, so that each of those has its turn.
     """
@@ -42,18 +54,19 @@ class Family:
     worlds: Worlds
     call_share: int
     action_share: int
+    outage_share: int
     mixtures: int
 
 
 FAMILIES: Final = (
-    Family(PLAIN, 41, 5, 250),
-    Family(Worlds("rich", lambda: begun_in(rich_settings()), drawn_rich), 331, 53, 40),
-    Family(Worlds("returning", lambda: begun_in(returning_settings())), 173, 73, 15),
-    Family(Worlds("buffered", lambda: begun_in(with_buffers())), 181, 53, 10),
-    Family(Worlds("surging", lambda: begun_in(surging_settings()), owner=rolls_out), 331, 73, 25),
-    Family(Worlds("steered", lambda: begun_in(steered_settings()), owner=ranks_or_scales_in), 113, 53, 15),
-    Family(Worlds("answered", lambda: begun_in(answered_settings()[::2])), 499, 83, 10),
-    Family(Worlds("neighbours", beside_neighbours), 499, 109, 10),
+    Family(PLAIN, 41, 5, 53, 250),
+    Family(Worlds("rich", lambda: begun_in(rich_settings()), drawn_rich), 331, 53, 131, 40),
+    Family(Worlds("returning", lambda: begun_in(returning_settings())), 173, 73, 131, 15),
+    Family(Worlds("buffered", lambda: begun_in(with_buffers())), 181, 53, 131, 10),
+    Family(Worlds("surging", lambda: begun_in(surging_settings()), owner=rolls_out), 331, 73, 131, 25),
+    Family(Worlds("steered", lambda: begun_in(steered_settings()), owner=ranks_or_scales_in), 113, 53, 131, 15),
+    Family(Worlds("answered", lambda: begun_in(answered_settings()[::2])), 499, 83, 263, 10),
+    Family(Worlds("neighbours", beside_neighbours), 499, 109, 263, 10),
 )
 """Of the answered worlds those in which a history is short."""
 
@@ -81,6 +94,8 @@ def parts(seed: int, times: int = 1) -> Iterator[Part]:
             yield from _shares(f"calls: {base.name}", partial(_faulty_calls, base), family.call_share, seed, times)
             actions = partial(provider_actions, base)
             yield from _shares(f"actions: {base.name}", actions, family.action_share, seed, times)
+            yield from _shares(f"outages: {base.name}", partial(outages, base), family.outage_share, seed, times)
+            yield from _shares(f"upgrades: {base.name}", partial(long_upgrades, base), UPGRADES_SHARE, seed, times)
         yield from _mixtures(family, seed * _SEEDS, family.mixtures * times)
 
 
@@ -136,5 +151,8 @@ def history_named(name: str) -> History:
     base = bases()[world or kind]
     if not rest:
         return base
-    made = provider_actions(base) if kind == PROVIDER_ACTION else each_call(kind, base)
+    made = _MADE[kind](base) if kind in _MADE else each_call(kind, base)
     return next(islice(made, int(number), None))
+
+
+_MADE: Final = {PROVIDER_ACTION: provider_actions, OUTAGE: outages, LONG_UPGRADE: long_upgrades}

@@ -30,6 +30,7 @@ from shared.settings import Settings
 from tests.fakes import FakePolicySource, FakePools, FakeState
 from tests.faults.call_faults import CallFault, CallGate
 from tests.faults.network_faults import ClockSkew, MessageFaults
+from tests.faults.outages import FREES, LOOKS, BegunOutage, Outage
 from tests.faults.ports import (
     ActorClock,
     BrokerBus,
@@ -95,9 +96,13 @@ class Installation:
         self.acted_at: list[float] = []
         """When others than Ebb acted upon the world."""
         self.hindered_at: list[float] = []
+        """When Ebb was kept from its work: messages lost and late, a lost state."""
         self.turned_away_at: list[float] = []
-        """When the API server began to turn requests away, and when it ended, by turns."""
-        """When Ebb was kept from its work: messages lost and late, an API server that turned it away, a lost state."""
+        """When what a look rests on began to fail, and when it ended, by turns."""
+        self.made = len(self.cloud.world.store.all("nodes"))
+        """Counts the nodes, for the names of new ones."""
+        self.kept_cordoned = 0.0
+        """Seconds for which no cordon could be undone."""
         self.in_trouble: list[tuple[str, str]] = []
         """What GKE has begun to do to which nodes, and will end later."""
         self.overloaded_until = self.begun
@@ -138,6 +143,10 @@ class Installation:
             message = "too many requests, please try again later"
             return RefusedError(HTTPStatus.TOO_MANY_REQUESTS, "TooManyRequests", message, retry_after=1).answer()
         return self.cloud.api.handle(request)
+
+    @property
+    def outages(self) -> list[BegunOutage]:
+        return self.call_gate.outages
 
     @property
     def steers(self) -> bool:
@@ -279,6 +288,16 @@ class Installation:
     def stops(self) -> list[float]:
         """When Ebb could not look at all: killed, paused, without its message or its documents."""
         return [*self.call_gate.stopped_at, *self.hindered_at]
+
+    def begin(self, outage: Outage) -> None:
+        """Let the outage strike from now on."""
+        begun = BegunOutage(outage, self.clock.now(), self.clock.now() + outage.seconds)
+        self.outages.append(begun)
+        self.acted_at.append(begun.end)
+        if outage.keeps_from(LOOKS):
+            self.turned_away_at += [begun.begin, begun.end + self.setting.limits.interval]
+        if outage.keeps_from(FREES):
+            self.kept_cordoned += outage.seconds
 
     def disturbances(self) -> list[float]:
         """When something went wrong from outside: hindrances, and acts of others."""

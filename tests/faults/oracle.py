@@ -28,6 +28,7 @@ from tests.faults.worlds import INTERVAL
 
 PLANNER_LEASE = 360.0
 REDELIVERY = 120.0
+SIZES = "list verticalpodautoscalers"
 
 
 def breaches(end: Installation) -> list[str]:
@@ -59,7 +60,7 @@ def bound_of(end: Installation, excuses: Excuses) -> Bound:
     """
     leases = max(1, len(end.call_gate.struck_passes())) * PLANNER_LEASE
     extra = leases + REDELIVERY if end.hindrances() else 0.0
-    return Bound(excuses, end.setting.limits.longest_cordon, extra)
+    return Bound(excuses, end.setting.limits.longest_cordon, extra + end.kept_cordoned)
 
 
 def longest_cordon(end: Installation) -> float:
@@ -75,6 +76,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
         end.cpu,
         WaysOut(end.objects, end.returning, disks_of(end.cloud.world.store.all)),
         end.begun,
+        [each.strikes_at for each in end.outages if each.outage.what == SIZES],
     )
     surges = Surges(surging=bool(end.setting.limits.single_replicas))
     bought = BoughtBack(end.acted_at, buffers=bool(end.cloud.world.store.all("capacitybuffers")))

@@ -19,6 +19,8 @@ AGENT = "gke"
 AUTOSCALER = "cluster-autoscaler"
 IMPENDING = {"key": "cloud.google.com/impending-node-termination", "effect": "NoSchedule"}
 OVERLOADED_FOR = 40.0
+NEW_VERSION = "1.36.4-gke.2"
+"""Of what a long upgrade makes; the worlds' nodes have an older one."""
 ProviderAction = Callable[[Installation, Json], None]
 
 
@@ -61,17 +63,39 @@ def _upgrade(ebb: Installation, node: Json) -> None:
     ebb.in_trouble.append(("upgrade", node["metadata"]["name"]))
 
 
+def _take(ebb: Installation, node: Json) -> None:
+    """A long upgrade comes to this node."""
+    _pools(ebb, upgrading=True, version=NEW_VERSION)
+    patch_spec(ebb, AGENT, node, {"unschedulable": True})
+    evict_all(ebb, AGENT, node)
+    ebb.in_trouble.append(("taken", node["metadata"]["name"]))
+
+
+def _replace(ebb: Installation, node: Json) -> None:
+    """Its machine is gone, one of the new version has come; the upgrade goes on elsewhere."""
+    _remove(ebb, _troubled(ebb, "taken", node))
+    _add(ebb, node, NEW_VERSION)
+
+
+def _end_upgrade(ebb: Installation, node: Json) -> None:
+    del node
+    _pools(ebb, upgrading=False)
+
+
 def _upgraded(ebb: Installation, node: Json) -> None:
     _remove(ebb, _troubled(ebb, "upgrade", node))
     _pools(ebb, upgrading=False)
 
 
-def _add(ebb: Installation, node: Json) -> None:
+def _add(ebb: Installation, node: Json, version: str = "") -> None:
     """One node more, from a resize or as surge."""
     del node
-    cluster, count = ebb.cloud.cluster, len(ebb.cloud.world.store.all("nodes"))
+    cluster, ebb.made = ebb.cloud.cluster, ebb.made + 1
     pool = cluster.pools["web"]
-    ask(ebb, AGENT, "POST", "/api/v1/nodes", make_node(pool, pool.zones[0], cluster.short_name, f"more{count}"))
+    made = make_node(pool, pool.zones[0], cluster.short_name, f"more{ebb.made}")
+    if version:
+        made["status"]["nodeInfo"]["kubeletVersion"] = f"v{version}"
+    ask(ebb, AGENT, "POST", "/api/v1/nodes", made)
 
 
 def _raise_minimum(ebb: Installation, node: Json) -> None:
@@ -145,6 +169,9 @@ PROVIDER_ACTIONS: dict[str, ProviderAction] = {
     "make anew": _make_anew,
     "upgrade": _upgrade,
     "upgraded": _upgraded,
+    "take": _take,
+    "replace": _replace,
+    "end the upgrade": _end_upgrade,
     "add a node": _add,
     "raise the minimum": _raise_minimum,
     "delete the pool": _delete_pool,
@@ -161,5 +188,6 @@ AFTERWARDS = {
     "start": "finish",
 }
 """What follows an action, and always comes."""
-BEGINNINGS = tuple(name for name in PROVIDER_ACTIONS if name not in {"upgraded", "finish"})
+_NO_BEGINNINGS = {"upgraded", "finish", "take", "replace", "end the upgrade"}
+BEGINNINGS = tuple(name for name in PROVIDER_ACTIONS if name not in _NO_BEGINNINGS)
 """What may be drawn; a node is also made anew on its own, as auto-repair does."""

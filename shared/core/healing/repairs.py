@@ -80,6 +80,15 @@ def _breaker(held: StandingClaim) -> Repair | None:
     return held.release(Halt.BREAKER, breaker.why)
 
 
+def _never_ended(held: StandingClaim) -> Repair | None:
+    """A drain past its deadline by as long as a drained node is waited for: its steps cannot read what they need."""
+    record = held.record
+    if record is None or record.deadline is None or record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED}:
+        return None
+    overdue = held.inputs.now >= record.deadline + held.claim.settings.watchdog
+    return held.release(Halt.DEADLINE, "no step could end the drain") if overdue else None
+
+
 def _silent(held: StandingClaim) -> Repair | None:
     record = held.record
     if record is None:
@@ -160,6 +169,7 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     _breaker,
     # what must go on, or has gone on too long: the watchdog before the cordon, or failing deletions would put it off,
     # and before a drained node's next step, or lost messages would
+    _never_ended,
     _silent,
     _taken_back,
     _watchdog,

@@ -87,6 +87,16 @@ DRAINED_AT = NOW - timedelta(minutes=25)
         ),
         pytest.param([], inputs(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
         pytest.param(
+            [repair(RepairKind.RELEASE, Halt.DEADLINE, "no step could end the drain")],
+            inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT)),
+            id="long past its deadline it is given back, whether its steps live or not",
+        ),
+        pytest.param(
+            [],
+            inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT + timedelta(seconds=1))),
+            id="its steps have had as long as a drained node's autoscaler has",
+        ),
+        pytest.param(
             [repair(RepairKind.RELEASE, Halt.WATCHDOG)],
             unwatched(drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog waits for no message",
