@@ -19,9 +19,9 @@ from tests.real.memory import Memory
 from tests.real.shop_cluster import APPS, NO_MORE, POLICY, POOLS, REPLICAS, populate, ready_pods
 from tests.real.waiting import until
 
-pytestmark = pytest.mark.control_plane
 WANTED = 3
 SECONDS = 300.0
+pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(3 * SECONDS)]
 OURS = "ebb"
 PACE = {} if DEEP else {"readiness": "1s"}
 

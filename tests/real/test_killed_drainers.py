@@ -31,12 +31,12 @@ from tests.real.promise import breaches, rates
 from tests.real.waiting import until
 from tests.real.watches import Watch
 
-pytestmark = pytest.mark.control_plane
 WANTED = int(os.environ.get("KILLED_DRAINERS", "200" if DEEP else "20"))
 BROKEN = os.environ.get("KILLED_DRAINERS_BROKEN", "")
 MOST_SECONDS, MOST_SECONDS_TO_END = 300.0 + 5 * WANTED, 480.0
 """Ample, for machines that are busy. A drain that was hit in its last moment waits for its lease, its deadline and the
 watchdog."""
+pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(60 + MOST_SECONDS + MOST_SECONDS_TO_END)]
 IN_FLIGHT, HANDS, LEFT = NODES * 2 // 5, NODES * 3 // 5, NODES * 3 // 10
 POLICY = f"""
 dryRun: false

@@ -19,11 +19,11 @@ from tests.real.test_end_to_end import node_names, tainted
 from tests.real.waiting import until
 from tests.real.watches import Watch
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.deep]
 GONE = 16
 """Of sixty nodes; all that Ebb would free takes longer and shows nothing more."""
 IN_FLIGHT = 6
 MOST_SECONDS = 900.0
+pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(60 + MOST_SECONDS)]
 TICK_EVERY = 60.0
 POLICY = f"""
 dryRun: false

@@ -26,7 +26,6 @@ from tests.real.waiting import until
 from tests.real.watches import Seen, Watch
 from tests.rights.rbac import OPTIONS
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.deep]
 Raw = dict[str, Any]
 SPACE = "singles"
 GOING, HANGING = "going", "hanging"
@@ -35,6 +34,7 @@ HUNG = "hung"
 FAKE = {"kwok.x-k8s.io/node": "fake"}
 POOLS = {name: MachinePool(name, min_nodes=0, max_nodes=9, annotations=FAKE) for name in (GOING, HANGING)}
 SECONDS = 240.0
+pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(4 * SECONDS)]
 POLICY = """
 dryRun: false
 cluster:

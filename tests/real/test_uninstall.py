@@ -29,7 +29,7 @@ from tests.real.process_killer import stacks
 from tests.real.shop_cluster import NAMESPACE, POLICY, POOL, POOLS
 from tests.real.waiting import until
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.deep]
+pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(900)]
 NODES, APPS, REPLICAS = 10, 8, 4
 GRACE = 90
 """Seconds that each pod takes to end: a drain that has begun is still in flight when Ebb is to leave."""
