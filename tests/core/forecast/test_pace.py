@@ -11,7 +11,7 @@ from shared.core.forecast.pace import LetGo, Pace, PacedDrain
 from shared.core.policy import Budget, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.orders import Origin
-from shared.core.records.state import Claim, ClusterState
+from shared.core.records.state import Backoff, Claim, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, policy
 
@@ -165,3 +165,23 @@ def test_a_pool_that_is_closed_holds_no_other_pool_up() -> None:
 def with_pool(rules: Policy, name: str) -> Policy:
 
     return replace(rules, pools={**rules.pools, name: policy(name).pools[name]})
+
+
+def test_a_budget_in_percent_is_measured_by_the_nodes_that_are_left() -> None:
+    """Of five half are three, rounded up; of the two that are left one, after them the last."""
+    pace = paced(policy(max_nodes_per_pass=9, budgets=(Budget(Limit(percent=50)),)))
+
+    pace.let_go(drains(5), FAR)
+
+    begun = sorted((begins - NOW) // MINUTE for begins in pace.begins.values())
+    assert begun == [0, 0, 0, 5, 10]
+
+
+def test_a_node_that_backs_off_goes_in_the_pass_after_that() -> None:
+    """Nothing else changes then."""
+    backed_off = ClusterState(backoffs={"uid-n0": Backoff("n0", NOW + 70 * MINUTE, 70 * MINUTE, "deadline")})
+    pace = paced(policy(), backed_off)
+
+    pace.let_go(drains(1), FAR)
+
+    assert pace.begins == {"n0": NOW + 70 * MINUTE}

@@ -14,6 +14,7 @@ from shared.core.healing.breakers import (
     after_scale_ups,
     after_stranded_pods,
     breaker_over,
+    evicted_workloads,
 )
 from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
@@ -154,3 +155,17 @@ def test_a_breaker_ends_the_drains_that_began_before_it(expected: bool, changes:
     held = replace(GOING, **changes)
     assert bool(breaker_over(held, failing(opened=True).state, NOW)) is expected
     assert breaker_over(held, failing(opened=True).state, NOW + timedelta(minutes=25)) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer"),
+    [
+        pytest.param({"default/ReplicaSet/web"}, "granted", id="let go"),
+        pytest.param(set(), "budget", id="kept by its budget"),
+        pytest.param(set(), "forbidden", id="refused for good"),
+    ],
+)
+def test_a_workload_is_moved_once_a_pod_of_it_was_let_go(expected: set[str], answer: str) -> None:
+    pods = {"default/old": replace(MOVED["default/old"], answer=answer)}
+
+    assert evicted_workloads(DrainRecord(order=order(), pods=pods)) == expected

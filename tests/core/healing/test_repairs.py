@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec import UNSET
+from msgspec.structs import replace as changed
 
 from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.node import NodePool
@@ -275,3 +276,16 @@ def test_a_state_that_was_lost_entirely_gives_every_node_of_ours_back() -> None:
     assert [(each.node, each.order_id, each.why) for each in found] == [
         (f"n{index}", f"o{index}", Halt.ORPHAN) for index in range(3)
     ]
+
+
+def test_while_a_pod_waits_no_second_node_is_given_back_for_a_buffer() -> None:
+    nodes = [node(f"n{number}", unschedulable=True, taints=(our_taint(f"o{number}"),)) for number in (1, 2)]
+    seen = replace(cluster(nodes, [pod("p", unschedulable_since=NOW)]), buffers=LACKING)
+    claims = {f"uid-n{number}": claim(f"n{number}", order_id=f"o{number}", since=BEFORE) for number in (1, 2)}
+    records = {
+        f"o{number}": changed(drain("drained", None, drained_at=NOW), order=order(f"n{number}", order_id=f"o{number}"))
+        for number in (1, 2)
+    }
+    given = HealingInput(seen, ClusterState(claims=claims), records, policy(), NOW)
+
+    assert [each.why for each in find_repairs(given) if each.kind is RepairKind.RELEASE] == [Halt.DEMAND]

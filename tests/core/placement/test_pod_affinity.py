@@ -298,3 +298,16 @@ def test_a_refused_removal_leaves_the_counts_as_they_were() -> None:
 
     assert [name for name in ("n2", "n3") if proof.try_remove(name) is None] == ["n3"]
     assert {move.pod: move.node for move in proof.assignments.moves()["n3"]} == {"default/mover": "n1"}
+
+
+def test_of_several_pods_without_a_place_none_is_the_first_of_its_group() -> None:
+    """The one that fits nowhere may still stand in the zone that they leave."""
+    nodes = [node("n1", zone="a"), node("n2", zone="b", cpu=2)]
+    group = [
+        pod("big", on="n1", owner="ReplicaSet/big", cpu=3, labels={"app": "g"}, affinity=(term("g"),)),
+        pod("small", on="n1", owner="ReplicaSet/small", labels={"app": "g"}, affinity=(term("g"),)),
+    ]
+
+    proof = Simulation.of(cluster(nodes, group, namespaces=SPACES), ["n1"])
+
+    assert {each.name for each in proof.unplaced} == {"big", "small"}
