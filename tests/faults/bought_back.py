@@ -5,6 +5,7 @@ Shares no code with Ebb's rules.
 
 from collections.abc import Iterator, Sequence
 
+from tests.faults.excuses import Excuse, Excuses
 from tests.faults.replay import Entry, ReplayedCluster, holder
 
 AUTOSCALER = "cluster-autoscaler"
@@ -17,7 +18,11 @@ class BoughtBack:
     is told of it any more.
     """
 
-    def __init__(self, acted_at: Sequence[float], *, buffers: bool) -> None:
+    def __init__(
+        self, excuses: Excuses, acted_at: Sequence[float], unread_at: Sequence[float] = (), *, buffers: bool
+    ) -> None:
+        """`unread_at` are the times at which reads of what only advises failed."""
+        self._excuses, self._unread_at = excuses, unread_at
         self._until = min(acted_at, default=float("inf")) if buffers else 0.0
         self._ours = False
 
@@ -26,7 +31,9 @@ class BoughtBack:
         self._ours = self._ours or any(holder(node) for node in cluster.nodes.values())
         if not self._is_added(entry) or entry["at"] >= self._until:
             return
-        if self._ours and not any(pod["unschedulable"] for pod in cluster.pods.values()):
+        if not self._ours or any(pod["unschedulable"] for pod in cluster.pods.values()):
+            return
+        if not self._excuses.covers(Excuse.UNREAD, any(at < entry["at"] for at in self._unread_at)):
             yield f"{entry['name']} was bought back for a buffer"
 
     @staticmethod

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from shared.errors import Retryable
-from tests.faults.outages import BegunOutage
+from tests.faults.outages import ADVICE, BegunOutage, kind_of
 from tests.faults.thread_scheduler import Killed, ThreadScheduler
 
 T = TypeVar("T")
@@ -60,6 +60,8 @@ class CallGate:
         self.threads, self.faults = threads, faults
         self.calls: list[OutsideCall] = []
         self.outages: list[BegunOutage] = []
+        self.unread_at: list[float] = []
+        """When reads of what only advises failed."""
         self.most_calls = MOST_CALLS
         self.struck_at: list[float] = []
         """When faults struck, and when they ended."""
@@ -97,12 +99,17 @@ class CallGate:
             fault = replace(fault, end=CallEnd.GO, effect=True)
         return act() if fault is None else self._faulty(fault, what, act)
 
+    def _note_unread(self, what: str) -> None:
+        if kind_of(what) in ADVICE:
+            self.unread_at.append(self.threads.clock.now())
+
     def _suffer(self, what: str, *, can_fail: bool) -> None:
         """Be slow or fail as an outage of such calls has it. Raises Retryable."""
         for each in self.outages:
             if each.strikes_at(self.threads.clock.now()) and each.outage.strikes(what) and can_fail:
                 self.threads.pause(each.outage.slow)
                 if each.outage.fails:
+                    self._note_unread(what)
                     raise Retryable(what, "500, as for some time now")
 
     def _faulty(self, fault: CallFault, what: str, act: Callable[[], T]) -> T:
@@ -122,5 +129,6 @@ class CallGate:
             actor.killed = True
             raise Killed
         if fault.end is CallEnd.FAIL or not done:
+            self._note_unread(what)
             raise Retryable(what, "no answer")
         return done[0]

@@ -52,8 +52,8 @@ class Excuse(Enum):
         "It cordons, and uncordons when it fails: whose hand it was cannot be known (docs/decisions/healing.md).",
     )
     UNREAD = (
-        "A first eviction rests on sizes that pods come back with, while what makes them larger cannot be read.",
-        "A list that only advises ends no proof: it is named, and its pod's node is given back.",
+        "A first eviction, or a node bought back for a buffer, rests on a picture of which a list that advises failed.",
+        "Such a list ends no picture, or one that fails for hours would end all passes: it is named in the log.",
     )
     UNDER_WAY = (
         "One eviction that rests on what stood when its call set out: that Ebb held the node, that there was room.",

@@ -28,7 +28,6 @@ from tests.faults.worlds import INTERVAL
 
 PLANNER_LEASE = 360.0
 REDELIVERY = 120.0
-SIZES = "list verticalpodautoscalers"
 
 
 def breaches(end: Installation) -> list[str]:
@@ -76,10 +75,12 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
         end.cpu,
         WaysOut(end.objects, end.returning, disks_of(end.cloud.world.store.all)),
         end.begun,
-        [each.strikes_at for each in end.outages if each.outage.what == SIZES],
+        end.call_gate.unread_at,
     )
     surges = Surges(surging=bool(end.setting.limits.single_replicas))
-    bought = BoughtBack(end.acted_at, buffers=bool(end.cloud.world.store.all("capacitybuffers")))
+    bought = BoughtBack(
+        excuses, end.acted_at, end.call_gate.unread_at, buffers=bool(end.cloud.world.store.all("capacitybuffers"))
+    )
     costs = CostWrites()
     cluster = ReplayedCluster()
     for entry, cluster in moments(end.cloud.world.record.entries):

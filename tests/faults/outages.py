@@ -19,6 +19,19 @@ LOOKS: Final = FREES | {
 """What each look of a drain rests on."""
 
 
+ADVICE: Final = frozenset({
+    "list capacitybuffers", "list podtemplates", "list computeclasses", "list verticalpodautoscalers",
+    "list limitranges", "list resourcequotas", "get autoscaling.k8s.io", "get autoscaling.x-k8s.io",
+    "get cloud.google.com",
+})  # fmt: skip
+"""Reads that end no picture when they fail: lists of what only advises, and whether the cluster has such kinds."""
+
+
+def kind_of(what: str) -> str:
+    """Return verb and resource of a call."""
+    return " ".join(what.split()[:2])
+
+
 @dataclass(frozen=True)
 class Outage:
     """Calls of one kind fail, or are only slow, for so long."""
@@ -30,7 +43,7 @@ class Outage:
     fails: bool = True
 
     def strikes(self, what: str) -> bool:
-        return " ".join(what.split()[:2]) == self.what
+        return kind_of(what) == self.what
 
     def keeps_from(self, needed: frozenset[str]) -> bool:
         """Whether it keeps Ebb from that: a slow call does not, and nothing goes without documents."""

@@ -4,7 +4,7 @@ A fit that is not there by this count is not there at all; that it is there prov
 told. Shares no code with Ebb's placement.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from tests.faults.excuses import Excuse, Excuses
@@ -26,10 +26,10 @@ class Proofs:
         cpu: Mapping[str, int],
         ways_out: WaysOut,
         begun: float = 0.0,
-        unread: Sequence[Callable[[float], bool]] = (),
+        unread_at: Sequence[float] = (),
     ) -> None:
-        """`unread` answer whether at a moment what makes pods larger could not be read."""
-        self._unread = unread
+        """`unread_at` are the times at which reads of what only advises failed."""
+        self._unread_at = unread_at
         self._excuses, self._hindrances, self._cpu, self._ways_out = excuses, hindrances, cpu, ways_out
         self._world_stands = begun
         """Until when the world was built: half a world proves no room."""
@@ -55,7 +55,8 @@ class Proofs:
         if self._excuses.covers(Excuse.UNDER_WAY, set_out < cluster.at and self._had_room(name, cluster, set_out)):
             return
         hindered = any(cluster.at - STANDS_FOR <= at <= cluster.at for at in self._hindrances)
-        rows = ((Excuse.UNREAD, any(strikes(cluster.at) for strikes in self._unread)), (Excuse.HINDERED, hindered))
+        unread = any(cluster.at - STANDS_FOR <= at <= cluster.at for at in self._unread_at)
+        rows = ((Excuse.UNREAD, unread), (Excuse.HINDERED, hindered))
         if not any(self._excuses.covers(*row) for row in rows):
             yield f"the first eviction from {name} rested on room that had been gone for {STANDS_FOR:.0f} s"
 

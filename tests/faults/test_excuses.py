@@ -8,7 +8,7 @@ import pytest
 from tests.faults.excuses import Excuse
 from tests.faults.proofs import fit
 
-RULES = ("ebb_actions", "grants", "oracle", "peoples_requests", "proofs", "surges", "waiting_times")
+RULES = ("bought_back", "ebb_actions", "grants", "oracle", "peoples_requests", "proofs", "surges", "waiting_times")
 
 
 @pytest.mark.parametrize("excuse", Excuse, ids=lambda excuse: excuse.name.lower())

@@ -185,3 +185,13 @@ def test_a_node_that_backs_off_goes_in_the_pass_after_that() -> None:
     pace.let_go(drains(1), FAR)
 
     assert pace.begins == {"n0": NOW + 70 * MINUTE}
+
+
+def test_the_horizon_stays_where_it_was_at_the_beginning() -> None:
+    """Half a year ends ten days after the freeze, and the second node would go two months after the first."""
+    frozen = {"freezes": (Freeze(NOW, NOW + timedelta(days=170)),)}
+    pace = paced(policy(rate=Rate(ONE, timedelta(days=60)), cluster_wide=frozen))
+
+    pace.let_go(drains(2), FAR)
+
+    assert len(pace.begins) == 1

@@ -280,7 +280,7 @@ def test_a_state_that_was_lost_entirely_gives_every_node_of_ours_back() -> None:
 
 def test_while_a_pod_waits_no_second_node_is_given_back_for_a_buffer() -> None:
     nodes = [node(f"n{number}", unschedulable=True, taints=(our_taint(f"o{number}"),)) for number in (1, 2)]
-    seen = replace(cluster(nodes, [pod("p", unschedulable_since=NOW)]), buffers=LACKING)
+    seen = replace(cluster(nodes, [pod("p", unschedulable_since=NOW)]), buffers=held(buffer("web", 2, cpu=3)))
     claims = {f"uid-n{number}": claim(f"n{number}", order_id=f"o{number}", since=BEFORE) for number in (1, 2)}
     records = {
         f"o{number}": changed(drain("drained", None, drained_at=NOW), order=order(f"n{number}", order_id=f"o{number}"))
