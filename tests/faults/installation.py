@@ -293,6 +293,7 @@ class Installation:
         """Let the outage strike from now on."""
         begun = BegunOutage(outage, self.clock.now(), self.clock.now() + outage.seconds)
         self.outages.append(begun)
+        self.call_gate.most_calls *= 5  # each pass of these hours publishes its repairs, and all of them come again
         self.acted_at.append(begun.end)
         if outage.keeps_from(LOOKS):
             self.turned_away_at += [begun.begin, begun.end + self.setting.limits.interval]
