@@ -96,6 +96,13 @@ def test_what_is_attached_besides_takes_a_place(expected: bool, attached: list[s
     assert takes(picture({"n1": 2}, mounts("a"), mounts("b"), attachments=rows)) is expected
 
 
+def test_a_disk_that_is_attached_twice_over_takes_one_place() -> None:
+    """An attachment that was made again stands beside the one that is not gone yet."""
+    rows = {"n1": (VolumeAttachment(PD, "pv-c"),) * 2}
+
+    assert takes(picture({"n1": 3}, mounts("a"), mounts("b"), attachments=rows))
+
+
 def drain(most: int, *volumes: str, shared: int = 0) -> bool:
     """Whether n1's pods, one for each volume, all fit on n2, which can attach so many."""
     pods = [pod(name, on="n1", volumes=mounts(name)) for name in volumes]

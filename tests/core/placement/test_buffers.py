@@ -188,8 +188,9 @@ def test_the_search_chooses_what_the_proof_of_the_buffers_room_lets_go(
 def test_headroom_is_kept_however_often_buffers_were_asked_about() -> None:
     """Chunks may lie in it; the question gives it up and takes it back."""
     nodes = [node(f"n{number}") for number in (1, 2, 3)]
+    apart = PodTerm(HOSTNAME, LabelSelector((Requirement("app", "In", ("spare",)),)), ("default",))
     pods = [pod("p1", on="n1", cpu=1), pod("p2", on="n2", cpu=1.5)]
-    seen = cluster(nodes, pods, buffers=held(buffer("web", cpu=0.1)))
+    seen = cluster(nodes, pods, buffers=held(buffer("web", cpu=0.1, anti_affinity=(apart,))))
     simulation = Simulation.of(seen, headroom={"a": 50})
 
     assert simulation.try_remove("n1") is None

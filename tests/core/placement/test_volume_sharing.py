@@ -66,10 +66,3 @@ def test_of_pods_that_leave_one_after_another_each_holds_its_claim_until_it_is_e
 
     assert packing.remove(0, [0, 1]).blocked is not None
     assert packing.log == []
-
-
-def test_a_claim_that_two_pods_have_is_free_once_both_have_let_it_go() -> None:
-    """Two may have a ReadWriteOncePod claim where its mode was written after they ran."""
-    seen = picture(*(pod(f"db-{number}", on=f"n{number}", volumes=mounts("mine")) for number in (1, 2)))
-
-    assert Packing(ClusterArrays(seen), PACKED).remove(0, [0]).blocked is not None
