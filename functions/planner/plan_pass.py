@@ -99,10 +99,11 @@ def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callab
 
 
 def _steer(ports: Ports, plan: Plan, inputs: PassInputs, may_write: Callable[[], bool]) -> Steered:
-    """Write deletion costs last: they are advice to others, and no order waits for them."""
-    if inputs.policy is None:
-        return Steered()
-    found = steering(plan, Situation(inputs.snapshot, inputs.state, inputs.policy))
+    """Write deletion costs last: they are advice to others, and no order waits for them.
+
+    Without a policy nobody wishes for any: what stands is taken back.
+    """
+    found = steering(plan, Situation(inputs.snapshot, inputs.state, inputs.policy or Policy()))
     return steer(ports, found, dry_run=plan.dry_run, may_write=may_write)
 
 

@@ -132,9 +132,13 @@ def test_a_note_is_an_event_that_kubectl_describe_finds(api: Script, cluster: Ku
     assert len(event["message"]) == 1024
 
 
-def said(message: str, at: str | None) -> dict[str, Any]:
-    about = {"kind": "Node", "name": "n1"}
-    return {"reason": "ScaleDownFailed", "message": message, "lastTimestamp": at, "involvedObject": about}
+def said(message: str, at: str | None, **by: Any) -> dict[str, Any]:
+    about, own = {"kind": "Node", "name": "n1"}, {"source": {"component": "cluster-autoscaler"}}
+    row = {"reason": "ScaleDownFailed", "message": message, "lastTimestamp": at, "involvedObject": about}
+    return {**row, **(by or own)}
+
+
+NEWER = {"reportingComponent": "cluster-autoscaler", "source": {}}
 
 
 @pytest.mark.parametrize(
@@ -144,6 +148,10 @@ def said(message: str, at: str | None) -> dict[str, Any]:
         pytest.param(
             "later", [said("later", "2026-03-04T22:00:00Z"), said("before", "2026-03-04T21:00:00Z")], id="the newest"
         ),
+        pytest.param(
+            "", [said("forged", "2026-03-04T22:00:00Z", source={"component": "me"})], id="what others wrote aside"
+        ),
+        pytest.param("newer", [said("newer", "2026-03-04T22:00:00Z", **NEWER)], id="as newer writers name themselves"),
         pytest.param("dated", [said("undated", None), said("dated", "2026-03-04T21:00:00Z")], id="undated ones aside"),
     ],
 )

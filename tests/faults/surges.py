@@ -14,8 +14,8 @@ from tests.faults.replay import Entry, ReplayedCluster, is_ebb
 from tests.faults.surging_worlds import SURGED
 
 TAKES_AWAY = frozenset({
-    "delete", "evict", "preempt", "crash", "make anew", "upgrade", "upgraded", "take", "replace", "delete the pool", "start",
-    "finish",
+    "delete", "evict", "preempt", "crash", "make anew", "upgrade", "upgraded", "take", "replace",
+    "delete the pool", "start", "finish",
 })  # fmt: skip
 """What people and GKE do that takes pods or nodes away."""
 STAMP = "ebb.internal/surged-for"

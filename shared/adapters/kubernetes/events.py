@@ -14,6 +14,7 @@ from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.core.cluster.node import Node
 
 T = TypeVar("T")
+_AUTOSCALER: Final = "cluster-autoscaler"
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
 _TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
 _LONGEST_MESSAGE: Final = 1024
@@ -64,6 +65,14 @@ def _read(client: KubernetesClient, fields: Mapping[str, str], gather: Callable[
     return client.read_list(Call("list", "events", "/api/v1/events", {"fieldSelector": selector}), _events, gather)
 
 
+def _by_autoscaler(items: Iterator[wire.Event]) -> Iterator[tuple[datetime, wire.Event]]:
+    """Yield what the autoscaler itself wrote, with its time: many may write events of its reasons."""
+    for each in items:
+        at = _time_of(each)
+        if at is not None and _AUTOSCALER in {each.source.component, each.reporting_component}:
+            yield at, each
+
+
 def _failures_of(node: str) -> Mapping[str, str]:
     return {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": _SCALE_DOWN_FAILED}
 
@@ -73,16 +82,14 @@ def _time_of(event: wire.Event) -> datetime | None:
 
 
 def _last_message(items: Iterator[wire.Event]) -> str:
-    dated = ((at, each.message) for each in items if (at := _time_of(each)) is not None)
+    dated = ((at, each.message) for at, each in _by_autoscaler(items))
     return max(dated, default=(None, ""), key=lambda row: row[0])[1]
 
 
 def _newest(items: Iterator[wire.Event]) -> Mapping[str, datetime]:
     """Return the newest time by the object (namespace/name) that events are about."""
     newest: dict[str, datetime] = {}
-    for each in items:
-        at, about = _time_of(each), each.involved_object
-        if at is not None:
-            key = f"{about.namespace}/{about.name}"
-            newest[key] = max(at, newest.get(key, at))
+    for at, each in _by_autoscaler(items):
+        key = f"{each.involved_object.namespace}/{each.involved_object.name}"
+        newest[key] = max(at, newest.get(key, at))
     return newest

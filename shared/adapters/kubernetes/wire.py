@@ -111,11 +111,20 @@ class Namespace(Partial, frozen=True):
     metadata: Meta
 
 
+class EventSource(Partial, frozen=True):
+    component: str = ""
+
+
 class Event(Partial, frozen=True):
-    """What somebody said of an object; older writers fill in `lastTimestamp`, newer ones `eventTime`."""
+    """What somebody said of an object.
+
+    Older writers fill in `source` and `lastTimestamp`, newer ones `reportingComponent` and `eventTime`.
+    """
 
     involved_object: Meta = Meta()
     message: str = ""
+    source: EventSource = EventSource()
+    reporting_component: str = ""
     last_timestamp: Time | None = None
     event_time: Time | None = None
 

@@ -10,7 +10,6 @@ from shared.core.cluster.workloads import Workload
 from shared.core.policy import Policy
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from tests.builders import node, pod, pod_class, policy
-from tests.fakes import FakePolicySource
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web", cpu=1)
@@ -71,6 +70,21 @@ def test_turning_the_setting_off_takes_back_what_is_ours() -> None:
     assert (costs(ebb), said["costs_taken_back"]) == ({}, 1)
 
 
+@pytest.mark.parametrize("fault", [None, Retryable("it", "timeout")], ids=["missing", "unread"])
+def test_without_a_policy_what_is_ours_is_taken_back_and_without_an_answer_it_stays(fault: EbbError | None) -> None:
+    """A policy that is missing or invalid wishes for nothing; of one that cannot be read nothing is known."""
+    ebb = fake_ebb(web(1, steered="-1000"), web(2), web(3))
+    ebb.policy.policy = fault
+
+    if fault is None:
+        assert ebb.tick()["costs_taken_back"] == 1
+        assert costs(ebb) == {}
+    else:
+        with pytest.raises(Retryable):
+            ebb.tick()
+        assert costs(ebb) == {"w1": "-1000"}
+
+
 def test_a_dry_run_writes_nothing_and_says_what_it_would_write() -> None:
     ebb = fake_ebb(rules=replace(WAITS, dry_run=True))
 
@@ -80,15 +94,6 @@ def test_a_dry_run_writes_nothing_and_says_what_it_would_write() -> None:
     assert told(ebb) == [
         "Scale-in: 2 pods would carry a deletion cost (dry run), 0 taken back, 0 left to later passes."
     ]
-
-
-def test_an_invalid_policy_leaves_costs_as_they_are() -> None:
-    ebb = fake_ebb(web(1, steered="-1000"), web(2), web(3))
-    ebb.policy = FakePolicySource(None)
-
-    ebb.tick()
-
-    assert asked(ebb) == []
 
 
 @pytest.mark.parametrize(
