@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -98,6 +99,7 @@ ROLLED_OUT = {"resource_version": "7", "uid": "u", "created": 3, "updated": 3, "
             id="as it says",
         ),
         pytest.param({"paused": True}, {"paused": True}, id="paused"),
+        pytest.param({"min_ready": timedelta(seconds=90)}, {"minReadySeconds": 90}, id="slow to be available"),
         pytest.param(
             {"stamp": "order-1"},
             {"template": {"metadata": {"annotations": {"a": "b", names.SURGE_STAMP: "order-1"}}}},

@@ -76,6 +76,7 @@ class ControllerSpec(Partial, frozen=True):
     update_strategy: UpdateStrategy = UpdateStrategy()
     strategy: UpdateStrategy = UpdateStrategy()
     """The same of a Deployment."""
+    min_ready_seconds: int = 0
     paused: bool = False
     template: Template | None = None
     pod_replacement_policy: str | None = ""

@@ -7,6 +7,7 @@ yet there because the workload was scaled up, make no rollout. Must not read any
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from shared.adapters.kubernetes import wire
@@ -114,6 +115,7 @@ def deployment(given: Controller, template: str = "") -> Deployment:
         rolling_update=spec.strategy.type in {"", _ROLLING_UPDATE},
         max_surge=limit(update.max_surge, name) or A_QUARTER,
         max_unavailable=limit(update.max_unavailable, name) or A_QUARTER,
+        min_ready=timedelta(seconds=spec.min_ready_seconds),
         paused=spec.paused,
         deleting=meta.deletion_timestamp is not None,
         wish=meta.annotations.surge if meta.annotations else "",

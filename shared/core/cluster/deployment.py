@@ -4,6 +4,7 @@ Must not judge whether it may be restarted: `rules.surges` does.
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from shared.core.policy import Limit
@@ -35,6 +36,8 @@ class Deployment:
     """Whether it replaces pods one after another (RollingUpdate); otherwise it ends all before it makes new ones."""
     max_surge: Limit = A_QUARTER
     max_unavailable: Limit = A_QUARTER
+    min_ready: timedelta = timedelta(0)
+    """How long a new pod must be Ready before it counts as available, and an old one goes (minReadySeconds)."""
     paused: bool = False
     deleting: bool = False
     wish: str = ""

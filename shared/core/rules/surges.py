@@ -142,6 +142,14 @@ def _quota(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
         yield Finding(PodBlock.SURGE_QUOTA, workload.name)
 
 
+def _min_ready(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+    """The old pod goes only once the new one has been Ready for so long: a drain that ends before begins in vain."""
+    deployment, most = context.workload_of(spec).deployment, context.drain.timeout
+    if deployment is not None and deployment.min_ready >= most:
+        said = f"{deployment.min_ready.total_seconds():g} s of {most.total_seconds():g} s"
+        yield Finding(PodBlock.SURGE_STRATEGY, f"{deployment.name}: minReadySeconds, {said}")
+
+
 def _grace(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Nobody cuts the grace of a pod that its controller ends."""
     most = context.drain.max_grace.total_seconds()
@@ -150,7 +158,7 @@ def _grace(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 
 _OF_THE_POD: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (
-    _beside_itself, _disk, _quota, _grace,
+    _beside_itself, _disk, _quota, _min_ready, _grace,
 )  # fmt: skip
 
 

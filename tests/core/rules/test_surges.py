@@ -1,6 +1,7 @@
 """Pods that are moved without a gap: which they are, and what keeps those that cannot be."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, SpreadConstraint
 from shared.core.cluster.workloads import Workload
-from shared.core.policy import Limit, LongGrace, PoolPolicy, SingleReplicas
+from shared.core.policy import DrainSettings, Limit, LongGrace, PoolPolicy, SingleReplicas
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import blockers
 from shared.core.rules.surges import is_surged
@@ -144,6 +145,16 @@ def test_a_namespace_without_room_for_one_more_keeps_its_pod(expected: list[str]
 
 def test_nobody_cuts_the_grace_of_a_pod_that_its_controller_ends() -> None:
     assert kept(context(web()), pod("p", grace_seconds=3600)) == ["surge_grace"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "short"),
+    [pytest.param([], 1, id="a drain has time for it"), pytest.param(["surge_strategy"], 0, id="it has not")],
+)
+def test_a_deployment_that_waits_as_long_as_a_drain_lasts_is_not_restarted(expected: list[str], short: int) -> None:
+    waits = DrainSettings().timeout - timedelta(seconds=short)
+
+    assert kept(context(web(min_ready=waits)), pod("p")) == expected
 
 
 def test_the_settings_of_pods_hold_for_what_surges_too() -> None:

@@ -62,7 +62,7 @@ def disruption_budget(namer: Namer, given: Mapping[str, Any]) -> Object:
 def controller(namer: Namer, given: Mapping[str, Any]) -> Object:
     """Return a ReplicaSet, a Deployment or a StatefulSet."""
     spec, status = given.get("spec") or {}, given.get("status") or {}
-    found = picked(spec, "replicas", "podReplacementPolicy", "paused")
+    found = picked(spec, "replicas", "podReplacementPolicy", "minReadySeconds", "paused")
     if spec.get("template") is not None:
         found["template"] = template(namer, spec["template"])
     found |= {name: _strategy(spec[name]) for name in ("strategy", "updateStrategy") if spec.get(name) is not None}
