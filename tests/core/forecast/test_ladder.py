@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from shared.adapters.prices import load
 from shared.core.cluster import names
+from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.bound import bound
@@ -266,3 +267,10 @@ def test_an_open_pass_keeps_nothing_that_only_time_or_a_number_at_once_keeps() -
 
     assert opened_up == opened(policy(cluster_wide={"time_gap": timedelta(0)}))
     assert opened_up.evictions_per_namespace is None
+
+
+def test_a_pod_that_is_ending_keeps_no_node_in_the_bound() -> None:
+    bare = [pod("p", on="n1", owner=None, deleting=NOW)]
+    found = bound(cluster([node("n1")], bare, pools={"a": NodePool("a")}), load(), ClusterState())
+
+    assert found.nodes == 0

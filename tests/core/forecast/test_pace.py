@@ -195,3 +195,16 @@ def test_the_horizon_stays_where_it_was_at_the_beginning() -> None:
     pace.let_go(drains(2), FAR)
 
     assert len(pace.begins) == 1
+
+
+def test_before_a_freeze_that_is_still_to_come_nodes_go() -> None:
+    """Even where it lasts beyond the horizon."""
+    frozen = policy(cluster_wide={"freezes": (Freeze(NOW + 60 * MINUTE, FAR),)})
+
+    assert ends(frozen, 1) == 4 * MINUTE
+
+
+def test_a_node_goes_when_a_scheduled_budget_of_its_pool_ends() -> None:
+    none = Budget(Limit(count=0), schedule=Schedule("0 22 * * *", 60 * MINUTE, "UTC"))
+
+    assert ends(policy(budgets=(none,)), 1) == 64 * MINUTE

@@ -53,3 +53,12 @@ def test_a_pod_that_is_moved_again_is_counted() -> None:
         measures.evicted(Actor.EBB, before=before)
 
     assert measures.twice == 2
+
+
+def test_what_stood_for_no_time_is_neither_the_least_nor_the_most() -> None:
+    """Several things happen in one moment."""
+    rows = [Moment(NOW, 4, 400, 0), Moment(NOW + HOUR, 9, 900, 0), Moment(NOW + HOUR, 1, 100, 0)]
+    rows.append(Moment(NOW + HOUR, 3, 300, 0))
+    told = outcome(Measures(series=rows), NOW, NOW + 2 * HOUR, ())
+
+    assert (told.least_nodes, told.most_nodes) == (3, 4)
