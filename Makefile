@@ -69,8 +69,8 @@ bench: $(VENV)/.dev ## Print the benchmarks' ratios, and draw them into build/be
 fuzz: $(VENV)/.dev ## Feed the readers a million almost right inputs
 	$(BIN)/python -m tests.fuzz
 
-mutants: $(VENV)/.dev ## Make small mistakes in the rules, and say which no test sees (SHARE=1 for all: hours)
-	$(BIN)/python -m tests.mutation --share $(or $(SHARE),0.05) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2)
+mutants: $(VENV)/.dev ## Make small mistakes in the code, and show which no test sees (SHARE=1 for all: hours)
+	$(BIN)/python -m tests.mutation --share $(or $(SHARE),0.02) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2)
 
 fmt: $(VENV)/.dev ## Format the code and fix what ruff can fix
 	$(BIN)/ruff format .

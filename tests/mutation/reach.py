@@ -1,115 +1,127 @@
-"""Which tests run which lines, how long each takes, and what of other people's code they load: one run with coverage.
+"""Which tests run which lines, and how long each takes, as it was measured for this version of the code.
 
-Only those tests are asked about a mutant that run its line, the quickest first. Must not judge.
+Only those tests are asked about a mutant that run its line: those of its own module first, then the quickest. Must not
+measure (`measuring`), nor judge.
 """
 
-import os
-import subprocess
-import sys
-import time
+import re
+import sqlite3
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
-import pytest
-from coverage import CoverageData
 
-from tests.mutation.sites import ROOT, Mutant
+from tests.mutation.sites import ROOT, Mutant, product
+from tests.mutation.suite import file_of, test_files
 
-SUITES: Final = ("tests/core", "tests/test_scenarios.py", "tests/properties", "tests/functions")
-"""The quick suites of the rules."""
-_NOTES: Final = "MUTATION_NOTES"
-_OURS: Final = ("shared", "tests", "functions", "infra", "main")
+_KEPT: Final = ROOT / "build" / "mutation"
+_TESTS_OF: Final = """
+    SELECT context, numbits FROM line_bits JOIN file ON file.id = file_id JOIN context ON context.id = context_id
+    WHERE path = ?"""
+_LEAST_SECONDS: Final = 5
+_PATIENCE: Final = 4
+"""A test may take so many times the processor seconds that the slowest of its file took without a mutant."""
 
 
-@dataclass
+class Measured(msgspec.Struct, frozen=True):
+    """One file of tests: its version, by test its processor seconds, and the tests that fail without any mutant."""
+
+    file: str
+    version: str
+    seconds: dict[str, float]
+    failed: list[str]
+
+
 class Reach:
-    """By test its seconds of processor time; by file and line the tests that ran it."""
+    """What is known. A file of tests that changes is measured again, alone; any other change begins from nothing."""
 
-    seconds: dict[str, float] = field(default_factory=dict)
-    lines: dict[str, dict[int, set[str]]] = field(default_factory=dict)
-    libraries: list[str] = field(default_factory=list)
+    def __init__(self, folder: Path) -> None:
+        """Read the folder: rows of files of tests, and data of coverage with the tests as contexts."""
+        self.folder = folder
+        rows = (row for path in folder.glob("*.jsonl") for row in path.read_bytes().splitlines())
+        measured = (msgspec.json.decode(row, type=Measured) for row in rows)
+        known = {each.file: each for each in measured if each.version == version_of(each.file)}
+        self.unknown = [file for file in test_files() if file not in known]
+        self.seconds = {test: spent for each in known.values() for test, spent in each.seconds.items()}
+        self.failed = [test for each in known.values() for test in each.failed]
+        self.limits = {
+            file: _LEAST_SECONDS + _PATIENCE * max(each.seconds.values(), default=0) for file, each in known.items()
+        }
+        self._data = [sqlite3.connect(path) for path in folder.glob("*.coverage")]
+        self._rows: dict[Path, list[tuple[str, bytes]]] = {}
 
-    def tests_of(self, mutant: Mutant) -> list[str]:
-        """Return the tests to ask, the quickest first: those that run the line, and all of the module's own files.
+    def running(self, mutant: Mutant) -> list[str]:
+        """Return the tests that run the mutant's lines."""
+        wanted = [(line // 8, 1 << line % 8) for line in mutant.lines]
+        tests = {
+            test
+            for test, bits in self._rows_of(mutant.path)
+            if any(place < len(bits) and bits[place] & bit for place, bit in wanted)
+        }
+        return self._in_order(tests, mutant)
 
-        Of code that runs at import, all that come into the file. The module's own test files are those that name it:
-        what they ask while their tables are made, no test is seen to run.
+    def entering(self, mutant: Mutant) -> list[str]:
+        """Return the tests that come into its module or one that imports it, and all of its own files.
+
+        What those ask while their tables are made, no test is seen to run.
         """
-        rows = self.lines.get(mutant.file, {})
-        tests = {test for line in mutant.lines or rows for test in rows.get(line, ())}
-        tests |= {test for test in self.seconds if f"from {mutant.module} import" in _text(test.split("::")[0])}
-        return sorted(tests & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
+        own, names = self._own(mutant), _names(mutant)
+        paths = (path for path in product() if path == mutant.path or names & _imports(path))
+        tests = {test for path in paths for test, _ in self._rows_of(path)}
+        return self._in_order(tests.union(test for test in self.seconds if file_of(test) in own), mutant)
+
+    def within(self, tests: Iterable[str], seconds: float) -> list[str]:
+        """Return the tests that fit into so many seconds, the first ones first."""
+        found = []
+        for test in tests:
+            if self.seconds[test] <= seconds:
+                seconds -= self.seconds[test]
+                found.append(test)
+        return found
+
+    def _rows_of(self, path: Path) -> list[tuple[str, bytes]]:
+        """Return the tests that come into the file, each with the lines it runs as coverage writes them: bits."""
+        if path not in self._rows:
+            self._rows[path] = [row for data in self._data for row in data.execute(_TESTS_OF, (str(path),))]
+        return self._rows[path]
+
+    def _in_order(self, tests: set[str], mutant: Mutant) -> list[str]:
+        own, passing = self._own(mutant), tests & self.seconds.keys()
+        return sorted(passing, key=lambda test: (file_of(test) not in own, self.seconds[test], test))
+
+    def _own(self, mutant: Mutant) -> set[str]:
+        """Return the files of tests that are about the module."""
+        name, names = f"/test_{mutant.path.stem}.py", _names(mutant)
+        return {file for file in self.limits if file.endswith(name) or names & _imports(Path(file))}
+
+
+def _names(mutant: Mutant) -> frozenset[str]:
+    """Return what others import the mutant's code from: its module, or the package that hands it on."""
+    return frozenset({mutant.module, mutant.module.rpartition(".")[0]})
 
 
 @cache
-def _text(name: str) -> str:
-    return (ROOT / name).read_text(encoding="utf-8")
+def _imports(path: Path) -> frozenset[str]:
+    return frozenset(re.findall(r"from (\S+) import", path.read_text(encoding="utf-8")))
 
 
-def measure() -> Reach:
-    """Run the suites once.
-
-    Raises:
-        RuntimeError: the suites fail without any mutant.
-    """
-    with TemporaryDirectory() as folder:
-        data, notes = Path(folder, "coverage"), Path(folder, "notes")
-        options = ["--cov=shared/core", "--cov-context=test", "--cov-report=", "-p", "tests.mutation.reach"]
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *options, *SUITES],
-            cwd=ROOT,
-            env={**os.environ, "COVERAGE_FILE": str(data), _NOTES: str(notes), "HYPOTHESIS_STORAGE_DIRECTORY": folder},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            raise RuntimeError(f"the suites fail without any mutant:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-        reach = Reach(**msgspec.json.decode(notes.read_bytes()))
-        reach.lines = _lines(data)
-        return reach
+def version_of(file: str) -> str:
+    path = Path(file)
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def _lines(path: Path) -> dict[str, dict[int, set[str]]]:
-    data = CoverageData(str(path))
-    data.read()
-    files = {str(Path(name).relative_to(ROOT)): name for name in data.measured_files()}
-    return {
-        short: {line: {each.split("|")[0] for each in tests if each} for line, tests in _contexts(data, name)}
-        for short, name in files.items()
-    }
+def folder_of(*, deep: bool) -> Path:
+    """Return where this version of the code is kept: all that is shipped, and what the tests share."""
+    text = sha256(b"deep" if deep else b"")
+    for path in _sources():
+        text.update(path.read_bytes())
+    return _KEPT / text.hexdigest()[:16]
 
 
-def _contexts(data: CoverageData, name: str) -> Iterable[tuple[int, list[str]]]:
-    return data.contexts_by_lineno(name).items()
-
-
-class _Notes:
-    """Loaded as a plugin into the measuring run."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._seconds: dict[str, float] = {}
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Processor time: what a test takes on a busy machine says nothing of it."""
-        begun = time.process_time()
-        answer = yield
-        self._seconds[item.nodeid] = time.process_time() - begun
-        return answer
-
-    def pytest_sessionfinish(self) -> None:
-        libraries = sorted(name for name in sys.modules if name.split(".")[0] not in _OURS)
-        Path(self._path).write_bytes(msgspec.json.encode({"seconds": self._seconds, "libraries": libraries}))
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    path = os.environ.get(_NOTES)
-    if path:
-        config.pluginmanager.register(_Notes(path))
+def _sources() -> Iterator[Path]:
+    for top in ("shared", "functions", "infra", "tests"):
+        files = sorted(path for path in (ROOT / top).rglob("*") if path.suffix in {".py", ".yaml"})
+        yield from (path for path in files if not path.name.startswith("test_") and path.parent.name != "mutation")

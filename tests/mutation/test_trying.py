@@ -1,0 +1,134 @@
+"""How a mutant ends, and which tests are asked: tests made for it are collected in a process of their own."""
+
+import faulthandler
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.mutation.measuring import measure
+from tests.mutation.reach import Measured, Reach
+from tests.mutation.score import Score
+from tests.mutation.sites import ROOT, Mutant, mutants, of_text
+from tests.mutation.suite import Suite, collect
+from tests.mutation.swapping import Live
+from tests.mutation.trying import Fate, Processes, Trial, ended, fate, forked
+
+MODULE = """
+def down(number: int) -> int:
+    while number > 0:
+        number -= 1
+    return number
+
+
+def above(number: int) -> bool:
+    return number > 3
+"""
+TESTS = """
+import sys
+sys.path.insert(0, __file__.removesuffix("/test_example.py"))
+from example import above, down
+from shared.core.cluster.resources import amount
+from shared.core.records.orders import CLAIM_WITHIN
+
+def test_down():
+    assert down(2) == 0
+
+def test_above():
+    assert above(5)
+
+def test_amount():
+    assert amount("cpu", "2") == 2000
+
+def test_constant():
+    assert CLAIM_WITHIN.total_seconds() == 600
+
+def test_that_fails():
+    assert amount("cpu", "2") == 3000
+"""
+FILE = "test_example.py"
+
+
+def within_a_run(folder: Path, work: Callable[[Suite], None]) -> None:
+    """Collect the tests in a process of its own, and work there with them."""
+    (folder / "example.py").write_text(MODULE)
+    (folder / FILE).write_text(TESTS)
+
+    def run() -> int:
+        os.chdir(folder)
+        collect([FILE], work)
+        return 0
+
+    faulthandler.cancel_dump_traceback_later()  # a fork would wait for ever for the thread that watches this test
+    assert fate(ended(forked(run))[1]) is Fate.SURVIVED
+
+
+def mutant_of(folder: Path, after: str) -> Mutant:
+    return next(each for each in of_text(folder / "example.py", MODULE) if each.texts()[1] == after)
+
+
+def real_mutant(file: str, after: str) -> Mutant:
+    return next(each for each in mutants([ROOT / file]) if each.texts()[1] == after)
+
+
+def asked(mutant: Mutant | None, *tests: str) -> Trial:
+    return Trial(mutant, [f"{FILE}::{test}" for test in tests])
+
+
+def test_a_mutant_ends_as_its_tests_end(tmp_path: Path) -> None:
+    def work(suite: Suite) -> None:
+        minutes = real_mutant("shared/core/records/orders.py", "CLAIM_WITHIN: Final = timedelta(minutes=10) * 60")
+        table = {
+            "no mistake": (Fate.SURVIVED, asked(None, "test_down", "test_above", "test_amount", "test_constant")),
+            "seen by the second test": (Fate.KILLED, asked(mutant_of(tmp_path, "False"), "test_down", "test_above")),
+            "seen by a test that is not asked": (Fate.SURVIVED, asked(mutant_of(tmp_path, "False"), "test_down")),
+            "without effect on what is asked": (Fate.SURVIVED, asked(mutant_of(tmp_path, "number >= 3"), "test_above")),
+            "never ending": (Fate.HUNG, asked(mutant_of(tmp_path, "number += 1"), "test_down")),
+            "in a constant": (Fate.KILLED, asked(minutes, "test_constant")),
+            "in a constant that no test asks for": (Fate.SURVIVED, asked(minutes, "test_above")),
+        }
+        ends = Processes(suite, Live(), {FILE: 0}, jobs=1).tried([trial for _, trial in table.values()])
+        found = dict(zip(table, (end for _, end in ends), strict=True))
+        assert found == {name: expected for name, (expected, _) in table.items()}
+
+    within_a_run(tmp_path, work)
+
+
+def test_a_test_that_fails_without_a_mutant_ends_the_run(tmp_path: Path) -> None:
+    def work(suite: Suite) -> None:
+        with pytest.raises(RuntimeError):
+            list(Processes(suite, Live(), {FILE: 0}, jobs=1).tried([asked(None, "test_that_fails")]))
+
+    within_a_run(tmp_path, work)
+
+
+def test_those_tests_are_asked_that_run_the_line_and_pass(tmp_path: Path) -> None:
+    quantity = real_mutant("shared/core/cluster/resources.py", "exact.numerator")
+    constant = real_mutant("shared/core/records/orders.py", "timedelta()")
+
+    def work(suite: Suite) -> None:
+        measure(suite, Live(), [FILE], tmp_path / "kept", jobs=2)
+        reach = Reach(tmp_path / "kept")
+        assert (reach.running(quantity), reach.running(constant)) == ([f"{FILE}::test_amount"], [])
+        assert f"{FILE}::test_constant" in reach.entering(constant)
+        assert reach.failed == [f"{FILE}::test_that_fails"]
+
+    within_a_run(tmp_path, work)
+
+
+def test_tests_are_asked_as_long_as_there_is_time(tmp_path: Path) -> None:
+    row = Measured("tests/test_a.py", "", {"a": 1, "b": 5, "c": 2}, [])
+    (tmp_path / "0.jsonl").write_bytes(msgspec.json.encode(row))
+    assert Reach(tmp_path).within(["a", "b", "c"], 3.5) == ["a", "c"]
+
+
+def test_the_score_is_the_share_of_mutants_that_tests_saw() -> None:
+    score = Score()
+    for end in (Fate.KILLED, Fate.HUNG, Fate.SURVIVED, Fate.UNTESTED):
+        score.add(Trial(real_mutant("shared/core/records/orders.py", "timedelta()"), []), end)
+    assert [line.split() for line in score.table().splitlines()[1:]] == [
+        ["shared/core/records", "4", "1", "1", "1", "1", "50%"],
+        ["all", "4", "1", "1", "1", "1", "50%"],
+    ]
