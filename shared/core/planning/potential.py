@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from shared.core.cluster.node import Node
 from shared.core.placement import Candidate, Simulation, Supply, search
+from shared.core.placement.assignments import Move
 from shared.core.placement.reached import NOTHING_REACHED, Reached
 from shared.core.planning.at_rest import kept_by_the_autoscaler
 from shared.core.planning.candidates import assess_nodes
@@ -22,7 +23,8 @@ from shared.core.rules.situation import Situation
 def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_REACHED) -> Potential:
     """Return how far the cluster could shrink at all.
 
-    It is no less than what is known to be reached: what the autoscaler takes by its own rules goes, too.
+    It is no less than what is known to be reached: what the autoscaler takes by its own rules goes, too. What was
+    reached in many rounds cannot always be proved in one; where it saves more than the search does, it stands.
     """
     snapshot, rows = situation.snapshot, assess_nodes(situation, SAFETY_RULES)
     departing = departing_nodes(snapshot, situation.state)
@@ -33,8 +35,18 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     nodes = [each.node for each in rows if each.is_candidate or each.node.name in known]
     candidates, supplies = _that_could_go_at_all(nodes, situation, prices)
     found = search(simulation, candidates, supplies=supplies, reached=Reached(known, reached.places))
+    if sum(prices.of(snapshot.node_by_name[name]).per_hour for name in known) > found.saving:
+        return _as_reached(situation, prices, Reached(known, reached.places))
     moves = found.simulation.assignments.moves()
     return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
+
+
+def _as_reached(situation: Situation, prices: Prices, reached: Reached) -> Potential:
+    """Return what was reached, with where its pods lay in the end."""
+    nodes, places = situation.snapshot.node_by_name, reached.places or {}
+    pods = (pod.key for name in reached.nodes for pod in situation.moving(name))
+    saving = sum(prices.of(nodes[name]).per_hour for name in reached.nodes)
+    return Potential(reached.nodes, saving, tuple(Move(key, places[key]) for key in pods if key in places))
 
 
 def _that_could_go_at_all(

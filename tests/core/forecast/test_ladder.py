@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.adapters.prices import load
@@ -180,6 +180,8 @@ def test_equal_input_gives_an_equal_ladder() -> None:
     mix=st.sampled_from((Mix.PLAIN, Mix.RICH)),
     profile=st.sampled_from(("BALANCED", "OPTIMIZE_UTILIZATION")),
 )
+@example(seed=233, nodes=9, fill=0.2, mix=Mix.RICH, profile="OPTIMIZE_UTILIZATION")
+@example(seed=2810, nodes=14, fill=0.2, mix=Mix.RICH, profile="BALANCED")
 def test_nothing_gets_below_the_bound(seed: int, nodes: int, fill: float, mix: Mix, profile: str) -> None:
     snapshot = replace(picture_of(generated(nodes, mix, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
     anything = Policy(minimum_nodes=0, minimum_non_tainted_nodes=0, other_pools=PoolPolicy(enabled=True))

@@ -39,11 +39,10 @@ def test_one_pod_may_go_whatever_the_budget_asked_for() -> None:
 @pytest.mark.parametrize("where", ["annotations", "labels"])
 def test_opt_outs_of_a_pod_are_taken_away_wherever_they_stand(where: str) -> None:
     keys = names.POD_OPT_OUTS if where == "annotations" else names.POD_OPT_OUT_LABELS
-    notes = {**dict.fromkeys(keys, "true"), **UNTIL, "mine": "stays"}
+    notes: dict[str, Any] = {**dict.fromkeys(keys, "true"), **UNTIL, "mine": "stays"}
+    given: dict[str, Any] = {where: notes}
 
-    changed = lifted(
-        situation(pod("p", on="n1", **{where: notes})), Subject(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web")
-    )
+    changed = lifted(situation(pod("p", on="n1", **given)), Subject(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web"))
 
     assert getattr(changed.snapshot.pods[0].spec, where) == {"mine": "stays"}
 
@@ -51,8 +50,9 @@ def test_opt_outs_of_a_pod_are_taken_away_wherever_they_stand(where: str) -> Non
 @pytest.mark.parametrize("where", ["annotations", "labels"])
 def test_opt_outs_of_a_node_are_taken_away_wherever_they_stand(where: str) -> None:
     notes = {**dict.fromkeys(names.NODE_OPT_OUTS, "true"), **UNTIL}
+    given: dict[str, Any] = {where: notes}
 
-    changed = lifted(situation(node("n1", **{where: notes})), Subject(Unremovable.SCALE_DOWN_DISABLED, "n1"))
+    changed = lifted(situation(node("n1", **given)), Subject(Unremovable.SCALE_DOWN_DISABLED, "n1"))
 
     assert not notes.keys() & getattr(changed.snapshot.nodes[0], where).keys()
 

@@ -1,6 +1,7 @@
 """What becomes of a pod of a simulated cluster when it is told to end."""
 
 from datetime import timedelta
+from typing import Any
 
 from shared.adapters.prices import load
 from shared.core.simulated_days.measures import Actor
@@ -10,7 +11,7 @@ from shared.core.simulated_days.world import World
 from tests.builders import NOW, cluster, node, pod
 
 
-def world(**changes: object) -> World:
+def world(**changes: Any) -> World:
     pods = [pod(name, on="n1", owner="ReplicaSet/web", **changes) for name in ("a", "b")]
     return World(cluster([node("n1")], pods), load(), DELAYS, NOW)
 

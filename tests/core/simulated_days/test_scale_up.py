@@ -12,7 +12,8 @@ from shared.core.simulated_days.settings import DELAYS
 from shared.core.simulated_days.world import World
 from tests.builders import NOW, cluster, node, pod
 
-DEAR, CHEAP = {"pool": "a", "machine": "n2-standard-4"}, {"pool": "b", "machine": "e2-standard-4"}
+DEAR: dict[str, Any] = {"pool": "a", "machine": "n2-standard-4"}
+CHEAP: dict[str, Any] = {"pool": "b", "machine": "e2-standard-4"}
 
 
 def bought(*pods: Any, **pools: NodePool) -> list[str]:
@@ -25,7 +26,7 @@ def bought(*pods: Any, **pools: NodePool) -> list[str]:
     return [pool for _, pool in world.measures.bought]
 
 
-WAITS = {"unschedulable_since": NOW}
+WAITS: dict[str, Any] = {"unschedulable_since": NOW}
 DAEMON = pod("daemon", on="n2", owner="DaemonSet/agent", cpu=0.05)
 
 
