@@ -89,7 +89,7 @@ def test_a_mutant_ends_as_its_tests_end(tmp_path: Path) -> None:
             "in a constant": (Fate.KILLED, asked(minutes, "test_constant")),
             "in a constant that no test asks for": (Fate.SURVIVED, asked(minutes, "test_above")),
         }
-        ends = Processes(suite, Live(), {FILE: 0}, jobs=1).tried([trial for _, trial in table.values()])
+        ends = Processes(suite, Live(), {FILE: 2}, jobs=1).tried([trial for _, trial in table.values()])
         found = dict(zip(table, (end for _, end in ends), strict=True))
         assert found == {name: expected for name, (expected, _) in table.items()}
 
