@@ -7,6 +7,7 @@ moved so and cannot be stays, with what keeps it. Must not act, and must not ask
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from typing import Final
 
 from shared.core.cluster import names
@@ -23,6 +24,8 @@ from shared.core.rules.workload_rules import is_single
 
 ASKS: Final = "true"
 FORBIDS: Final = "false"
+START: Final = timedelta(minutes=2)
+"""What a new pod takes to be scheduled, pulled and Ready, where nothing else is known."""
 
 
 def is_surged(spec: PodClass, context: DrainContext) -> bool:
@@ -145,7 +148,7 @@ def _quota(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 def _min_ready(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """The old pod goes only once the new one has been Ready for so long: a drain that ends before begins in vain."""
     deployment, most = context.workload_of(spec).deployment, context.drain.timeout
-    if deployment is not None and deployment.min_ready >= most:
+    if deployment is not None and deployment.min_ready and deployment.min_ready + START >= most:
         said = f"{deployment.min_ready.total_seconds():g} s of {most.total_seconds():g} s"
         yield Finding(PodBlock.SURGE_STRATEGY, f"{deployment.name}: minReadySeconds, {said}")
 

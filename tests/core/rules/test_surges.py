@@ -14,7 +14,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.policy import DrainSettings, Limit, LongGrace, PoolPolicy, SingleReplicas
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import blockers
-from shared.core.rules.surges import is_surged
+from shared.core.rules.surges import START, is_surged
 from shared.core.rules.volumes import VolumeFacts
 from tests.builders import NOW, mounts, pdb, persistent_volume, pod, storage, volume_claim
 
@@ -152,7 +152,7 @@ def test_nobody_cuts_the_grace_of_a_pod_that_its_controller_ends() -> None:
     [pytest.param([], 1, id="a drain has time for it"), pytest.param(["surge_strategy"], 0, id="it has not")],
 )
 def test_a_deployment_that_waits_as_long_as_a_drain_lasts_is_not_restarted(expected: list[str], short: int) -> None:
-    waits = DrainSettings().timeout - timedelta(seconds=short)
+    waits = DrainSettings().timeout - START - timedelta(seconds=short)
 
     assert kept(context(web(min_ready=waits)), pod("p")) == expected
 
