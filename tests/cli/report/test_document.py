@@ -12,13 +12,17 @@ from functions.cli.plan import as_json
 from functions.cli.plan.ladder_rows import DEFAULTS
 from functions.cli.plan.view import with_ladder
 from functions.cli.remedies import REMEDIES
+from functions.cli.report.cluster_section import workloads_and_pods
 from functions.cli.report.compute import material_of
 from functions.cli.report.document import document
 from functions.cli.report.extra import ExtraSection, Line, Plot
 from functions.cli.report.material import Material
+from functions.cli.report.zone_section import zones
 from shared.core.cluster.names import ZONE_LABEL
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Phase
 from shared.core.forecast.ladder import LadderStep, Rung
+from tests.builders import pod
 from tests.cli.plan.plans import some_ladder
 from tests.cli.report import big_shop, reports
 
@@ -82,9 +86,9 @@ def test_no_node_at_rest_holds_more_than_it_offers(report: dict[str, Any]) -> No
     nodes, pods = reports.objects(report["nodes"]), reports.objects(report["pods"])
     for resource in ("cpu", "memory"):
         asked = [0] * len(nodes)
-        for pod in pods:
-            if pod["at_rest"] >= 0:
-                asked[pod["at_rest"]] += pod[resource]
+        for each in pods:
+            if each["at_rest"] >= 0:
+                asked[each["at_rest"]] += each[resource]
         assert [number for number, node in enumerate(nodes) if asked[number] > node[resource]] == []
 
 
@@ -239,3 +243,26 @@ def test_equal_dumps_give_equal_reports(tmp_path: Path) -> None:
 
 def test_the_shop_is_the_same_whenever_it_is_built() -> None:
     assert list(big_shop.items(12)) == list(big_shop.items(12))
+
+
+def test_pods_that_have_ended_ask_for_nothing(made: Material) -> None:
+    first = made.now.nodes[0].name
+    ended = pod("ended", on=first, cpu=3, phase=Phase.SUCCEEDED)
+    more = replace(made, now=replace(made.now, pods=(*made.now.pods, ended)))
+
+    assert workloads_and_pods(more) == workloads_and_pods(made)
+    assert [(row["cpu"], row["memory"]) for row in zones(more)] == [(row["cpu"], row["memory"]) for row in zones(made)]
+
+
+def test_memory_is_told_in_mebibytes(made: Material, report: dict[str, Any]) -> None:
+    offered = [made.now.node_by_name[each.name].allocatable.memory for each in made.view.nodes]
+
+    assert [each["memory"] for each in reports.objects(report["nodes"])] == [each // 2**20 for each in offered]
+
+
+def test_evictions_are_told_for_each_node_that_goes(made: Material, report: dict[str, Any]) -> None:
+    assert made.ladder
+    rest = made.ladder.at_rest
+    (figure,) = (each for each in report["figures"] if each["label"].startswith("Evictions"))
+
+    assert figure["note"].startswith(f"{rest.evictions / rest.gone:.1f} ")

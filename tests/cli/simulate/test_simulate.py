@@ -321,6 +321,7 @@ def test_a_bad_request_is_named_with_what_to_write(expected: str, row: str, dump
     [
         pytest.param(":2: no pods of a workload 'shop/Deployment/x'", f"shop/Deployment/x{',1' * 24}", id="unknown"),
         pytest.param(":2: 3 hours; write 24", "shop/ReplicaSet/web-5d4f8b,1,2,3", id="too few hours"),
+        pytest.param(":2: 48 hours; write 24", f"shop/ReplicaSet/web-5d4f8b{',1' * 48}", id="of two days"),
         pytest.param(":2: hour 23: 'x' is no number", f"shop/ReplicaSet/web-5d4f8b{',1' * 23},x", id="no number"),
         pytest.param(":3: 'shop/ReplicaSet/web-5d4f8b' has a line already",
                      "\n".join([f"shop/ReplicaSet/web-5d4f8b{',1' * 24}"] * 2), id="twice"),
