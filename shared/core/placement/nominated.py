@@ -34,10 +34,10 @@ def place_preempting(
 ) -> Collection[str]:
     """Put pods on those of the nodes where others give way to them and are gone soon; return the uids of these pods.
 
-    Gone soon are those whose grace ends before the pod has waited for `PATIENCE`, and nothing longer: neither a long
-    grace nor a pod that never ends nor one nomination after another keeps a pod here. Only pods of lower priority give
-    way (pkg/scheduler/framework/plugins/defaultpreemption). What else may forbid the pod the node is the scheduler's to
-    know: it has tried the pod there without them.
+    Gone soon are those whose grace still runs and ends before the pod has waited for `PATIENCE`: neither a long grace
+    nor a pod that never ends nor one nomination after another keeps a pod here until the next pass. Only pods of lower
+    priority give way (pkg/scheduler/framework/plugins/defaultpreemption). What else may forbid the pod the node is the
+    scheduler's to know: it has tried the pod there without them.
     """
     placed: set[str] = set()
     for pod in waiting:
@@ -53,12 +53,9 @@ def _has_room_soon(packing: Packing, pod: Pod, node: int, now: datetime) -> bool
     if pod.unschedulable_since is None or now >= pod.unschedulable_since + PATIENCE:
         return False
     until = pod.unschedulable_since + PATIENCE
-    going = [each for each in arrays.ending(node) if each.spec.priority < pod.spec.priority and _ends(each, until)]
+    ending = (each for each in arrays.ending(node) if each.spec.priority < pod.spec.priority)
+    going = [each for each in ending if each.deleting is not None and now <= each.deleting <= until]
     return bool(going) and packing.takes_later(arrays.kind_of[pod.spec], node, going)
-
-
-def _ends(pod: Pod, until: datetime) -> bool:
-    return pod.deleting is not None and pod.deleting <= until
 
 
 def _keep_room(packing: Packing, kind: int, node: int) -> None:
