@@ -4,12 +4,14 @@ The process belongs to the fleet: its environment is that of the cluster it read
 Must not know the other clusters.
 """
 
+import copyreg
 import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.errors import told
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
@@ -45,6 +47,14 @@ class SourceResult:
     source: ClusterSource
     clusters: tuple[PlannedCluster, ...] = ()
     faults: tuple[str, ...] = ()
+
+
+def _frozen(rows: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(rows)
+
+
+# Python itself sends no frozen mapping between processes; what a view holds of them goes as plain rows.
+copyreg.pickle(MappingProxyType, lambda frozen: (_frozen, (dict(frozen),)))
 
 
 def be_quiet() -> None:
