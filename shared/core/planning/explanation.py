@@ -4,9 +4,10 @@ It asks the pass's own rules and its own simulation, after the orders that the p
 anything, and must not word it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
@@ -136,6 +137,20 @@ class Explainer:
         return PodPlace(landing, found, context.budgets_of(spec), workload, restarts)
 
 
+_NODE: Final = "node"
+_POD: Final = "pod"
+_KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("no", "node", "nodes"), _NODE),
+    **dict.fromkeys(("po", "pod", "pods"), _POD),
+    **dict.fromkeys(("deploy", "deployment", "deployments"), "deployment"),
+    **dict.fromkeys(("rs", "replicaset", "replicasets"), "replicaset"),
+    **dict.fromkeys(("sts", "statefulset", "statefulsets"), "statefulset"),
+    **dict.fromkeys(("ds", "daemonset", "daemonsets"), "daemonset"),
+    **dict.fromkeys(("job", "jobs"), "job"),
+}
+"""What kubectl calls kinds, short or in the plural."""
+
+
 @dataclass(frozen=True, slots=True)
 class Matches:
     """What a word that a person typed may mean."""
@@ -149,12 +164,20 @@ def matches(situation: Situation, word: str) -> Matches:
     """Return what the word means: nodes, pods and workloads that it names whole, else nodes, else pods that end so.
 
     Static pods end with their node's name, so that a node's end comes before a pod's.
-    A pod or a workload may be written with its namespace, a workload with its kind: `shop/Deployment/cart`.
+    A pod or a workload may be written with its namespace, a workload with its kind: `shop/Deployment/cart`. All may be
+    written as for kubectl: `node/NAME`, `pod/NAME`, `deploy/NAME`.
     """
     snapshot = situation.snapshot
     bound = [pod for pod in snapshot.pods if pod.node in snapshot.node_by_name]
     if whole := tuple(pod for pod in bound if pod.key == word):
         return Matches(pods=whole)  # a workload of that name has a longer one, with its kind
+    written, _, name = word.partition("/")
+    kind = _KINDS.get(written.lower(), "")
+    if kind == _NODE:
+        return Matches(tuple(node for node in snapshot.nodes if node.name.endswith(name)))
+    if kind == _POD:
+        return Matches(pods=tuple(pod for pod in bound if name in {pod.name, pod.key}))
+    word = f"{kind}/{name}" if kind else word
     by_workload = {name: pod for pod in bound for name in _names(situation, pod)}
     exact = Matches(
         tuple(node for node in snapshot.nodes if node.name == word),
@@ -186,7 +209,12 @@ def pods_of(situation: Situation, workload: str) -> tuple[Pod, ...]:
 
 
 def _names(situation: Situation, pod: Pod) -> Sequence[str]:
-    """Return what stands behind a pod: the Deployment where it is known, else the pod's own controller."""
+    """Return what stands behind a pod: the Deployment where it is known, else the pod's own controller.
+
+    Nothing stands behind a mirror pod: the owner that it names is its node.
+    """
+    if pod.spec.owner is not None and pod.spec.owner.kind == "Node":
+        return ()
     known = situation.snapshot.workloads.get(pod.spec.workload)
     name = known.name if known and known.name else pod.spec.workload
     return (name,) if name else ()

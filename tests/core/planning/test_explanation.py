@@ -64,7 +64,7 @@ def _situation() -> Situation:
     pods = [
         pod("cart-0", on="gke-a-x7", namespace="shop", owner="ReplicaSet/cart-5d4f"),
         pod("cart-0", on="gke-a-y8", namespace="test", owner="StatefulSet/cart"),
-        pod("kube-proxy-gke-a-x7", on="gke-a-x7", namespace="kube-system", owner=None),
+        pod("kube-proxy-gke-a-x7", on="gke-a-x7", namespace="kube-system", owner="Node/gke-a-x7"),
         pod("shell", on="gke-a-y8", namespace="shop", owner="StatefulSet/shell"),
         pod("waits", namespace="shop"),
     ]
@@ -89,6 +89,13 @@ def _named(found: Matches) -> list[str]:
         pytest.param(["shop/Deployment/cart", "test/StatefulSet/cart"], "cart", id="a workload's name"),
         pytest.param(["shop/shell"], "shop/shell", id="a pod called as its workload"),
         pytest.param(["shop/shell", "shop/StatefulSet/shell"], "shell", id="both, by the name alone"),
+        pytest.param(["gke-a-x7"], "node/gke-a-x7", id="a node, as for kubectl"),
+        pytest.param(["gke-a-x7"], "no/x7", id="a node's end, as short"),
+        pytest.param(["shop/shell"], "pod/shell", id="a pod, as for kubectl"),
+        pytest.param(["test/cart-0"], "po/test/cart-0", id="a pod with its namespace, as short"),
+        pytest.param(["shop/Deployment/cart"], "deploy/cart", id="a Deployment, as for kubectl"),
+        pytest.param(["shop/StatefulSet/shell"], "sts/shell", id="a StatefulSet, as short"),
+        pytest.param([], "deploy/shell", id="another kind"),
         pytest.param([], "nothing", id="nothing"),
         pytest.param([], "waits", id="a pod on no node"),
     ],
