@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from shared.core.policy.faults import Path, path_text
+from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.core.policy.yaml_core import Loader
 from shared.errors import BadPolicy
 
@@ -21,7 +22,9 @@ def line_of(sentence: str, lines: Mapping[str, int]) -> int | None:
 
 
 def lines_of(data: bytes) -> Mapping[str, int]:
-    """Return the line of each field of a document, YAML or JSON."""
+    """Return the line of each field of a document, YAML or JSON; none of what is too large to be read at all."""
+    if len(data) > MOST_POLICY_BYTES:
+        return {}
     try:
         root = Loader(data.decode("utf-8-sig")).get_single_node()
     except (yaml.YAMLError, ValueError, RecursionError, BadPolicy):

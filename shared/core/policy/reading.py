@@ -30,6 +30,10 @@ _REMEDIES: Final = {
 }
 """By words of PyYAML: what to do."""
 
+_OF_KUBERNETES: Final = b"apiVersion"
+"""Where it stands near the beginning, kubectl has printed the file."""
+_BEGINNING: Final = 4096
+
 
 def read(data: bytes) -> dict[Any, Any]:
     """Return the document's mapping with plain values; decimals as `Decimal`.
@@ -55,7 +59,8 @@ def read_each(data: bytes) -> list[Any]:
 
 def _decoded(data: bytes, most: int, load: Callable[[str], Any]) -> Any:
     if len(data) > most:
-        raise BadPolicy(f"policy: {len(data)} bytes are too many; write at most {most}.")
+        hint = " It looks like a dump of a cluster: name it with --dump." if _OF_KUBERNETES in data[:_BEGINNING] else ""
+        raise BadPolicy(f"policy: {len(data)} bytes are too many; write at most {most}.{hint}")
     try:
         return without_nulls(load(data.decode("utf-8-sig")))
     except UnicodeDecodeError as error:

@@ -294,6 +294,9 @@ def bomb() -> bytes:
         pytest.param("an anchor contains itself", b"a: &a [*a]", id="an anchor in itself"),
         pytest.param("nested too deeply", b"a: " + b"[" * 5000, id="a deep nest"),
         pytest.param("are too many; write at most", b" " * 300_000, id="a large file"),
+        pytest.param(
+            "name it with --dump", b'{"apiVersion": "v1", "items": [' + b" " * 300_000, id="a dump of a cluster"
+        ),
         pytest.param("byte 0 is not UTF-8", b"\xff", id="another encoding"),
         pytest.param("line 1, column 5", b"a: [", id="an open bracket"),
         pytest.param("line 2, column 1", b"a: 2\n---\nb: 3", id="two documents"),
