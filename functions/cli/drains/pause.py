@@ -37,6 +37,9 @@ class PauseSwitch:
     """How far apart the planner's passes are."""
 
 
+ALREADY: Final = "It was paused before this, too; --reason changes why."
+
+
 def open_switch() -> PauseSwitch:
     """Return the flag of the cluster that the environment names: EBB_CLUSTER, EBB_STATE, EBB_FIRESTORE_DATABASE.
 
@@ -77,13 +80,21 @@ def _set_and_print(switch: PauseSwitch, *, paused: bool, reason: str) -> None:
 
 
 def set_flag(switch: PauseSwitch, *, paused: bool, reason: str) -> tuple[str, ...]:
-    """Set or clear the flag by compare-and-set, and return what holds now, in sentences."""
+    """Set or clear the flag by compare-and-set, and return what holds now, in sentences.
+
+    A pause of what is paused keeps the reason that stands, unless it has one of its own.
+    """
+    was_paused = False
 
     def change(before: ClusterState, now: datetime) -> ClusterState:
+        nonlocal was_paused
         del now
-        return replace(before, paused=paused, pause_reason=reason if paused else "")
+        was_paused = before.paused
+        why = reason or (before.pause_reason if before.paused else "")
+        return replace(before, paused=paused, pause_reason=why if paused else "")
 
-    return sentences(switch.cluster, change_cluster(switch.state, switch.clock, change))
+    found = sentences(switch.cluster, change_cluster(switch.state, switch.clock, change))
+    return (*found, ALREADY) if paused and was_paused else found
 
 
 def sentences(cluster: str, state: ClusterState) -> tuple[str, ...]:
