@@ -227,3 +227,14 @@ def test_numbers_that_are_compared_keep_their_order() -> None:
     hidden = Pseudonyms(names)
 
     assert sorted(numbers, key=lambda number: int(hidden.value("size", str(number)))) == sorted(numbers)
+
+
+def test_versions_of_kubelets_are_kept(tmp_path: Path) -> None:
+    """A pod goes to no older one."""
+    row = a_node()
+    row["status"] = {**row["status"], "nodeInfo": {"kubeletVersion": "v1.33.4-gke.1", "machineID": OWN}}
+    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(row)))
+
+    reading, _ = read_dump([anonymous])
+
+    assert [each.version for each in reading.nodes] == ["1.33.4-gke.1"]

@@ -120,6 +120,15 @@ def test_each_state_of_a_request_is_one_of_the_eight_words(
     assert said.detail.startswith("EvictionRequest")
 
 
+@pytest.mark.parametrize("written", ["2020-01-01T00:00:00", "yesterday", ""])
+def test_a_time_that_cannot_be_told_counts_as_now(written: str, api: Script, cluster: KubernetesCluster) -> None:
+    standing = request(observed=None)
+    standing["metadata"]["annotations"]["ebb.internal/asked-at"] = written
+    api.says(Say(body=standing))
+
+    assert cluster.evict(answered(), 30).answer is Answer.GRANTED
+
+
 def test_a_cluster_in_which_nothing_acts_on_requests_is_not_waited_for(api: Script) -> None:
     late = NOW + OBSERVED_WITHIN
     cluster = KubernetesCluster(
