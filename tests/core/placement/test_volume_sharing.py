@@ -13,6 +13,8 @@ from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.constraints import ConstraintInput
+from shared.core.placement.constraints.volume_sharing import OnePodClaims
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from tests.builders import NOW, cluster, mounts, node, persistent_volume, pod, storage, volume_claim
@@ -66,3 +68,19 @@ def test_of_pods_that_leave_one_after_another_each_holds_its_claim_until_it_is_e
 
     assert packing.remove(0, [0, 1]).blocked is not None
     assert packing.log == []
+
+
+def test_a_claim_is_free_once_the_last_of_its_users_is_gone() -> None:
+    """Two may have it where a person has bound the second to a node."""
+    snapshot = picture(pod("db", volumes=mounts("mine")))
+    arrays = ClusterArrays(snapshot)
+    state = OnePodClaims(ConstraintInput(snapshot, arrays.classes, arrays.node_filters)).state()
+    state.add(0, 0)
+    state.add(0, 1)
+
+    state.evict(0, 0)
+    nodes = state.allowed(0)
+    assert nodes is not None
+    assert not nodes.any()
+    state.evict(0, 1)
+    assert state.allowed(0) is None
