@@ -16,6 +16,8 @@ from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.constraints import ConstraintInput
+from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL
 from tests.builders import NOW, cluster, node, our_taint, pod, taint
@@ -311,3 +313,37 @@ def test_of_several_pods_without_a_place_none_is_the_first_of_its_group() -> Non
     proof = Simulation.of(cluster(nodes, group, namespaces=SPACES), ["n1"])
 
     assert {each.name for each in proof.unplaced} == {"big", "small"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "zone"),
+    [
+        pytest.param(["n1"], "a", id="to another zone: nobody knows in which of the two it is"),
+        pytest.param(["n1", "n2"], "b", id="within its zone"),
+    ],
+)
+def test_where_a_companion_goes_that_nobody_relied_on_decides_for_who_went_beside_it(
+    expected: list[str], zone: str
+) -> None:
+    """n2 is cordoned, so nobody relies on its pod; who asks for it stays in the one zone where it is for now."""
+    asks = pod("asks", on="n1", owner="ReplicaSet/db", affinity=(term("db"),))
+    nodes = [node("n1", zone="b"), node("n2", zone="b", unschedulable=True), node("n3", zone="b", cpu=0.15),
+             node("n4", zone=zone)]  # fmt: skip
+
+    assert taken(nodes, [asks, db("d", "n2")], "n1", "n2") == expected
+
+
+def test_a_place_on_a_closed_node_is_asked_about_once_it_is_open_again() -> None:
+    """Its companion has left the zone meanwhile."""
+    follower = mover(term("db"))
+    snapshot = cluster(ZONES, [follower, db("d", "")], namespaces=SPACES)
+    arrays = ClusterArrays(snapshot)
+    kinds = [follower.spec, db("d", "").spec]
+    state = RequiredAffinity(ConstraintInput(snapshot, kinds, arrays.node_filters)).state()
+    state.add(1, 2)
+    state.close(0)
+    state.place(0, 0)
+    assert state.misplaced() is None
+
+    state.reopen(0)
+    assert state.misplaced() == 0

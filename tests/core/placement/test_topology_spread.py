@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.names import HOSTNAME_LABEL, ZONE_LABEL
+from shared.core.cluster.names import HOSTNAME_LABEL, OUR_TAINT, ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.constraints import ConstraintInput
+from shared.core.placement.constraints.topology_spread import TopologySpread, TopologySpreadState
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import PACKED
 from tests.builders import NOW, cluster, node, our_taint, pod, taint
@@ -165,6 +167,12 @@ PAIR = [node("a1", zone="a"), node("a2", zone="a"), node("b1", zone="b"), node("
         pytest.param(
             [],
             [PAIR[0], *PAIR[2:]],
+            webs("a1", "b1", hard_spread=spread(honours_taints=True), tolerations=(Toleration(OUR_TAINT, "Exists"),)),
+            id="but stays one for those that tolerate our taint",
+        ),
+        pytest.param(
+            [],
+            [PAIR[0], *PAIR[2:]],
             webs("a1", "b1", hard_spread=spread(honours_taints=True, min_domains=2)),
             id="but then there are too few domains",
         ),
@@ -253,3 +261,45 @@ def test_what_may_never_come_makes_no_domain_fuller_for_others(expected: list[st
     ]  # fmt: skip
     pods = webs("a1", "a1", "a2", "b1", "c1", "c1", "x", hard_spread=spread())
     assert taken(cluster(nodes, pods), "a1") == expected
+
+
+def state_of(nodes: list[Node], **asked: Any) -> TopologySpreadState:
+    """Return the counts of an empty cluster whose second class spreads itself; the first asks for nobody."""
+    kind, other = pod("web", hard_spread=spread(**asked)), pod("db", hard_spread=spread(selector=None, **asked))
+    snapshot = cluster(nodes, [other, kind])
+    arrays = ClusterArrays(snapshot)
+    return TopologySpread(ConstraintInput(snapshot, [other.spec, kind.spec], arrays.node_filters)).state()
+
+
+def test_a_place_is_lost_by_a_domain_that_is_one_again() -> None:
+    """While c is tainted, a may hold two; once c is open and empty, a holds too many."""
+    state = state_of(ZONES, honours_taints=True)
+    state.add(1, 0)
+    state.add(1, 1)
+    state.close(2)
+    state.place(1, 0)
+    assert state.misplaced() is None
+
+    state.reopen(2)
+    assert state.misplaced() == 1
+
+
+def test_a_place_on_a_closed_node_counts_once_it_is_open_again() -> None:
+    state = state_of(ZONES)
+    state.close(0)
+    state.place(1, 0, 2)
+    assert state.misplaced() is None
+
+    state.reopen(0)
+    assert state.misplaced() == 1
+
+
+def test_a_cordoned_node_whose_removal_was_taken_back_goes_as_at_the_first_time() -> None:
+    """Without b there are too few domains, and a takes no pod beside another."""
+    asks = spread(honours_taints=True, min_domains=2)
+    nodes = [*PAIR[:2], node("b1", zone="b", unschedulable=True)]
+    packing = Packing(ClusterArrays(cluster(nodes, webs("a1", "a2", hard_spread=asks))), PACKED)
+    packing.undo(packing.remove(2, []))
+
+    assert packing.remove(2, []).succeeded
+    assert not packing.remove(0, [0]).succeeded
