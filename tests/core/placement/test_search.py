@@ -1,5 +1,8 @@
 """The search, case by case: what a greedy pass misses, what may run out, and what a set is worth."""
 
+from collections.abc import Callable
+from itertools import count
+
 import pytest
 
 from shared.core.cluster.snapshot import Snapshot
@@ -35,6 +38,23 @@ def test_a_displaced_pod_makes_room_for_one_that_fits_nowhere_else(expected: lis
     assert [packing.take(node, ejections) for node in (0, 1)] == expected
 
 
+def test_one_that_could_make_room_but_finds_no_other_place_stays_where_it_is() -> None:
+    """For `big` alone `free` can leave its place; `held`, which is asked first, cannot."""
+    one, other = {"for": "held"}, {"for": "free"}
+    nodes = [node("a"), node("b"), node("n1", labels=SSD | one), node("n2", labels=SSD | other),
+             node("plain", labels=other)]  # fmt: skip
+    pods = [
+        pod("free", on="a", cpu=1, node_selector=other), pod("held", on="a", cpu=1, node_selector=one),
+        pod("big", on="b", cpu=1.5, node_selector=SSD),
+        pod("fills-n1", on="n1", cpu=2.5), pod("fills-n2", on="n2", cpu=2.5), pod("fills-plain", on="plain", cpu=2),
+    ]  # fmt: skip
+    packing = Rearrangement(board(cluster(nodes, pods)).first_packing)
+    kind_of = {each.name: packing.arrays.kind_of[each.spec] for each in pods}
+
+    assert [packing.take(node, 1) for node in (0, 1)] == [True, True]
+    assert packing.lying() == {kind_of["free"]: [4], kind_of["held"]: [2], kind_of["big"]: [3]}
+
+
 def test_what_the_pods_moved_on_for_is_proved_and_told_with_final_places() -> None:
     """`plain` and `ssd` are no candidates: what lies on nodes that stay never moves."""
     found = search(board(room_of_two_kinds()), [Candidate("a", 10), Candidate("b", 10)])
@@ -67,6 +87,54 @@ def test_an_empty_node_goes_though_another_would_save_more_in_its_place() -> Non
     assert search(board(snapshot), rows).nodes == ("empty",)
 
 
+def test_an_expired_node_is_not_exchanged_for_one_that_saves_more() -> None:
+    pods = [pod("old", on="expired", cpu=1), pod("p", on="dear", cpu=1)]
+    rows = [Candidate("expired", 1, first=True), Candidate("dear", 10)]
+    snapshot = cluster([node("expired", cpu=1), node("dear", cpu=1), node("rest", cpu=1)], pods)
+    assert search(board(snapshot), rows).nodes == ("expired",)
+
+
+def brake_after(rounds: int) -> Callable[[], bool]:
+    """Return a brake that lets the search try so many orders; it has four. In a fifth round it only completes."""
+    asked = count(1)
+    return lambda: next(asked) >= rounds
+
+
+LARGE = 16
+
+
+@pytest.mark.parametrize(
+    ("expected", "rows"),
+    [
+        pytest.param(
+            {"n1", "n2"},
+            [(2, LARGE, 9, 1), (2, LARGE, 9, 1), (3, 3, 10, 0)],
+            id="the load that moves for each dollar",
+        ),
+        pytest.param(
+            {"n1", "n2"},
+            [(2, 2, 8, 1), (2, 2, 8, 1), (4, LARGE, 11, 1), (1, LARGE, 5, 0)],
+            id="the capacity that is lost for each dollar",
+        ),
+        pytest.param({"n2"}, [(3, 3, 10, 9), (4, 4, 10, 1)], id="the disruption for each dollar"),
+        pytest.param({"n1"}, [(4, 4, 10, 1), (2, 2, 6, 0)], id="money"),
+    ],
+)
+def test_each_order_finds_what_no_other_finds(expected: set[str], rows: list[tuple[int, int, int, int]]) -> None:
+    """There is room for 4. A row is what a node's pod takes, its size (daemons fill it), its cost, its disruption."""
+    names = [f"n{number}" for number in range(1, len(rows) + 1)]
+    nodes, pods = [node("rest", cpu=4)], []
+    for name, (cpu, size, _, _) in zip(names, rows, strict=True):
+        nodes.append(node(name, cpu=size, memory=4 * size, labels={"is": name}))
+        pods.append(pod(f"web-{name}", on=name, cpu=cpu))
+        daemon = pod(f"fills-{name}", on=name, cpu=size - cpu, owner=f"DaemonSet/{name}", node_selector={"is": name})
+        pods += [daemon] if size > cpu else []
+    candidates = [Candidate(name, cost, disruption) for name, (_, _, cost, disruption) in zip(names, rows, strict=True)]
+
+    found = search(board(cluster(nodes, pods)), candidates, brake=brake_after(4))
+    assert set(found.nodes) == expected
+
+
 def test_no_more_is_taken_of_a_supply_than_it_has() -> None:
     names = [f"n{number}" for number in range(5)]
     rows = [Candidate(name, 10, uses=(Use("pool", 1, 3),)) for name in names]
@@ -88,3 +156,16 @@ def test_money_comes_before_disruption_and_that_before_the_number_of_evictions()
     for tally, cost, disruption, evictions in zip(tallies, (9, 8, 8, 8), (9, 1, 2, 2), (9, 9, 1, 2), strict=True):
         tally.add(Candidate("n", cost, disruption), evictions)
     assert sorted((each.merit for each in tallies), reverse=True) == [each.merit for each in tallies]
+
+
+def test_exchanges_begin_at_the_best_that_an_order_has_found() -> None:
+    """By load `cheap` goes first, by money `dear`: there is room for one. In the end `a`'s pod makes room for `b`'s."""
+    both, webs = room_of_two_kinds(), {"is": "web"}
+    nodes = [*both.nodes, *(node(name, cpu=cpu, memory=4 * cpu, labels=webs)
+                            for name, cpu in (("cheap", 2), ("dear", 4), ("rest", 4)))]  # fmt: skip
+    pods = [*both.pods, *(pod(f"on-{name}", on=name, cpu=cpu, node_selector=webs)
+                          for name, cpu in (("cheap", 2), ("dear", 4)))]  # fmt: skip
+    rows = [Candidate("a", 10), Candidate("b", 10), Candidate("cheap", 6), Candidate("dear", 10, disruption=1)]
+
+    found = search(board(cluster(nodes, pods)), rows, brake=brake_after(5))
+    assert set(found.nodes) == {"a", "b", "dear"}
