@@ -15,7 +15,7 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 _ELSEWHERE: Final = ("real", "terraform", "zip", "browser", "mutation")
 _OPTIONS: Final = (
     "--assert=plain", "--capture=no", "-qq", "--no-summary", "-pno:cacheprovider", "-pno:cov",
-    "-otimeout=0", "-ofaulthandler_timeout=0", "-mnot control_plane and not emulator and not slow",
+    "-otimeout=0", "-ofaulthandler_timeout=0", "-mnot control_plane and not emulator",
     *(f"--ignore=tests/{name}" for name in _ELSEWHERE),
 )  # fmt: skip
 

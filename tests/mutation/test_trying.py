@@ -104,6 +104,19 @@ def test_a_test_that_fails_without_a_mutant_ends_the_run(tmp_path: Path) -> None
     within_a_run(tmp_path, work)
 
 
+def test_the_projects_own_tests_are_collected_under_its_own_settings() -> None:
+    """Its settings refuse marks that nobody registered; the tests above have no settings."""
+    found: list[str] = []
+
+    def run() -> int:
+        os.chdir(ROOT)
+        collect(["tests/core/simulated_days/test_pod_lives.py"], lambda suite: found.extend(suite.items))
+        return int(not found)
+
+    faulthandler.cancel_dump_traceback_later()  # as above
+    assert fate(ended(forked(run))[1]) is Fate.SURVIVED
+
+
 def test_those_tests_are_asked_that_run_the_line_and_pass(tmp_path: Path) -> None:
     quantity = real_mutant("shared/core/cluster/resources.py", "exact.numerator")
     constant = real_mutant("shared/core/records/orders.py", "timedelta()")
