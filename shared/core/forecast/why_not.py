@@ -63,9 +63,13 @@ def why_not(
     assume_marked: bool = False,
 ) -> WhyNot:
     """Return what single changes free. `most` are tried; `told` hears how many of them are done."""
-    base = policy_at_rest(situation, marks, prices, assume_marked=assume_marked)
+    return freed_from(policy_at_rest(situation, marks, prices, assume_marked=assume_marked), most, told)
+
+
+def freed_from(base: PolicyAtRest, most: int, told: Callable[[int, int], None] = lambda _done, _all: None) -> WhyNot:
+    """Return the same of a policy that has come to rest already."""
     trial = _Trial(base)
-    found = subjects(trial.standing, prices)
+    found = subjects(trial.standing, base.prices)
     told(0, min(most, len(found)))
     hopeless, tried, left = trial.sorted_out(found, most)
     first: list[Freed] = []

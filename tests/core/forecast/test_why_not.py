@@ -17,7 +17,8 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, S
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from shared.core.forecast.ladder import ladder
-from shared.core.forecast.why_not import WhyNot, why_not
+from shared.core.forecast.policy_at_rest import PolicyAtRest, policy_at_rest
+from shared.core.forecast.why_not import WhyNot, freed_from, why_not
 from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.lifting import Subject
@@ -297,3 +298,29 @@ def test_without_a_pools_minimum_neither_its_zones_nor_its_total_keep_a_node(poo
     without = lifted(situation, Subject(Unremovable.POOL_AT_MINIMUM, "a"))
 
     assert (without.snapshot.pools["a"].min_per_zone, without.snapshot.pools["a"].min_total) == (0, 0)
+
+
+def _at_rest(picture: Snapshot) -> PolicyAtRest:
+    return policy_at_rest(_situation(picture, policy(cpu_limit=Fraction(1))), {}, PRICES)
+
+
+def test_what_goes_without_a_change_too_is_no_merit_of_one() -> None:
+    """The rounds ended before the empty node went; only one node takes the pod that the change lets go: that one."""
+    kept = pod("p", on="n1", cpu=3, annotations={"karpenter.sh/do-not-disrupt": "true"})
+    base = _at_rest(cluster([*TWO, node("n3")], [kept, pod("q", on="n2", cpu=2.5)]))
+    found = freed_from(replace(base, rest=base.start, settled=False), 9)
+
+    assert [(each.subject.reason, each.nodes, each.saving) for each in found.freed] == [(PodBlock.DO_NOT_DISRUPT, 0, 0)]
+
+
+@pytest.mark.parametrize(("rounds", "is_rest", "left"), [(3, True, 600), (3, True, 3), (2, False, 2), (1, False, 1)])
+def test_a_change_is_followed_for_no_more_rounds_than_all_changes_have(rounds: int, is_rest: bool, left: int) -> None:
+    """The budget lets one pod go at a time: two rounds, and one in which nothing more goes."""
+    never = pdb("db", allowed=0, max_unavailable=Limit(count=0), app="db")
+    pods = [pod(f"p{n}", on=f"n{n}", owner="ReplicaSet/db", **HALF) for n in range(3)]
+    nodes = [*(node(f"n{n}") for n in range(3)), node("big", cpu=16)]
+    full = pod("full", on="big", cpu=9, owner="ReplicaSet/full")
+    base = _at_rest(cluster(nodes, [*pods, full], disruption_budgets=(never,)))
+    found = freed_from(replace(base, size=replace(base.size, in_all=left)), 9)
+
+    assert [(each.rounds, each.is_rest) for each in found.freed] == [(rounds, is_rest)]
