@@ -5,10 +5,10 @@ from typing import Any
 
 from shared.adapters.prices import load
 from shared.core.simulated_days.measures import Actor
-from shared.core.simulated_days.pod_lives import end, evict
+from shared.core.simulated_days.pod_lives import bind, end, evict
 from shared.core.simulated_days.settings import DELAYS
 from shared.core.simulated_days.world import World
-from tests.builders import NOW, cluster, node, pod
+from tests.builders import NOW, cluster, node, pdb, pod
 
 
 def world(**changes: Any) -> World:
@@ -34,3 +34,24 @@ def test_a_pod_that_takes_anothers_place_has_been_moved_as_often_and_once_more()
     evict(seen, seen.pods[first], Actor.EBB)
     (second,) = seen.pending
     assert (seen.times_moved[second], seen.measures.twice) == (2, 1)
+
+
+def test_a_pod_that_is_made_anew_once_its_forerunner_has_ended_has_been_moved_as_often_too() -> None:
+    seen = World(cluster([node("n1")], [pod("a", on="n1", owner="StatefulSet/db")]), load(), DELAYS, NOW)
+    for times in (1, 2):
+        (latest,) = seen.pods.values()
+        evict(seen, latest, Actor.EBB)
+        seen.now += DELAYS.longest_end
+        for action in seen.agenda.due(seen.now):
+            action()
+
+        assert list(seen.times_moved.values()) == [times]
+        (following,) = seen.pending
+        bind(seen, following, "n1")
+
+
+def test_a_pod_that_is_ending_from_the_beginning_counts_for_no_budget() -> None:
+    pods = [pod("a", on="n1"), pod("b", on="n1", deleting=NOW)]
+    seen = World(cluster([node("n1")], pods, disruption_budgets=(pdb("web", app="web"),)), load(), DELAYS, NOW)
+
+    assert [(each.expected_pods, each.current_healthy) for each in seen.budgets.now()] == [(1, 1)]
