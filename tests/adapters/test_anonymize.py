@@ -238,3 +238,13 @@ def test_versions_of_kubelets_are_kept(tmp_path: Path) -> None:
     reading, _ = read_dump([anonymous])
 
     assert [each.version for each in reading.nodes] == ["1.33.4-gke.1"]
+
+
+def test_the_grace_of_pods_is_kept(tmp_path: Path) -> None:
+    """By it a drain's time is told."""
+    patient = a_pod(terminationGracePeriodSeconds=75)
+    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(a_node(), patient)))
+
+    reading, _ = read_dump([anonymous])
+
+    assert [each.spec.grace_seconds for each in reading.pods] == [75]

@@ -169,11 +169,13 @@ def test_limits_of_horizontal_pod_autoscalers_in_a_dump_are_followed(tmp_path: P
     assert json.loads(found.stdout)["runs"][0]["least_nodes"] < 12
 
 
-def cron_job(name: str = "nightly", *, pods: int = 60, schedule: str = "0 2 * * *", **spec: Any) -> dict[str, Any]:
-    """A CronJob whose runs need more room than twelve nodes have."""
+def cron_job(
+    name: str = "nightly", *, pods: int = 60, schedule: str = "0 2 * * *", jobs: Any = None, **spec: Any
+) -> dict[str, Any]:
+    """A CronJob whose runs need more room than twelve nodes have; `jobs` is what its Jobs' own spec has more."""
     container = {"name": "main", "image": "job:1", "resources": {"requests": {"cpu": "1"}}}
     template = {"metadata": {"labels": {"app": name}}, "spec": {"restartPolicy": "Never", "containers": [container]}}
-    job = {"spec": {"parallelism": pods, "template": template}}
+    job = {"spec": {"parallelism": pods, "template": template, **(jobs or {})}}
     return {
         "apiVersion": "batch/v1",
         "kind": "CronJob",
@@ -227,6 +229,8 @@ def test_longer_runs_keep_their_nodes_longer_until_their_deadline(tmp_path: Path
                      [cron_job("b", pods=1)], id="several"),
         pytest.param("1 of 2 CronJobs is suspended, and not run: shop/b.",
                      [cron_job("b", suspend=True)], id="suspended"),
+        pytest.param("1 of 2 CronJobs is suspended, and not run: shop/b.",
+                     [cron_job("b", jobs={"suspend": True})], id="its Jobs suspended"),
         pytest.param("2 of 3 CronJobs have a schedule or time zone that cannot be read, and not run: shop/b, shop/c.",
                      [cron_job("b", schedule="@every 1h"), cron_job("c", timeZone="Mars")], id="of no schedule"),
         pytest.param("1 of 2 CronJobs cannot be read.", [{**cron_job("b"), "spec": {}}], id="without a spec"),
