@@ -4,14 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from functions.cli.fleet.view import THEIR_POLICIES, FleetRow, whose_of
+from functions.cli.fleet.cluster_reading import SourceResult
+from functions.cli.fleet.installations import InstallationResult
+from functions.cli.fleet.sources import ClusterSource, InstallationSource
+from functions.cli.fleet.view import THEIR_POLICIES, FleetRow, view_of, whose_of
+from functions.cli.plan import view as plan_view
 from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
-from functions.cli.plan.view import view_of
+from functions.cli.profiles import CLUSTER
 from tests.cli.plan.plans import busy, plan
 
 
 def row(policy: str) -> FleetRow:
-    view = replace(view_of(plan(busy("n1"))), policy_hash=policy)
+    view = replace(plan_view.view_of(plan(busy("n1"))), policy_hash=policy)
     return FleetRow("c", "c", view, has_policy=bool(policy))
 
 
@@ -26,3 +30,11 @@ def row(policy: str) -> FleetRow:
 )
 def test_the_sum_of_a_fleet_rests_on(expected: str, policies: list[str]) -> None:
     assert whose_of(map(row, policies)) == expected
+
+
+def test_an_installation_stands_at_one_row_though_its_cluster_is_read_twice() -> None:
+    here = {CLUSTER: "projects/p/locations/l/clusters/c"}
+    twice = [SourceResult(ClusterSource(name, environment=here), faults=("not read",)) for name in ("one", "other")]
+    installed = InstallationResult(InstallationSource("ebb", here), faults=("no state",))
+
+    assert [row.faults for row in view_of(twice, [installed]).rows] == [("not read", "no state"), ("not read",)]

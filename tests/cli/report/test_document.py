@@ -16,12 +16,14 @@ from functions.cli.report.cluster_section import workloads_and_pods
 from functions.cli.report.compute import material_of
 from functions.cli.report.document import document
 from functions.cli.report.extra import ExtraSection, Line, Plot
+from functions.cli.report.keeping import kept_by
 from functions.cli.report.material import Material
 from functions.cli.report.zone_section import zones
 from shared.core.cluster.names import ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase
 from shared.core.forecast.ladder import LadderStep, Rung
+from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from tests.builders import pod
 from tests.cli.plan.plans import some_ladder
 from tests.cli.report import big_shop, reports
@@ -258,6 +260,8 @@ def test_memory_is_told_in_mebibytes(made: Material, report: dict[str, Any]) -> 
     offered = [made.now.node_by_name[each.name].allocatable.memory for each in made.view.nodes]
 
     assert [each["memory"] for each in reports.objects(report["nodes"])] == [each // 2**20 for each in offered]
+    asked = [each.requests.memory for each in made.now.pods]
+    assert [each["memory"] for each in reports.objects(report["pods"])] == [each // 2**20 for each in asked]
 
 
 def test_evictions_are_told_for_each_node_that_goes(made: Material, report: dict[str, Any]) -> None:
@@ -266,3 +270,19 @@ def test_evictions_are_told_for_each_node_that_goes(made: Material, report: dict
     (figure,) = (each for each in report["figures"] if each["label"].startswith("Evictions"))
 
     assert figure["note"].startswith(f"{rest.evictions / rest.gone:.1f} ")
+
+
+@pytest.mark.parametrize(
+    ("keeps", "reason"),
+    [
+        pytest.param(True, PodBlock.LOCAL_STORAGE, id="which may not be moved"),
+        pytest.param(False, Unremovable.NO_PLACE_FOR_PODS, id="which only finds no place"),
+    ],
+)
+def test_a_workload_keeps_the_node_of_a_pod(*, keeps: bool, reason: Reason, made: Material) -> None:
+    held = made.now.pods[0]
+    first = next(each for each in made.view.nodes if each.name == held.node)
+    decision = replace(first.decision, blockers=(Blocker(reason, held.key),))
+    one = replace(made, view=replace(made.view, nodes=(replace(first, decision=decision),)))
+
+    assert list(kept_by(one)) == [made.workload_of(held)] * keeps

@@ -57,9 +57,9 @@ def test_its_figures_are_those_of_the_command(files: Path) -> None:
 
 
 def days(saved: int) -> DaysView:
-    """A day in which the autoscaler alone costs 100, and the policy so much less."""
+    """A day in which the autoscaler alone costs 100, the first policy so much less, and the second as much."""
     noon, cost = datetime(2026, 3, 2, 12, tzinfo=UTC), 100
-    rows = (("autoscaler alone", cost), ("x/policy.yaml", cost - saved))
+    rows = (("autoscaler alone", cost), ("x/policy.yaml", cost - saved), ("x/never.yaml", cost))
     hour = timedelta(hours=1)
     played = [
         (name, outcome(Measures(series=[Moment(noon, 3, cost, 0)]), noon, noon + hour, ())) for name, cost in rows
