@@ -82,7 +82,7 @@ def test_it_is_said_what_the_pools_rest_on(expected: str, api: str, addresses: d
 def test_a_node_is_explained(addresses: dict[str, Any]) -> None:
     shown = _ebb(addresses, "explain", _names(addresses)[0])
     assert shown.returncode == 0, shown.stderr
-    assert "marked_recently" in shown.stdout
+    assert "too_few_underutilized" in shown.stdout
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     if inputs.partial or not inputs.snapshot.nodes:
         view = view_of(plan, None, notes, inputs.partial)
         return replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
-    rungs = ladder(situation, past.marks, inputs.prices, assume_marked=past.assumed)
+    rungs = ladder(situation, past.marks or {}, inputs.prices, assume_marked=past.assumed)
     most = potential(situation, inputs.prices, rungs.reached) if options.with_potential else None
     view = view_of(plan, most, (*notes, *((BEYOND,) if most else ())), inputs.partial)
     return with_ladder(replace(view, prices=inputs.prices, priced=priced, autoscaler=rules), rungs, whose)

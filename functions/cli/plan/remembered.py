@@ -31,7 +31,8 @@ class PastPasses:
     """State and marks, and the note that says whose they are."""
 
     state: ClusterState = field(default_factory=ClusterState)
-    marks: Mapping[str, PoolMarks] = field(default_factory=dict)
+    marks: Mapping[str, PoolMarks] | None = None
+    """None where nobody knows any."""
     note: str = NO_MARKS
     assumed: bool = False
 

@@ -75,14 +75,16 @@ def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
     told = not inputs.partial and inputs.snapshot.nodes
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():
         before, after = (make_plan(*each, inputs.prices) for each in given)
-        ladders = tuple(ladder(*each, inputs.prices, assume_marked=assume_marked) for each in given) if told else ()
+        ladders = tuple(
+            ladder(asked, marks or {}, inputs.prices, assume_marked=assume_marked) for asked, marks in given if told
+        )
     return Impact(before, after, ladders, tuple(_notes(inputs, other, assume_marked=assume_marked)))
 
 
-def _given(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> tuple[Situation, dict[str, PoolMarks]]:
+def _given(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> tuple[Situation, dict[str, PoolMarks] | None]:
     snapshot = inputs.snapshot
     state = ClusterState(last_pass=snapshot.taken_at) if assume_marked else ClusterState()
-    return Situation(snapshot, state, policy), all_marked(snapshot) if assume_marked else {}
+    return Situation(snapshot, state, policy), all_marked(snapshot) if assume_marked else None
 
 
 def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:

@@ -32,7 +32,7 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     past = remembered(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     with no_search_for_cycles():
-        found = why_not(situation, past.marks, inputs.prices, most, _told)
+        found = why_not(situation, past.marks or {}, inputs.prices, most, _told)
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     if output is AnswerFormat.MARKDOWN:

@@ -33,8 +33,8 @@ def mark_of(assessed: AssessedNode, marks: Mapping[str, PoolMarks]) -> Mark | No
 class Decider:
     """Says the verdict of each node, once everything is known."""
 
-    def __init__(self, policy: Policy, marks: Mapping[str, PoolMarks], selection: Selection, now: datetime) -> None:
-        self._policy, self._marks, self._selection, self._now = policy, marks, selection, now
+    def __init__(self, policy: Policy, marks: Mapping[str, PoolMarks], selection: Selection) -> None:
+        self._policy, self._marks, self._selection = policy, marks, selection
         self._taken = {assessed.node.name for assessed in selection.taken}
 
     def __call__(self, assessed: AssessedNode) -> NodeDecision:
@@ -57,9 +57,9 @@ class Decider:
             return Verdict.KEEP, assessed.blockers
         if assessed.node.name in self._taken:
             return (Verdict.WOULD_ORDER if self._policy.dry_run else Verdict.ORDER), ()
-        if not is_due(assessed, self._marks, self._policy, self._now):
-            return Verdict.WAITING, (Blocker(Unremovable.MARKED_RECENTLY),)
-        return Verdict.KEEP, self._selection.kept[assessed.node.name]
+        if assessed.node.name in self._selection.kept:
+            return Verdict.KEEP, self._selection.kept[assessed.node.name]
+        return Verdict.WAITING, (Blocker(Unremovable.MARKED_RECENTLY),)
 
 
 def decision(

@@ -31,25 +31,29 @@ NO_POLICY: Final = Policy()
 
 def make_plan(
     situation: Situation,
-    marks: Mapping[str, PoolMarks],
+    marks: Mapping[str, PoolMarks] | None,
     prices: Prices,
     interval: timedelta = INTERVAL,
     brake: Callable[[], bool] = never,
 ) -> Plan:
     """Return one pass's plan.
 
+    `marks` are None where nobody knows any (a dump): of a node that waits for its mark alone, the rest is judged, too.
     `interval` is how far apart passes are expected: three of them (at least 15 min) without a pass restart all marks.
     `brake` ends the search for the plan at rest early when it answers yes; the plan says so.
     """
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     rows = with_savings(assess_nodes(situation), situation, prices)
-    updated = update_marks(marks, could_go(rows), now, situation.state.last_pass, interval)
-    due = [assessed for assessed in rows if assessed.is_candidate and is_due(assessed, updated, policy, now)]
+    updated = update_marks(marks or {}, could_go(rows), now, situation.state.last_pass, interval)
+    candidates = [assessed for assessed in rows if assessed.is_candidate]
+    due = [assessed for assessed in candidates if is_due(assessed, updated, policy, now)]
     counts, surplus = counts_and_excess(situation, rows)
     searcher = Searcher(prices, brake)
     selection = Selection(situation, counts, rows, searcher)
     selection.consider(due)
-    decide = Decider(policy, updated, selection, now)
+    if marks is None:
+        selection.judge_waiting(assessed for assessed in candidates if not is_due(assessed, updated, policy, now))
+    decide = Decider(policy, updated, selection)
     return Plan(
         cluster=snapshot.cluster,
         taken_at=snapshot.taken_at,

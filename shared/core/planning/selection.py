@@ -7,7 +7,7 @@ that is left to go. Each that is taken changes the counts and the simulation for
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from shared.core.cluster import names
@@ -22,7 +22,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.counted_nodes import is_leaving
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.drain_time import DrainTime
-from shared.core.rules.gates import blockers
+from shared.core.rules.gates import blockers, is_only_paced
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
@@ -74,6 +74,15 @@ class Selection:
         for assessed in sorted(chosen, key=self._following):
             self._ask_or_keep(assessed)
 
+    def judge_waiting(self, waiting: Iterable[AssessedNode]) -> None:
+        """Keep those nodes whose time has not come that could not go then either, each asked by itself; take none."""
+        for assessed in waiting:
+            name = assessed.node.name
+            self.times[name] = assessed.estimate.beside(self._in_turns)
+            found = self._shut(assessed) or self._too_long(assessed)
+            if found := found or self._no_place(assessed, self.simulation.copy()):
+                self.kept[name] = found
+
     @property
     def simulation(self) -> Simulation:
         """The simulation, built when the first node gets past the gates."""
@@ -120,7 +129,7 @@ class Selection:
         name = assessed.node.name
         self.times[name] = assessed.estimate.beside(self._in_turns)
         found = blockers(self._counts, assessed.node, assessed.reason) or self._workload_limit(assessed)
-        found = found or self._too_long(assessed) or self._needed(assessed) or self._no_place(assessed)
+        found = found or self._too_long(assessed) or self._needed(assessed) or self._no_place(assessed, self.simulation)
         if found:
             self.kept[name] = found
         else:
@@ -140,6 +149,11 @@ class Selection:
         self._in_turns.update(assessed.estimate.waiting)
         self.taken.append(assessed)
 
+    def _shut(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        """Return the closed gates, unless all of them open as drains end and time passes."""
+        asked = self._counts, assessed.node, assessed.reason
+        return () if is_only_paced(*asked) else blockers(*asked)
+
     def _workload_limit(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         shared = conflict(workload_moves_of(assessed.node, self._situation), self._moving_pods)
         return (shared,) if shared else ()
@@ -152,8 +166,8 @@ class Selection:
         least = f"{time.rounds} rounds, at least {time.least.total_seconds():g} s of {deadline.total_seconds():g} s"
         return (Blocker(Unremovable.DRAIN_TOO_LONG, time.limit, least),)
 
-    def _no_place(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
-        refused = self.simulation.try_remove(assessed.node.name)
+    def _no_place(self, assessed: AssessedNode, simulation: Simulation) -> tuple[Blocker, ...]:
+        refused = simulation.try_remove(assessed.node.name)
         return (refused.blocker,) if refused else ()
 
 

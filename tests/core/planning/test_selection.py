@@ -77,12 +77,13 @@ def slow(*on: str, took: timedelta, kind: Any = SLOW) -> list[Any]:
     ]
 
 
-def kept(*pods: Any, allowed: int = 1, **given: Any) -> dict[str, tuple[str, str]]:
+def kept(*pods: Any, allowed: int = 1, after: timedelta = timedelta(0), **given: Any) -> dict[str, tuple[str, str]]:
     """Plan for n1 and n2 under one PodDisruptionBudget; the deadline is 9 minutes, their grace of 30 s included."""
     nodes = [node("n1"), node("n2"), node("n3", pool="b", cpu=32, memory=64)]
     budgets = (pdb("slow", app="slow", allowed=allowed),)
     found = cluster(nodes, pods, disruption_budgets=budgets)
-    return verdicts(plan(found, policy(max_nodes_per_pass=2, required_count=0), **given))
+    rules = policy(max_nodes_per_pass=2, required_count=0, consolidate_after=after)
+    return verdicts(plan(found, rules, **given))
 
 
 @pytest.mark.parametrize(
@@ -99,6 +100,11 @@ def test_a_drain_that_could_not_end_before_its_deadline_is_refused_by_name(
 ) -> None:
     found = kept(*slow("n1", "n1", took=timedelta(seconds=took)), allowed=allowed)
     assert found["n1"] == (expected, "drain_too_long" if expected == "keep" else "underutilized")
+
+
+def test_a_drain_that_is_too_long_is_no_matter_of_marks() -> None:
+    found = kept(*slow("n1", "n1", took=timedelta(minutes=5)), after=timedelta(minutes=5), marks=None)
+    assert found["n1"] == ("keep", "drain_too_long")
 
 
 def test_nodes_of_one_pass_that_share_a_budget_are_counted_together() -> None:
@@ -155,3 +161,26 @@ def test_a_node_that_an_empty_taint_holds_is_on_its_way_and_is_not_asked() -> No
     made = plan(cluster([node("n1", taints=(taint(names.OUR_TAINT),)), node("n2"), node("n3")], [pod("p", on="n1")]))
 
     assert verdicts(made)["n1"][0] == Verdict.IN_FLIGHT.value
+
+
+@pytest.mark.parametrize(
+    ("expected", "cpu", "settings"),
+    [
+        pytest.param(("waiting", "marked_recently"), 1.5, {}, id="there is room, for each by itself"),
+        pytest.param(("keep", "no_place_for_pods"), 2.5, {}, id="there is no room"),
+        pytest.param(("keep", "minimum_nodes"), 1.5, {"minimum_nodes": 2}, id="both must remain"),
+        pytest.param(("waiting", "marked_recently"), 1.5, {"time_since_last_addition": timedelta(days=999)},
+                     id="what else keeps it ends by itself"),
+    ],
+)  # fmt: skip
+def test_where_no_marks_are_known_a_node_waits_only_if_it_could_go(
+    expected: tuple[str, str], cpu: float, settings: dict[str, Any]
+) -> None:
+    pods = [pod(f"p{number}", on=f"n{number}", cpu=cpu) for number in (1, 2)]
+    snapshot = cluster([node("n1"), node("n2")], pods)
+    rules = policy(consolidate_after=timedelta(minutes=5), cluster_wide=settings)
+
+    unknown, unmarked = verdicts(plan(snapshot, rules, marks=None)), verdicts(plan(snapshot, rules))
+
+    assert unknown == {"n1": expected, "n2": expected}
+    assert unmarked == dict.fromkeys(unknown, ("waiting", "marked_recently"))
