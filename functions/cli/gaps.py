@@ -3,10 +3,11 @@
 Pure: what was printed in, sentences out. Must not read, and must not judge nodes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Final
 
-from functions.cli.format import some
+from functions.cli.format import moment, some
 from shared.answers import ClusterReading
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.pod import Pod
@@ -18,6 +19,7 @@ NO_BUDGETS: Final = (
     "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes could go than is said here; "
     "add poddisruptionbudgets to the dump."
 )
+PRINTED_AGAIN: Final = "{many} snapshots of one cluster, of {times}: the newest counts."
 NO_NAMESPACES: Final = (
     "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen, and no "
     "namespaceSelector matches; add namespaces to the dump."
@@ -80,6 +82,12 @@ def nothing_of_savings(partial: str) -> str:
     known, found, _ = partial.partition(_IN_DUMP)
     said = f"{known[:1].lower()}{known[1:]}" if found else "not all pods"
     return f"{said} are known, so nothing can be said of savings; print it again with -A."
+
+
+def printed_again(prints: Sequence[tuple[datetime, Sequence[str]]]) -> str:
+    """Return that one cluster was printed more than once, and when; empty where it was not."""
+    times = " and ".join(f"{moment(time)} ({', '.join(files)})" for time, files in prints)
+    return PRINTED_AGAIN.format(many=len(prints), times=times) if prints else ""
 
 
 def left_out(kinds: Iterable[str]) -> tuple[str, ...]:

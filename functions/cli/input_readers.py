@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.files import STDIN
-from functions.cli.gaps import check_usable, cloud, left_out, partial
+from functions.cli.gaps import check_usable, cloud, left_out, partial, printed_again
 from functions.cli.installed import is_installed
 from functions.cli.reading_bar import reading_bar, size_of
 from functions.cli.reading_line import reading_line
@@ -47,6 +47,8 @@ class Dumped:
     """Where its nodes say that they belong."""
     demand: tuple[tuple[str, bytes], ...] = ()
     """Objects that no plan reads and simulated days do, each with its kind."""
+    again: str = ""
+    """That it was printed more than once, and when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,9 @@ def _of_dump(found: "DumpedCluster", name: str, *, said: bool) -> Reading:
     from shared.adapters.kubernetes.dump.kinds import COMMAND
 
     check_usable(name, found.reading, COMMAND)
-    about = Dumped(partial(found.reading.pods), left_out(found.kinds), cloud(found.clouds), found.home, found.demand)
+    again = printed_again([(each.time, [_names([file]) for file in each.files]) for each in found.prints])
+    lacks, whose = left_out(found.kinds), cloud(found.clouds)
+    about = Dumped(partial(found.reading.pods), lacks, whose, found.home, found.demand, again)
     note = f"A dump has no GKE API: {NO_GKE_API}"
     return Reading(name, found.reading, BY_LABELS, found.newest, note, about, is_installed(found.home, said=said))
 

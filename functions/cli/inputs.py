@@ -139,7 +139,7 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     snapshot, profile = _with_profile(snapshot)
     unread = gaps.unread(snapshot, in_dump=bool(sources.dumps))
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
-    short = (f"{WARNING}{dumped.partial}",) if dumped.partial else ()
+    short = tuple(f"{WARNING}{each}" for each in (dumped.partial, dumped.again) if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
     costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
     odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud), *unused, *costs)

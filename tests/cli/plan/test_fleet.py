@@ -134,3 +134,16 @@ def test_each_row_has_the_money_of_its_own_report_and_the_sum_is_that_of_the_row
     assert [2 * int(each.strip("$").replace(",", "")) for each in first] == [
         int(each.strip("$").replace(",", "")) for each in total
     ]
+
+
+def test_of_two_snapshots_of_one_cluster_the_newer_counts_and_one_line_says_so(tmp_path: Path) -> None:
+    old = dumps.write(tmp_path / "old.json", 12)
+    new = tmp_path / "new.json"
+    new.write_text(old.read_text().replace("web-5d4f8b-", "web-6e5a9c-").replace(dumps.NEWEST, "2026-03-04T23:00:00Z"))
+
+    both, alone = plan("--dump", new, "--dump", old), plan("--dump", new)
+
+    assert {**both, "cluster": None} == {**alone, "cluster": None}
+    said = [line for line in ebb("plan", "--dump", new, "--dump", old).stdout.splitlines() if "snapshots" in line]
+    assert len(said) == 1
+    assert said[0].index("22:00:00 UTC (old.json)") < said[0].index("23:00:00 UTC (new.json)")

@@ -6,12 +6,14 @@ Must not read files.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from shared.adapters.kubernetes.dump.contents import DumpContents
 from shared.adapters.kubernetes.dump.homes import Home
+from shared.adapters.kubernetes.dump.pictures import Print, drop_what_is_gone, give_way
 from shared.errors import BadDump
 
 APART: Final = "print each cluster into a file or folder of its own"
@@ -23,10 +25,24 @@ class DumpPart:
 
     files: list[Path]
     contents: DumpContents
+    picture: Print | None = None
+    """When the pods were printed that it holds; None without pods."""
+    outdated: list[Print] = field(default_factory=list)
+    """Older pictures of the same things, which do not count."""
 
     def join(self, other: "DumpPart") -> None:
+        """Take in another part of the cluster; of what both hold, the newer counts, or else what was there before."""
+        older, newer = (self, other) if other.age > self.age else (other, self)
+        if newer.age > older.age and give_way(older.contents, newer.contents) and older.picture:
+            self.outdated.append(older.picture)
+        newer.contents.merge(older.contents)
         self.files += [each for each in other.files if each not in self.files]
-        self.contents.merge(other.contents)
+        self.contents, self.picture = newer.contents, newer.picture or older.picture
+
+    @property
+    def age(self) -> datetime:
+        """When it was printed, as far as two parts with pods are compared: their pods tell it."""
+        return self.picture.time if self.picture else self.contents.newest
 
 
 def clusters_of(parts: Sequence[DumpPart]) -> list[DumpPart]:
@@ -37,6 +53,7 @@ def clusters_of(parts: Sequence[DumpPart]) -> list[DumpPart]:
     """
     for part in parts:
         _is_one(part)
+        part.picture = Print(part.contents.newest, tuple(part.files)) if part.contents.pods else None
     found: list[DumpPart] = []
     for part in parts:
         if part.contents.nodes:
@@ -44,6 +61,8 @@ def clusters_of(parts: Sequence[DumpPart]) -> list[DumpPart]:
     for part in parts:
         if not part.contents.nodes:
             _place(found, part)
+    for part in found:
+        drop_what_is_gone(part.contents)
     return found
 
 

@@ -76,6 +76,8 @@ class DumpContents:
         self.homes: set[Home] = set()
         self.clouds: set[str] = set()
         self.kube_system: set[str] = set()
+        self.doubted: set[str] = set()
+        """Nodes of a list of which there is a newer one."""
         self._folder = folder or PodFolder()
         self._storage = storage_lists.StorageRows()
         self._buffers = BufferRows()
@@ -133,7 +135,13 @@ class DumpContents:
         self.homes |= other.homes
         self.clouds |= other.clouds
         self.kube_system |= other.kube_system
+        self.doubted |= other.doubted
         self.newest = max(self.newest, other.newest)
+
+    def rows(self) -> tuple[dict[str, Any], ...]:
+        """Return what was printed of each kind, by name."""
+        buffers = (self._buffers.buffers, self._buffers.templates, self._buffers.classes)
+        return (*self._rows(), *self._storage.rows.values(), *buffers)
 
     def _rows(self) -> tuple[dict[str, Any], ...]:
         controllers = (self.replica_sets, self.deployments, self.stateful_sets)

@@ -21,6 +21,7 @@ from shared.adapters.kubernetes.dump.homes import Home
 from shared.adapters.kubernetes.dump.kinds import COMMAND
 from shared.adapters.kubernetes.dump.mistaken import MAKE_ONE, remedy, what_it_is
 from shared.adapters.kubernetes.dump.objects import Document, Found, NoList, documents
+from shared.adapters.kubernetes.dump.pictures import Print
 from shared.adapters.kubernetes.dump.values import NotJson, Values
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.answers import ClusterReading
@@ -61,6 +62,8 @@ class DumpedCluster:
     clouds: frozenset[str]
     demand: tuple[tuple[str, bytes], ...] = ()
     """Objects that no plan reads and simulated days do, each with its kind."""
+    prints: tuple[Print, ...] = ()
+    """Where it was printed more than once: when, the one that counts last."""
 
 
 def read_dump(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[ClusterReading, datetime]:
@@ -100,6 +103,7 @@ def _cluster(part: DumpPart) -> DumpedCluster:
         frozenset(contents.kinds),
         frozenset(contents.clouds),
         tuple((kind, raw) for raw, kind in contents.demand.items()),
+        (*sorted(part.outdated), part.picture) if part.outdated and part.picture else (),
     )
 
 
