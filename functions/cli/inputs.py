@@ -14,6 +14,7 @@ from functions.cli import gaps
 from functions.cli.files import read_policy
 from functions.cli.input_readers import Reading, from_cluster, from_dumps
 from functions.cli.installed import installed_policy
+from functions.cli.pending_note import pending_note
 from functions.cli.pricing import LISTED, PriceOptions, basis, priced, unused_discounts
 from shared.answers import ClusterReading
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
@@ -139,7 +140,8 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     snapshot, profile = _with_profile(snapshot)
     unread = gaps.unread(snapshot, in_dump=bool(sources.dumps))
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
-    short = tuple(f"{WARNING}{each}" for each in (dumped.partial, dumped.again) if each)
+    said = (dumped.partial, dumped.again, pending_note(snapshot.pending))
+    short = tuple(f"{WARNING}{each}" for each in said if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
     costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
     odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud), *unused, *costs)

@@ -71,6 +71,7 @@ def _totals(totals: Totals) -> dict[str, Any]:
     return {
         "nodes": totals.nodes,
         "pods": totals.pods,
+        "pending_pods": totals.pending,
         "orders": totals.orders,
         "marked": totals.marked,
         "removable": totals.removable,

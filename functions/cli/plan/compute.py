@@ -10,8 +10,9 @@ import typer
 
 from functions.cli.documents import print_document
 from functions.cli.format import count
-from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather_each
+from functions.cli.inputs import NO_MARKS, WARNING, Inputs, Sources, gather_each
 from functions.cli.options import Format
+from functions.cli.pending_note import no_place_note
 from functions.cli.plan import as_json, fleet, markdown, openmetrics, table
 from functions.cli.plan.asked import AskedNodes, check_pools
 from functions.cli.plan.autoscaler_note import autoscaler_note
@@ -91,6 +92,9 @@ def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
         view = view_of(plan, None, notes, inputs.partial)
         return replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
     rungs = ladder(situation, past.marks or {}, inputs.prices, assume_marked=past.assumed)
-    most = potential(situation, inputs.prices, rungs.reached) if options.with_potential else None
-    view = view_of(plan, most, (*notes, *((BEYOND,) if most else ())), inputs.partial)
+    begun = Situation(rungs.begun or inputs.snapshot, past.state, inputs.policy)
+    most = potential(begun, inputs.prices, rungs.reached) if options.with_potential else None
+    left = no_place_note(begun.snapshot.pending)
+    odd = (f"{WARNING}{left}",) if left else ()
+    view = view_of(plan, most, (*odd, *notes, *((BEYOND,) if most else ())), inputs.partial)
     return with_ladder(replace(view, prices=inputs.prices, priced=priced, autoscaler=rules), rungs, whose)

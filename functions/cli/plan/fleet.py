@@ -23,7 +23,7 @@ SCHEMA: Final = 1
 PARTIAL: Final = "Partial: "
 UNKNOWN: Final = "unknown"
 _LINE: Final = 72
-_SUMS: Final = ("nodes", "pods", "orders", "cost_per_hour", "saving_per_hour", "saving_per_month")
+_SUMS: Final = ("nodes", "pods", "pending_pods", "orders", "cost_per_hour", "saving_per_hour", "saving_per_month")
 
 
 def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:

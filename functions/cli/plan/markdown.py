@@ -6,7 +6,7 @@ The same view as the table's and the JSON's. Must not decide anything.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from functions.cli.format import count, moment, monthly, percent
+from functions.cli.format import moment, monthly, percent
 from functions.cli.markdown_text import table, text
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.blocker_table import HEADINGS, HOLDS
@@ -14,6 +14,7 @@ from functions.cli.plan.ladder_table import TITLES, cells_of
 from functions.cli.plan.legend import HOLDING, WordKind
 from functions.cli.plan.node_views import NodeView
 from functions.cli.plan.pool_columns import columns, name_of, rows
+from functions.cli.plan.sentences import nodes_and_pods
 from functions.cli.plan.view import PlanView
 
 _OBJECTS: Final = 3
@@ -40,7 +41,8 @@ def page(view: PlanView, asked: AskedNodes) -> str:
 def _head(view: PlanView) -> Iterator[str]:
     yield f"# {text(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
     totals = view.totals
-    yield f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}, {monthly(totals.cost)} a month{view.mark}."
+    what = nodes_and_pods(totals.nodes, totals.pods, totals.pending)
+    yield f"{what}, {monthly(totals.cost)} a month{view.mark}."
     yield f"**{text(view.summary)}**"
     if view.potential_saving:
         yield f"Potential: {view.potential_saving}."

@@ -36,6 +36,12 @@ def of_reason(word: str, blockers: Sequence[Blocker]) -> str:
     return next(given, _REASONS.get(word, ""))
 
 
+def nodes_and_pods(nodes: int, pods: int, pending: int) -> str:
+    """Return how many there are, and how many pods have no node."""
+    said = f"{count(nodes, 'node')} with {count(pods, 'pod')}"
+    return f"{said} ({pending:,} pending)" if pending else said
+
+
 def saving(plan: Plan) -> str:
     """Return what this pass saves, or why nothing; a dry run is named whether or not anything could be ordered."""
     dry = " (dry run: nothing is ordered)" if plan.dry_run else ""

@@ -8,8 +8,8 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from functions.cli.format import count, hourly, moment, monthly
-from functions.cli.plan import blocker_table, ladder_table, node_table, pool_table
+from functions.cli.format import hourly, moment, monthly
+from functions.cli.plan import blocker_table, ladder_table, node_table, pool_table, sentences
 from functions.cli.plan.asked import AskedNodes, shown
 from functions.cli.plan.layout import GAP
 from functions.cli.plan.notes import show_notes, show_odd, show_rests_on
@@ -90,7 +90,7 @@ def _head(view: PlanView) -> Table:
     head, totals = _grid(), view.totals
     head.add_row("Cluster", f"{view.cluster or 'unknown'}, {moment(view.taken_at)}")
     cost = f"{monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)"
-    nodes = f"{count(totals.nodes, 'node')} with {count(totals.pods, 'pod')}"
+    nodes = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
     head.add_row(f"Nodes{view.mark}", f"{nodes} for {cost}")
     head.add_row(f"This pass{view.mark}", view.saving)
     if view.potential_saving:

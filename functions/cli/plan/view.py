@@ -27,10 +27,11 @@ from shared.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """`marked`: nodes with a mark; `removable`: those of them whose mark is old enough by now."""
+    """`pending`: pods without a node; `marked`: nodes with a mark; `removable`: those whose mark is old enough."""
 
     nodes: int
     pods: int
+    pending: int
     orders: int
     marked: int
     removable: int
@@ -139,4 +140,5 @@ def with_ladder(view: PlanView, ladder: Ladder, whose: str) -> PlanView:
 def _totals(plan: Plan) -> Totals:
     marked = [each for each in plan.decisions if each.marked_since is not None]
     removable = [each for each in marked if each.removable_at is not None and each.removable_at <= plan.taken_at]
-    return Totals(len(plan.decisions), plan.pods, len(plan.orders), len(marked), len(removable), plan.cost, plan.saving)
+    sums = len(plan.orders), len(marked), len(removable), plan.cost, plan.saving
+    return Totals(len(plan.decisions), plan.pods, plan.pending, *sums)

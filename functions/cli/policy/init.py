@@ -36,5 +36,5 @@ def print_starter(sources: Sources) -> None:
 
 def _most(situation: Situation, prices: Prices) -> Potential:
     """Return the potential that `ebb plan` tells of the same cluster: it is no less than the policy's rest."""
-    rest = policy_at_rest(situation, {}, prices).rest
-    return potential(situation, prices, reached(rest.order, rest.snapshot))
+    found = policy_at_rest(situation, {}, prices)
+    return potential(found.situation, prices, reached(found.rest.order, found.rest.snapshot))

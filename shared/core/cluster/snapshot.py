@@ -71,6 +71,11 @@ class Snapshot:
         return {name: tuple(pods) for name, pods in rows.items()}
 
     @cached_property
+    def pending(self) -> tuple[Pod, ...]:
+        """Pods that have no node, and have not ended nor are on their way out."""
+        return tuple(pod for pod in self.pods if not pod.node and pod.deleting is None and not pod.phase.finished)
+
+    @cached_property
     def claim_users(self) -> Mapping[str, int]:
         """How many pods that have not ended name each claim, by `namespace/claim`."""
         living = Counter(pod.spec for pod in self.pods if not pod.phase.finished)

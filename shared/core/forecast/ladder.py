@@ -68,6 +68,8 @@ class Ladder:
     """Whether the cluster is so large that relaxing was not tried, or not all rounds."""
     gone: frozenset[str] = frozenset()
     """The nodes of now that are not there any more at rest, by name."""
+    begun: Snapshot | None = field(default=None, compare=False)
+    """The picture of now, with what is pending where the scheduler would put it."""
     left: Snapshot | None = field(default=None, compare=False)
     """The picture at rest, with the pods where the scheduler would put them; pods compare by identity."""
     order: tuple[str, ...] = ()
@@ -91,8 +93,8 @@ def ladder(
     situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, *, assume_marked: bool = False
 ) -> Ladder:
     """Return the ladder of a cluster; `assume_marked`: as if each node that could go had been marked long ago."""
-    snapshot = situation.snapshot
     told = policy_at_rest(situation, marks, prices, assume_marked=assume_marked)
+    snapshot = told.situation.snapshot
     rest, tried = told.rest, told.size.onward > 0
     wishes = tuple(_relaxed(told)) if tried else ()
     least = bound(snapshot, prices, situation.state)
@@ -106,6 +108,7 @@ def ladder(
         held_up=rest.held_up,
         never=rest.never,
         untried=not tried or not rest.is_rest,
+        begun=snapshot,
         gone=frozenset(node.name for node in snapshot.nodes) - {node.name for node in rest.snapshot.nodes},
         left=rest.snapshot,
         order=rest.order,

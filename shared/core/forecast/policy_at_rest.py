@@ -12,6 +12,7 @@ from typing import Final
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.forecast.at_rest import Effort, Rest, beginning, pace_of, under_policy
 from shared.core.forecast.open_pass import OpenPass
+from shared.core.forecast.pending import with_pending_placed
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
@@ -44,6 +45,7 @@ class PolicyAtRest:
     """What one policy comes to: the cluster once what is on its way out has left, at rest, and why each node stays."""
 
     situation: Situation
+    """With what was pending where the scheduler would put it."""
     start: Rest
     rest: Rest
     decisions: tuple[NodeDecision, ...]
@@ -78,7 +80,8 @@ def policy_at_rest(
     situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, *, assume_marked: bool = False
 ) -> PolicyAtRest:
     """Return where the policy comes to rest; `assume_marked`: as if all that could go had been marked long ago."""
-    snapshot = situation.snapshot
+    snapshot = with_pending_placed(situation.snapshot)
+    situation = Situation(snapshot, situation.state, situation.policy)
     things = len(snapshot.nodes) + len(snapshot.pods)
     size = next(each for each in _SIZES if things <= each.most)
     start = beginning(situation)

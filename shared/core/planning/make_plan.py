@@ -63,6 +63,7 @@ def make_plan(
         orders=_orders(selection, prices),
         marks=updated,
         pods=len(snapshot.pods),
+        pending=len(snapshot.pending),
         cost=prices.of_all(snapshot.nodes),
         excess=surplus,
         at_rest=selection.at_rest,
@@ -93,6 +94,7 @@ def plan_without_policy(
         ),
         marks=marks,
         pods=len(snapshot.pods),
+        pending=len(snapshot.pending),
         cost=prices.of_all(snapshot.nodes),
     )
 

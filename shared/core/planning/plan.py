@@ -107,6 +107,8 @@ class Plan:
     orders: tuple[PlannedOrder, ...] = ()
     marks: Mapping[str, PoolMarks] = field(default_factory=dict)
     pods: int = 0
+    pending: int = 0
+    """How many of the pods have no node."""
     cost: int = 0
     excess: Mapping[str, Fraction] = field(default_factory=dict)
     """Excess nodes by pool; the empty key holds the whole cluster's."""

@@ -27,6 +27,7 @@ class _Exact(msgspec.Struct, forbid_unknown_fields=True):
 class _Totals(_Exact):
     nodes: int
     pods: int
+    pending_pods: int
     orders: int
     marked: int
     removable: int
@@ -210,10 +211,11 @@ def test_the_document_is_the_golden_one() -> None:
         pytest.param(2, "marked", id="a mark that waits counts as marked"),
         pytest.param(1, "removable", id="only a mark of age counts as removable"),
         pytest.param(1, "orders", id="an order in dry run counts"),
+        pytest.param(3, "pending_pods", id="pods without a node"),
     ],
 )
 def test_totals_count(expected: float, key: str) -> None:
-    given = plan(ordered("n1"), waiting("n2"), orders=[order("n1", saving=123_456)])
+    given = plan(ordered("n1"), waiting("n2"), orders=[order("n1", saving=123_456)], pending=3)
     assert document(view_of(given))["totals"][key] == expected
 
 
