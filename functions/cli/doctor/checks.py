@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Final
 
 from functions.cli.doctor.autoscaler import autoscaler
-from functions.cli.doctor.findings import CheckResult, fail, ok, warn
+from functions.cli.doctor.findings import CheckResult, fail, ok, skip, warn
 from functions.cli.doctor.installation import InstallationParts, RightsReview
 from functions.cli.doctor.optional_rights import optional_rights
 from functions.cli.doctor.requests import eviction_requests
@@ -23,6 +23,7 @@ from shared.errors import EbbError, Forbidden, Gone
 
 MOST_SKEW: Final = timedelta(seconds=30)
 """Ebb takes its time from the state; a machine further off makes tokens and times in reports hard to read."""
+_SKIPPED: Final = "They need what failed above."
 _APPLY: Final = "Apply the module's output rbac: terraform output -raw rbac | kubectl apply -f -."
 
 
@@ -171,23 +172,25 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
 def examine(parts: InstallationParts) -> Iterator[CheckResult]:
     """Make every check; one that cannot be made is a finding, and the next one is made all the same."""
     met: list[EbbError] = []
+    skipped: list[str] = []
     for name, check in CHECKS:
         try:
             yield from check(parts)
         except EbbError as failure:
-            yield from _failed(name, failure, known=any(_is_same(failure, each) for each in met))
+            if any(_is_same(failure, each) for each in met):
+                skipped.append(name)
+            else:
+                yield from _failed(name, failure)
             met.append(failure)
+    if skipped:
+        yield skip(skipped, _SKIPPED)
 
 
 def _is_same(one: EbbError, other: EbbError) -> bool:
-    """Whether mending the one mends the other: credentials that are missing are missing everywhere."""
+    """Whether fixing the one fixes the other: credentials that are missing are missing everywhere."""
     return one is other or (one.everywhere and other.everywhere)
 
 
-def _failed(name: str, failure: EbbError, *, known: bool) -> Iterator[CheckResult]:
-    """Say a failure that several checks meet once."""
-    if known:
-        yield warn(name, "This could not be looked at, for a reason that is told above.", "Mend that first.")
-        return
+def _failed(name: str, failure: EbbError) -> Iterator[CheckResult]:
     for sentence in told(failure).splitlines():
-        yield fail(name, f"{sentence.removesuffix('.')}.", "Mend what the sentence names, then run ebb doctor again.")
+        yield fail(name, f"{sentence.removesuffix('.')}.", "Fix what the sentence names, then run ebb doctor again.")

@@ -9,7 +9,7 @@ from functions.cli.doctor.findings import CheckResult, Grade
 from functions.cli.doctor.installation import InstallationParts, parts_of
 from functions.cli.errors import WRONG
 
-_MARKS = {Grade.OK: "ok  ", Grade.WARN: "warn", Grade.FAIL: "FAIL"}
+_MARKS = {Grade.OK: "ok  ", Grade.WARN: "warn", Grade.FAIL: "FAIL", Grade.SKIP: "skip"}
 
 
 def examine_installation() -> None:
@@ -25,7 +25,7 @@ def show(parts: InstallationParts) -> None:
     """Print each finding as it is made; exit with 1 if one of them keeps Ebb from working."""
     grades = [_print(each) for each in examine(parts)]
     warned, failed = grades.count(Grade.WARN), grades.count(Grade.FAIL)
-    typer.echo(f"\n{len(grades)} findings: {failed} to mend, {warned} to look at.")
+    typer.echo(f"\n{len(grades) - grades.count(Grade.SKIP)} findings: {failed} to fix, {warned} to look at.")
     if failed:
         raise typer.Exit(WRONG)
 

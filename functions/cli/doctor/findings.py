@@ -1,5 +1,6 @@
 """What a check found: one sentence, and what to do about it. Must not ask anything."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,6 +11,8 @@ class Grade(StrEnum):
     OK = "ok"
     WARN = "warn"
     FAIL = "fail"
+    SKIP = "skip"
+    """Not looked at: what it rests on has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,11 @@ class CheckResult:
 
 def ok(check: str, sentence: str) -> CheckResult:
     return CheckResult(check, Grade.OK, sentence)
+
+
+def skip(checks: Iterable[str], sentence: str) -> CheckResult:
+    """Return one result for all checks that could not be made."""
+    return CheckResult(", ".join(checks), Grade.SKIP, sentence)
 
 
 def warn(check: str, sentence: str, remedy: str) -> CheckResult:
