@@ -40,6 +40,7 @@ class _Maker:
         yield from self.classes()
         for number in range(pods):
             yield from self.pod(number)
+        yield from (self.mirror(each) for each in self.nodes)
         yield from (self.budget(each) for each in range(5))
         yield from self.controllers()
         yield from self.buffers()
@@ -340,6 +341,14 @@ class _Maker:
                 "source": {"persistentVolumeName": f"pv-acme-{name}-{namespace}"},
             }
             yield {"kind": "VolumeAttachment", "metadata": self.meta(f"csi-acme-{name}-{namespace}"), "spec": held}
+
+    def mirror(self, node: str) -> Object:
+        """Return a node's static pod as the API shows it: the node is its owner."""
+        owner = {"apiVersion": "v1", "kind": "Node", "name": node, "uid": f"uid-acme-{node}-", "controller": True}
+        notes = {"kubernetes.io/config.mirror": "yes"}
+        meta = self.meta(f"kube-proxy-{node}", names.KUBE_SYSTEM, ownerReferences=[owner], annotations=notes)
+        return {"kind": "Pod", "metadata": meta, "status": {"phase": "Running"},
+                "spec": {"nodeName": node, "containers": [{"name": "acme-main"}]}}  # fmt: skip
 
     def budget(self, number: int) -> Object:
         allowed = self.dice.randrange(0, 3)

@@ -55,11 +55,17 @@ def _section_name(section: Sequence[str], shared: int, depth: int) -> str:
     return ".".join(section[shared:] if below else section) or "the top of the document"
 
 
+_OF_DUMPS: Final = frozenset({"a Node", "a Pod"})
+"""Kinds that lists of objects hold which describe a cluster."""
+
+
 def another_kind(written: Mapping[Any, Any]) -> str:
     """Return the sentence for a Kubernetes object that was given as a policy; empty for anything else."""
     if "kind" not in written or "apiVersion" not in written:
         return ""
     kinds = sorted({_kind(each) for each in _objects(written)} - {""})
+    if "items" in written and _OF_DUMPS & {*kinds}:
+        return "policy: it is a dump of a cluster and no policy; name it with --dump."
     imports = sorted({name for each in _objects(written) for name in _imports(each)})
     said = " or ".join(f"`ebb policy import {name}`" for name in imports)
     what = f"policy: it is {' and '.join(kinds) or 'an object'} of Kubernetes and no policy"
