@@ -6,6 +6,7 @@ from typing import Final
 
 from functions.drainer import shared_snapshots
 from functions.drainer.session import DrainSession
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import Claim
@@ -40,8 +41,14 @@ def with_others(session: DrainSession, observed: Observation) -> Observation:
     drains = tuple(_others(session, state.claims))
     theirs = {controller for each in drains for controller in each.record.before}
     seen, _ = shared_snapshots.workloads(session.ports, theirs - observed.workloads.keys(), session.time.now())
-    others = OtherDrains(drains, tuple(state.backoffs.values()))
+    others = OtherDrains(drains, tuple(state.backoffs.values()), _picture(session, observed.claim))
     return replace(observed, others=others, workloads={**seen, **observed.workloads})
+
+
+def _picture(session: DrainSession, claim: Claim | None) -> Snapshot | None:
+    """Return the last whole picture of this instance, unless it is older than the claim. None is read: a pod waits."""
+    last = session.ports.shared.whole.last
+    return last.snapshot if last and claim and last.snapshot.taken_at >= claim.since else None
 
 
 def _others(session: DrainSession, claims: Mapping[str, Claim]) -> Iterator[OtherDrain]:

@@ -10,6 +10,7 @@ from shared.core.cluster.buffers import NO_BUFFERS, Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Blocker
@@ -49,6 +50,8 @@ class OtherDrains:
 
     drains: tuple[OtherDrain, ...] = ()
     backoffs: tuple[Backoff, ...] = ()
+    picture: Snapshot | None = None
+    """The last picture of the whole cluster that this instance has read; None: none since the claim was granted."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.draining.observation import Observation
 from shared.core.records.drain_record import DrainRecord, Replicas
 
-_WHOLE_SECONDS: Final = timedelta(seconds=1)
+WHOLE_SECONDS: Final = timedelta(seconds=1)
 """The API cuts its times to whole seconds."""
 
 
@@ -154,4 +154,4 @@ def waiting(observed: Observation, name: str) -> tuple[Pod, ...]:
 def came_after(cordoned_at: datetime | None, pod: Pod) -> bool:
     """Return whether the pod waits only since the cordon: one that waited before is no replacement of ours."""
     since = pod.unschedulable_since or pod.created
-    return cordoned_at is None or since is None or since >= cordoned_at - _WHOLE_SECONDS
+    return cordoned_at is None or since is None or since >= cordoned_at - WHOLE_SECONDS

@@ -43,6 +43,16 @@ def nodes_to_give_back(snapshot: Snapshot, held: Iterable[Node], moved: Collecti
     return _homes(packing, [pod for pod in pods if pod.uid not in soon], candidates, destinations)
 
 
+def takers(snapshot: Snapshot, held: Collection[Node], waiting: Iterable[Pod]) -> Mapping[str, frozenset[str]]:
+    """Return by key of a waiting pod which of the held nodes would take it, each as if it alone were given back."""
+    freed = {node.name: as_given_back(node) for node in held}
+    arrays = ClusterArrays(_with_nodes(snapshot, freed))
+    packing = Packing(arrays, PACKED)
+    packing.open(arrays.places_of(freed))
+    taking = {pod.key: packing.taking(arrays.kind_of[pod.spec]) for pod in waiting}
+    return {key: frozenset(name for name in freed if takes[arrays.index[name]]) for key, takes in taking.items()}
+
+
 def _homes(
     packing: Packing, pods: Iterable[Pod], candidates: Sequence[int], destinations: Sequence[int]
 ) -> Mapping[str, Pod]:

@@ -1,4 +1,4 @@
-"""Which of many drains give their nodes back for replacements that wait: as many as pods wait, the youngest first."""
+"""Which of many drains give their nodes back for replacements that wait: as many as pods wait, where they fit."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace as with_changes
@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from shared.core.cluster.pod import Pod
+from shared.core.cluster.names import ZONE_LABEL
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import HostPort, Pod
+from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
@@ -17,7 +21,21 @@ from shared.core.outcomes import Halt
 from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
 from shared.core.records.state import Claim, ClusterState, Lease
-from tests.builders import NOW, claim, node, order, our_taint, pod, policy
+from tests.builders import (
+    NOW,
+    claim,
+    mounts,
+    node,
+    order,
+    our_taint,
+    persistent_volume,
+    pod,
+    pod_class,
+    policy,
+    storage,
+    volume_claim,
+)
+from tests.builders import cluster as picture
 
 SET, WEB, OTHER_SET, OTHER = "default/ReplicaSet/web", "default/Deployment/web", "default/ReplicaSet/b", "default/b"
 REPLICAS = 40
@@ -32,6 +50,7 @@ class Cluster:
     def __init__(self, drains: int, pods: Iterable[Pod], **changes: Any) -> None:
         names = [f"n{index:02}" for index in range(drains)]
         self.pods, self.now = tuple(pods), AT
+        self.picture: Snapshot | None = None
         claims = {f"uid-{name}": claim(name, order_id=name, since=_since(index)) for index, name in enumerate(names)}
         self.state = ClusterState(claims=claims)
         self.records = {name: _record(name, _since(index), **changes) for index, name in enumerate(names)}
@@ -55,7 +74,7 @@ class Cluster:
             },
             workloads_at=self.now,
             emptied_at=NOW,
-            others=OtherDrains(drains, tuple(self.state.backoffs.values())),
+            others=OtherDrains(drains, tuple(self.state.backoffs.values()), self.picture),
         )
 
     def step(self, name: str) -> Any:
@@ -84,6 +103,12 @@ class Cluster:
     def _claim(self, name: str) -> Claim:
         return self.state.claims[f"uid-{name}"]
 
+    def chosen(self) -> list[str]:
+        """Return who gives its node back a second after the grace."""
+        self.now = AT + GRACE + timedelta(seconds=1)
+        working = [name for name, record in self.records.items() if record.phase is not DrainPhase.HALTING]
+        return [name for name in working if isinstance(self.step(name), GiveBack)]
+
 
 def _since(index: int) -> datetime:
     return NOW + timedelta(seconds=index)
@@ -107,14 +132,102 @@ def waiting(count: int, since: datetime = AT, prefix: str = "new") -> list[Pod]:
 @pytest.mark.parametrize(
     ("expected", "pods"),
     [
-        pytest.param([(25, ["n19"]), (45, ["n18"]), (65, ["n17"])], 1, id="one pod: a node, and after each grace one"),
+        pytest.param([(25, ["n19"]), (30, ["n18"]), (35, ["n17"])], 1, id="one pod: a node, and with each look one"),
         pytest.param(
-            [(25, ["n17", "n18", "n19"]), (45, ["n14", "n15", "n16"]), (65, ["n11", "n12", "n13"])], 3, id="three pods"
+            [(25, ["n17", "n18", "n19"]), (30, ["n14", "n15", "n16"]), (35, ["n11", "n12", "n13"])], 3, id="three pods"
         ),
     ],
 )
 def test_of_twenty_drains_as_many_give_way_as_pods_wait_youngest_first(expected: Any, pods: int) -> None:
-    assert Cluster(20, waiting(pods)).until(65) == expected
+    assert Cluster(20, waiting(pods)).until(35) == expected
+
+
+IN_A: dict[str, Any] = {"node_selector": {ZONE_LABEL: "a"}}
+DISK = storage(volume_claim("data"), persistent_volume("pv-data", zone="a"))
+WEB_PORT: dict[str, Any] = {"host_ports": (HostPort("TCP", 80),)}
+SPREAD: dict[str, Any] = {
+    "hard_spread": (SpreadConstraint(ZONE_LABEL, LabelSelector((Requirement("app", "In", ("web",)),))),)
+}
+
+
+@pytest.mark.parametrize(
+    ("expected", "waits", "there"),
+    [
+        pytest.param("n02", {}, [], id="everywhere: the youngest"),
+        pytest.param("n02", {"cpu": 9}, [], id="nowhere: the youngest"),
+        pytest.param("n00", IN_A, [], id="where its selector says"),
+        pytest.param("n00", {"volumes": mounts("data")}, [], id="where its disk is"),
+        pytest.param("n01", WEB_PORT, [pod("edge", on="n02", **WEB_PORT)], id="where its port is free"),
+        pytest.param("n01", {"cpu": 2}, [pod("big", on="n02", cpu=3)], id="where there is room for it"),
+        pytest.param("n00", SPREAD, [pod("in-b", on="n03", labels={"app": "web"})], id="where its spread allows it"),
+        pytest.param("n00", {"cpu": 2, **IN_A}, [pod("old-n00", on="n00", cpu=3)], id="where it was before"),
+        pytest.param("n00", {"cpu": 2, **IN_A}, [pod("new-0", on="n00", cpu=3, uid="uid-old-n00")],
+                     id="where one of its name was before"),
+    ],
+)  # fmt: skip
+def test_the_node_goes_back_on_which_the_pod_fits(expected: str, waits: dict[str, Any], there: list[Pod]) -> None:
+    """Zone a has the oldest drain's node alone; the picture is older than the evictions and the waiting pod."""
+    kind = pod_class(labels={"app": "web"}, **waits)
+    cluster = Cluster(3, [replace(each, uid="uid-new", spec=kind) for each in waiting(1)])
+    nodes = [held("n00", zone="a"), *(held(name, zone="b") for name in ("n01", "n02")), node("n03", zone="b")]
+    cluster.picture = picture(nodes, there, storage=DISK)
+
+    assert cluster.chosen() == [expected]
+
+
+def held(name: str, **changes: Any) -> Node:
+    return with_changes(node(name, **changes), unschedulable=True, taints=(our_taint(name),))
+
+
+def moved(name: str, seconds: float, workload: str = SET) -> PodProgress:
+    """A pod that was let go so many seconds before the waiting one was created."""
+    return PodProgress(uid=f"uid-{name}", answer="granted", owner=workload, at=AT - timedelta(seconds=seconds))
+
+
+def test_where_two_nodes_fit_a_statefulsets_pod_goes_back_to_the_drain_that_moved_it() -> None:
+    cluster = Cluster(3, waiting(1))
+    cluster.change("n00", pods={"default/new-0": moved("before", 40)})
+
+    assert cluster.chosen() == ["n00"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "rows"),
+    [
+        pytest.param("n01", {"n00": 60, "n01": 20, "n02": 40}, id="the latest"),
+        pytest.param("n01", {"n00": 60, "n01": 20, "n02": -5}, id="what came after it was not its cause"),
+        pytest.param("n02", {"n00": 60, "n01": 20, "n02": 0}, id="in the same second it may have been"),
+        pytest.param("n02", {"n00": 20, "n01": 20, "n02": 20}, id="of two alike the youngest claim"),
+    ],
+)
+def test_else_the_last_eviction_before_the_pod_was_created_says_whose_it_is(
+    expected: str, rows: dict[str, float]
+) -> None:
+    cluster = Cluster(3, waiting(1))
+    for name, seconds in rows.items():
+        other = {"default/other": moved("other", 0, OTHER_SET)} if name == "n00" else {}
+        cluster.change(name, pods={f"default/old-{name}": moved(f"old-{name}", seconds), **other})
+
+    assert cluster.chosen() == [expected]
+
+
+def test_a_drain_that_ends_for_another_reason_does_not_stand_for_the_node_on_which_the_pod_fits() -> None:
+    cluster = Cluster(2, waiting(1))
+    cluster.pods = tuple(replace(each, spec=pod_class(**IN_A)) for each in cluster.pods)
+    cluster.change("n01", phase=DrainPhase.HALTING, why=Halt.DEADLINE.value)
+    cluster.picture = picture([held("n00", zone="a"), held("n01", zone="b")])
+
+    assert "n00" in cluster.chosen()
+
+
+def test_a_node_that_is_being_given_back_for_the_pod_is_waited_for_wherever_it_fits() -> None:
+    """Another instance has chosen by a picture of its own."""
+    cluster = Cluster(2, waiting(1))
+    cluster.pods = tuple(replace(each, spec=pod_class(**IN_A)) for each in cluster.pods)
+    cluster.change("n01", phase=DrainPhase.HALTING, gave_way_for=("default/new-0",))
+    cluster.picture = picture([held("n00", zone="a"), held("n01", zone="b")])
+
+    assert "n00" not in cluster.chosen()
 
 
 def test_where_the_first_node_has_helped_no_other_is_given_back() -> None:
@@ -231,7 +344,9 @@ def test_a_node_given_back_for_another_workload_makes_nobody_wait() -> None:
 @pytest.mark.parametrize(
     ("expected", "given"),
     [
-        pytest.param([], AT, id="for this wait: it may still help"),
+        pytest.param([], AT + timedelta(seconds=21), id="for this wait: it may still help"),
+        pytest.param([(25, ["n01"])], AT + timedelta(seconds=20), id="a look ago: it has not helped"),
+        pytest.param([(25, ["n01"])], AT, id="but none before its grace is over"),
         pytest.param([(25, ["n01"])], AT - timedelta(seconds=1), id="for an earlier one: it has helped, and is over"),
     ],
 )
