@@ -115,8 +115,8 @@ class Cluster(Protocol):
         the pod changed meanwhile, Gone, Forbidden.
         """
 
-    def deletion_failed_at(self, node: str) -> datetime | None:
-        """Read when the cluster autoscaler last said that it could not delete the node (event ScaleDownFailed)."""
+    def deletion_begun_at(self, node: str) -> datetime | None:
+        """Read when the cluster autoscaler last began to delete the node: its event ScaleDown that it marked it."""
 
     def deletion_failure(self, node: str) -> str:
         """Read what the autoscaler said the last time that it could not delete the node; empty when it said nothing."""

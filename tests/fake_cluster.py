@@ -60,7 +60,7 @@ class FakeCluster:
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}, "kube-system": {}}
         self.calls: list[tuple[object, ...]] = []
         self.answers: dict[str, list[Eviction | EbbError]] = {}
-        self.failed_deletions: dict[str, datetime] = {}
+        self.begun_deletions: dict[str, datetime] = {}
         self.failure_messages: dict[str, str] = {}
         self.added_for: dict[str, datetime] = {}
         self.failures: dict[str, list[EbbError]] = {}
@@ -225,9 +225,9 @@ class FakeCluster:
         self.pods[pod.key] = structs.replace(standing, steered=wanted)
         return wanted != standing.steered
 
-    def deletion_failed_at(self, node: str) -> datetime | None:
-        self._called("deletion_failed_at", node)
-        return self.failed_deletions.get(node)
+    def deletion_begun_at(self, node: str) -> datetime | None:
+        self._called("deletion_begun_at", node)
+        return self.begun_deletions.get(node)
 
     def deletion_failure(self, node: str) -> str:
         self._called("deletion_failure", node)

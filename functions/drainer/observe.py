@@ -14,7 +14,7 @@ from functions.drainer import shared_snapshots
 from functions.drainer.prove import prove
 from functions.drainer.read_policy import policy_in_reach
 from functions.drainer.session import DrainSession
-from functions.drainer.why_not_deleted import failed_at
+from functions.drainer.why_not_deleted import begun_at
 from shared.core.cluster.buffers import NO_BUFFERS
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -62,7 +62,7 @@ class Observer:
             pods=pods,
             unbound=self._waiting_for_a_place(slow.unbound, pods),
             emptied_at=self._session.record.emptied_at,
-            deletion_failed_at=self._failed_at(node),
+            deletion_begun_at=self._begun_at(node),
             proof=self._proof,
         )
 
@@ -99,10 +99,10 @@ class Observer:
             self._asked, self._exclusive = self._asked | claims, self._exclusive | for_one_pod(claims, storage)
         return claims & self._exclusive
 
-    def _failed_at(self, node: Node | None) -> datetime | None:
-        """Ask for the autoscaler's failures only where our cordon is gone and our taint is not."""
+    def _begun_at(self, node: Node | None) -> datetime | None:
+        """Ask what the autoscaler did only where our cordon is gone and our taint is not."""
         cleared = node is not None and node.drain_taint is not None and not node.unschedulable
-        return failed_at(self._session, node) if node and cleared else None
+        return begun_at(self._session, node) if node and cleared else None
 
     def _read_node(self) -> Node | None:
         record = self._session.record

@@ -42,6 +42,9 @@ def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> PushRe
     if order is None:
         return PushReply.DONE
     try:
+        if _is_early(ports, order):
+            _log(ports, order, "The message will come again: its not_before lies ahead.", "INFO", "early")
+            return PushReply.AGAIN
         _carry_out(ports, settings, order, owner)
     except OtherNode as fault:
         _refuse_other_node(ports, order, fault)
@@ -88,6 +91,10 @@ def _reject(ports: Ports, body: bytes, message: PushMessage | None, why: str, re
         ports.orders.reject(data, attributes, why)
     except EbbError as error:
         ports.log.event("message_rejected", f"It could not be kept: {error}", severity="ERROR", message_id=message_id)
+
+
+def _is_early(ports: Ports, order: Order) -> bool:
+    return order.not_before is not None and read_cluster(ports.state)[2] < order.not_before
 
 
 def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> None:

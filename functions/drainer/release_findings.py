@@ -11,7 +11,7 @@ from typing import Final
 
 from functions.drainer.observe import in_upgrade
 from functions.drainer.session import DrainSession
-from functions.drainer.why_not_deleted import failed_at
+from functions.drainer.why_not_deleted import begun_at
 from shared.core.cluster.annotation import holding_order, read_annotation
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import wanted_by_person
@@ -73,14 +73,14 @@ def _still_stopped(context: ReleaseContext) -> bool:
 
 
 def _still_overruled(context: ReleaseContext) -> bool:
-    """A person took the taint or the cordon off, and it was not the autoscaler that failed on the node."""
+    """A person took the taint or the cordon off, and it was not the autoscaler that cleared it."""
     node = context.node
     if node is None:
         return True
     note = read_annotation(node)
     since = context.claim.since if context.claim else note.since if note else None
-    failed = None if node.unschedulable else failed_at(context.session, node)
-    return wanted_by_person(node, context.order_id, failed, since)
+    begun = None if node.unschedulable else begun_at(context.session, node)
+    return wanted_by_person(node, context.order_id, begun, since)
 
 
 def _still_wanted(context: ReleaseContext) -> bool:

@@ -12,7 +12,7 @@ from shared.core.cluster.node import Node
 from shared.core.draining.why_not_deleted import reasons_not_deleted
 from shared.errors import EbbError
 from shared.ports import Ports
-from shared.store.advisory import deletion_failed_at
+from shared.store.advisory import deletion_begun_at
 
 
 def why_kept(ports: Ports, node: Node, now: datetime) -> str:
@@ -28,6 +28,6 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
         return f"Why the autoscaler kept it could not be read: {error}"
 
 
-def failed_at(session: DrainSession, node: Node) -> datetime | None:
-    """Return when the autoscaler last failed to delete the node; what cannot be read counts as nothing said."""
-    return deletion_failed_at(session.log_event, "drain_step", session.ports.cluster, node.name)
+def begun_at(session: DrainSession, node: Node) -> datetime | None:
+    """Return when the autoscaler last began to delete the node; what cannot be read counts as nothing said."""
+    return deletion_begun_at(session.log_event, "drain_step", session.ports.cluster, node.name)

@@ -142,6 +142,7 @@ def _release(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
             origin=Origin.PLANNER,
             issued_at=now,
             expires_at=now + RELEASE_WITHIN,
+            not_before=repair.not_before,
             why=repair.why.value if repair.why else "",
         )
     )

@@ -19,7 +19,7 @@ from shared.errors import Unreadable
 from shared.ports import Log, Ports
 from shared.settings import Settings
 from shared.store.advisory import (
-    deletion_failed_at,
+    deletion_begun_at,
     read_optional,
     warn_of_unread_autoscalers,
     warn_of_unread_buffers,
@@ -103,10 +103,10 @@ def _log_skipped(log: Log, fault: str) -> None:
     log.event("run_summary", f"Skipped, not read: {fault}", severity="ERROR", reason="unreadable")
 
 
-def failed_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
+def begun_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
     """Ask what the autoscaler said of nodes whose cordon is gone and whose taint is ours: few, or none."""
     cleared = [node.name for node in snapshot.nodes if node.drain_taint is not None and not node.unschedulable]
-    said = {name: deletion_failed_at(ports.log.event, "run_summary", ports.cluster, name) for name in cleared}
+    said = {name: deletion_begun_at(ports.log.event, "run_summary", ports.cluster, name) for name in cleared}
     return {name: at for name, at in said.items() if at is not None}
 
 

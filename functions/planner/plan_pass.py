@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from functions.planner.advise import advise
 from functions.planner.heal import Healed, heal
 from functions.planner.log_lines import PassReport
-from functions.planner.pass_inputs import PassInputs, failed_deletions, read_inputs, scale_ups
+from functions.planner.pass_inputs import PassInputs, begun_deletions, read_inputs, scale_ups
 from functions.planner.pass_log import PassLog, PassOutcome
 from functions.planner.publish import publish
 from functions.planner.steer import Steered, steer
@@ -150,8 +150,8 @@ def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> tuple[Healed,
     Return what the pass rests on from here, too: a claim that ends here leaves the budgets in this very pass, and a
     breaker that opens holds its pool in it.
     """
-    failed, bought = failed_deletions(ports, inputs.snapshot), scale_ups(ports, inputs.state)
-    found = HealingInput(inputs.snapshot, inputs.state, inputs.records, inputs.policy, inputs.now, failed, bought)
+    begun, bought = begun_deletions(ports, inputs.snapshot), scale_ups(ports, inputs.state)
+    found = HealingInput(inputs.snapshot, inputs.state, inputs.records, inputs.policy, inputs.now, begun, bought)
     healed = heal(ports, settings.cluster, find_repairs(found), inputs.now)
     if found.breakers:
         _open_breakers(ports, found.breakers)

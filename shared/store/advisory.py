@@ -94,7 +94,7 @@ def warn_of_unread_buffers(log_event: LogEvent, event: str, buffers: Buffers) ->
     log_event(event, f"{what}. {_RIGHTS}", severity="WARNING", reason="advice_missing")
 
 
-def deletion_failed_at(log_event: LogEvent, event: str, cluster: Cluster, node: str) -> datetime | None:
-    """Return when the autoscaler last failed to delete the node; what cannot be read counts as nothing said."""
+def deletion_begun_at(log_event: LogEvent, event: str, cluster: Cluster, node: str) -> datetime | None:
+    """Return when the autoscaler last began to delete the node; what cannot be read counts as nothing said."""
     what = f"what the autoscaler said of {node}"
-    return read_optional(log_event, event, what, lambda: cluster.deletion_failed_at(node), None)
+    return read_optional(log_event, event, what, lambda: cluster.deletion_begun_at(node), None)

@@ -163,6 +163,33 @@ def test_what_the_autoscaler_said_last_of_a_failed_deletion_is_read(
     assert cluster.deletion_failure("n1") == expected
 
 
+def marked(at: str, message: str = "marked the node as toBeDeleted/unschedulable", **by: Any) -> dict[str, Any]:
+    return said(message, at, **by) | {"reason": "ScaleDown"}
+
+
+FIRST, SECOND = "2026-03-04T21:00:00Z", "2026-03-04T22:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("expected", "events"),
+    [
+        pytest.param(None, [], id="nothing"),
+        pytest.param(SECOND, [marked(SECOND), marked(FIRST)], id="the newest"),
+        pytest.param(None, [marked(SECOND, "node removed by cluster autoscaler")], id="an end is no beginning"),
+        pytest.param(FIRST, [marked(FIRST), marked(SECOND, source={"component": "me"})], id="what others wrote aside"),
+    ],
+)
+def test_when_the_autoscaler_began_to_delete_a_node_is_read_of_its_mark(
+    api: Script, cluster: KubernetesCluster, expected: str | None, events: list[dict[str, Any]]
+) -> None:
+    api.says(Say(body={"items": events}))
+
+    begun = cluster.deletion_begun_at("n1")
+
+    assert begun == (datetime.fromisoformat(expected) if expected else None)
+    assert "reason=ScaleDown" in api.asked[0].query["fieldSelector"].split(",")
+
+
 def test_a_note_that_cannot_be_written_is_a_named_failure(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(403, status(403, "no")))
 

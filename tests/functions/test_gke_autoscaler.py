@@ -113,7 +113,7 @@ def clear_as_after_a_failure(ebb: FakeEbb) -> None:
     standing = ebb.cluster.nodes["n1"]
     kept = tuple(each for each in standing.taints if each.key != names.AUTOSCALER_DELETING_TAINT)
     ebb.cluster.put(replace(standing, taints=kept, unschedulable=False))
-    ebb.cluster.failed_deletions["n1"] = ebb.clock.now()
+    ebb.cluster.begun_deletions["n1"] = ebb.clock.now()
 
 
 def evicted(ebb: FakeEbb) -> list[object]:

@@ -34,7 +34,7 @@ def test_a_held_node_is_given_back_exactly_where_the_pod_fits_there_and_on_no_op
 
     # where nodes may go both are counted on the safe side: such a pod may ask for a node that it could do without
     assert kind.hard_spread or kind.affinity or bool(found) is helps
-    assert all(faults(freed, {each.key: name}, ()) == [] for name, each in found.items())
+    assert all(faults(freed, {each.pod.key: name}, ()) == [] for name, each in found.items())
 
 
 def _held(node: Node) -> Node:

@@ -72,6 +72,7 @@ class Removals:
         begins = now + settings.delay_after_taint
         phase, due = (RemovalPhase.EVICTING, begins) if drains else (RemovalPhase.DELETING, now + settings.deletion)
         until = begins + settings.eviction_time
+        self.client.event(node, "Node", "ScaleDown", "marked the node as toBeDeleted/unschedulable", stamp(now))
         self.under_way[meta["uid"]] = NodeRemoval(meta["name"], group_of(node), phase, due, until, drains)
         return True
 

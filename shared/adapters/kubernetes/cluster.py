@@ -158,8 +158,8 @@ class KubernetesCluster:
     def traffic(self) -> Traffic:
         return self._client.meter.read()
 
-    def deletion_failed_at(self, node: str) -> datetime | None:
-        return events.deletion_failed_at(self._client, node)
+    def deletion_begun_at(self, node: str) -> datetime | None:
+        return events.deletion_begun_at(self._client, node)
 
     def deletion_failure(self, node: str) -> str:
         return events.deletion_failure(self._client, node)

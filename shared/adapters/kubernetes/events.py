@@ -15,6 +15,9 @@ from shared.core.cluster.node import Node
 
 T = TypeVar("T")
 _AUTOSCALER: Final = "cluster-autoscaler"
+_SCALE_DOWN: Final = "ScaleDown"
+_MARKED: Final = "marked the node as toBeDeleted"
+"""How the event's message begins; of the same reason is that of the end, "node removed by cluster autoscaler"."""
 _SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
 _TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
 _LONGEST_MESSAGE: Final = 1024
@@ -23,14 +26,17 @@ _LONGEST_MESSAGE: Final = 1024
 _events: Final = msgspec.json.Decoder(wire.Page[wire.Event])
 
 
-def deletion_failed_at(client: KubernetesClient, node: str) -> datetime | None:
-    """Read the autoscaler's ScaleDownFailed events of a node (cluster-autoscaler, actuation)."""
-    return max(_read(client, _failures_of(node), _newest).values(), default=None)
+def deletion_begun_at(client: KubernetesClient, node: str) -> datetime | None:
+    """Read when the autoscaler last marked a node as ToBeDeleted (cluster-autoscaler, actuation, taintNode).
+
+    A failure alone does not count: where it could not mark the node, it does not clear its cordon either.
+    """
+    return _read(client, _of_node(node, _SCALE_DOWN), _last_mark)
 
 
 def deletion_failure(client: KubernetesClient, node: str) -> str:
     """Read the message of the newest ScaleDownFailed event of a node."""
-    return _read(client, _failures_of(node), _last_message)
+    return _read(client, _of_node(node, _SCALE_DOWN_FAILED), _last_message)
 
 
 def scale_ups(client: KubernetesClient) -> Mapping[str, datetime]:
@@ -73,12 +79,16 @@ def _by_autoscaler(items: Iterator[wire.Event]) -> Iterator[tuple[datetime, wire
             yield at, each
 
 
-def _failures_of(node: str) -> Mapping[str, str]:
-    return {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": _SCALE_DOWN_FAILED}
+def _of_node(node: str, reason: str) -> Mapping[str, str]:
+    return {"involvedObject.kind": "Node", "involvedObject.name": node, "reason": reason}
 
 
 def _time_of(event: wire.Event) -> datetime | None:
     return event.last_timestamp or event.event_time
+
+
+def _last_mark(items: Iterator[wire.Event]) -> datetime | None:
+    return max((at for at, each in _by_autoscaler(items) if each.message.startswith(_MARKED)), default=None)
 
 
 def _last_message(items: Iterator[wire.Event]) -> str:

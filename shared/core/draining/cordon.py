@@ -78,30 +78,30 @@ def cordon_settles(drain: Drain) -> Step | None:
 def overruled(drain: Drain) -> Step | None:
     """Our taint was removed, or `unschedulable` cleared under it: a person wants the node, or the autoscaler failed.
 
-    After a failed deletion the autoscaler clears `unschedulable` on nodes that it did not cordon, too; the taint
-    has kept pods away meanwhile, and the cordon is set again (docs/decisions/healing.md).
+    After a failed deletion, or its own restart, the autoscaler clears `unschedulable` on nodes that it did not cordon,
+    too; the taint has kept pods away meanwhile, and the cordon is set again (docs/decisions/healing.md).
     """
-    node, failed_at, cordoned_at = drain.node, drain.observed.deletion_failed_at, drain.record.cordoned_at
-    if wanted_by_person(node, drain.order_id, failed_at, cordoned_at):
+    node, begun_at, cordoned_at = drain.node, drain.observed.deletion_begun_at, drain.record.cordoned_at
+    if wanted_by_person(node, drain.order_id, begun_at, cordoned_at):
         return GiveBack(Halt.OVERRULED, untainted(node))
     return None if node.unschedulable else Cordon(node)
 
 
-def wanted_by_person(node: Node, order_id: str, failed_at: datetime | None, cordoned_at: datetime | None) -> bool:
-    """Return whether a person took that order's taint or cordon off its node, and not the autoscaler that failed."""
+def wanted_by_person(node: Node, order_id: str, begun_at: datetime | None, cordoned_at: datetime | None) -> bool:
+    """Return whether a person took that order's taint or cordon off its node, and not the autoscaler."""
     if node.drain_taint != order_id:
         return True
-    return not node.unschedulable and not uncordoned_by_autoscaler(node, failed_at, cordoned_at)
+    return not node.unschedulable and not uncordoned_by_autoscaler(node, begun_at, cordoned_at)
 
 
-def uncordoned_by_autoscaler(node: Node, failed_at: datetime | None, cordoned_at: datetime | None) -> bool:
-    """Return whether it was the autoscaler that cleared a cordon: it is deleting the node, or failed to since.
+def uncordoned_by_autoscaler(node: Node, begun_at: datetime | None, cordoned_at: datetime | None) -> bool:
+    """Return whether it was the autoscaler that cleared a cordon: it deletes the node, or began to since.
 
-    Events carry whole seconds, so a failure in the very second of the cordon counts.
+    It clears the cordon only with its own taint. Events carry whole seconds: one in the second of the cordon counts.
     """
     if node.has_taint(AUTOSCALER_DELETING_TAINT):
         return True
-    return failed_at is not None and cordoned_at is not None and failed_at > cordoned_at - timedelta(seconds=1)
+    return begun_at is not None and cordoned_at is not None and begun_at > cordoned_at - timedelta(seconds=1)
 
 
 def kept_for_others(drain: Drain, step: Step) -> Step | None:

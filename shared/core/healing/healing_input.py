@@ -10,12 +10,11 @@ from enum import StrEnum
 from functools import cached_property
 
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.breakers import after_failures, after_scale_ups, after_stranded_pods, evicted_workloads
 from shared.core.outcomes import Halt
 from shared.core.placement.buffer_demand import nodes_for_buffers
-from shared.core.placement.demand import nodes_to_give_back
+from shared.core.placement.demand import RoomWanted, nodes_to_give_back
 from shared.core.policy import Policy
 from shared.core.records.claims import open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -45,6 +44,8 @@ class Repair:
     why: Halt | None = None
     detail: str = ""
     pool: str = field(default="", compare=False)
+    not_before: datetime | None = None
+    """Until then the cause may end by itself."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class HealingInput:
     """By order id; one that cannot be read is missing, and its claim is judged by what the node shows."""
     policy: Policy | None
     now: datetime
-    failed_deletions: Mapping[str, datetime] = field(default_factory=dict)
-    """When the autoscaler last failed to delete a node whose cordon is gone and whose taint is ours, by node name."""
+    begun_deletions: Mapping[str, datetime] = field(default_factory=dict)
+    """When the autoscaler last began to delete a node whose cordon is gone and whose taint is ours, by node name."""
     scale_ups: Mapping[str, datetime] = field(default_factory=dict)
     """When the autoscaler last started to add a node for a pod, by namespace/name."""
 
@@ -79,7 +80,7 @@ class HealingInput:
         return {pool: each for pool, each in found.items() if pool not in standing}
 
     @cached_property
-    def wanted(self) -> Mapping[str, Pod]:
+    def wanted(self) -> Mapping[str, RoomWanted]:
         """Held nodes that would take a waiting pod, by node name."""
         drains = (self.records.get(claim.order_id) for claim in self.state.claims.values())
         moved = frozenset[str]().union(*map(evicted_workloads, drains))
@@ -158,6 +159,6 @@ class StandingClaim:
         """Return the repair of this claim's drain."""
         return Repair(kind, self.uid, self.claim.node, self.claim.order_id, why, detail, pool=self.pool)
 
-    def release(self, why: Halt, detail: str = "") -> Repair:
+    def release(self, why: Halt, detail: str = "", not_before: datetime | None = None) -> Repair:
         """Return the release of this claim's node."""
-        return self.repair(RepairKind.RELEASE, why, detail)
+        return replace(self.repair(RepairKind.RELEASE, why, detail), not_before=not_before)

@@ -57,8 +57,8 @@ def _stopped(held: StandingClaim) -> Repair | None:
 
 def _demand(held: StandingClaim) -> Repair | None:
     """Demand has returned: the room that this node is goes first (before any new node is bought)."""
-    pod = held.inputs.wanted.get(held.claim.node)
-    return held.release(Halt.DEMAND, pod.key) if pod else None
+    found = held.inputs.wanted.get(held.claim.node)
+    return held.release(Halt.DEMAND, found.pod.key, found.not_before) if found else None
 
 
 def _buffer(held: StandingClaim) -> Repair | None:
@@ -139,7 +139,7 @@ def _cordon_lost(held: StandingClaim) -> Repair | None:
 
 
 def _cleared_by_autoscaler(held: StandingClaim, node: Node, record: DrainRecord) -> bool:
-    return uncordoned_by_autoscaler(node, held.inputs.failed_deletions.get(node.name), record.cordoned_at)
+    return uncordoned_by_autoscaler(node, held.inputs.begun_deletions.get(node.name), record.cordoned_at)
 
 
 def _orphan_repairs(inputs: HealingInput) -> Iterator[Repair]:

@@ -8,7 +8,8 @@ the scheduler keeps their room for it has its place soon: it is waited for, not 
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.node import Node
@@ -22,12 +23,22 @@ from shared.core.placement.strategies import PACKED
 from shared.core.rules.unmodelled import is_destination
 
 
-def nodes_to_give_back(snapshot: Snapshot, held: Iterable[Node], moved: Collection[str] = ()) -> Mapping[str, Pod]:
+@dataclass(frozen=True, slots=True)
+class RoomWanted:
+    """A pod that waits for the room of a node; from `not_before` on, if others may still end for it elsewhere."""
+
+    pod: Pod
+    not_before: datetime | None = None
+
+
+def nodes_to_give_back(
+    snapshot: Snapshot, held: Iterable[Node], moved: Collection[str] = ()
+) -> Mapping[str, RoomWanted]:
     """Return which held nodes would take a waiting pod: by node name, the first pod that it takes.
 
     Nodes with the most free CPU are asked first, so that few are given back; each pod is placed once. What preempts
-    others on an open node waits for their end, at most `nominated.PATIENCE`; but not where its workload is among the
-    `moved`, from which we have evicted: that it waits may be our doing.
+    others on an open node comes last and waits for their end, at most `nominated.PATIENCE`; but not where its workload
+    is among the `moved`, from which we have evicted: that it waits may be our doing.
     """
     freed = {node.name: as_given_back(node) for node in held}
     pods = waiting_pods(snapshot)
@@ -40,7 +51,8 @@ def nodes_to_give_back(snapshot: Snapshot, held: Iterable[Node], moved: Collecti
     packing.open([*destinations, *candidates])
     patient = (pod for pod in pods if pod.spec.workload not in moved)
     soon = place_preempting(packing, patient, destinations, snapshot.taken_at)
-    return _homes(packing, [pod for pod in pods if pod.uid not in soon], candidates, destinations)
+    homes = _homes(packing, sorted(pods, key=lambda pod: pod.uid in soon), candidates, destinations)
+    return {name: RoomWanted(pod, soon.get(pod.uid)) for name, pod in homes.items()}
 
 
 def takers(snapshot: Snapshot, held: Collection[Node], waiting: Iterable[Pod]) -> Mapping[str, frozenset[str]]:

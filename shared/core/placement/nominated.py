@@ -5,7 +5,7 @@ scheduling-eviction/pod-priority-preemption): these may still be there, and what
 room where there is and will be none.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -31,31 +31,31 @@ def place_nominated(packing: Packing, queue: Iterable[Pod]) -> list[int]:
 
 def place_preempting(
     packing: Packing, waiting: Iterable[Pod], nodes: Collection[int], now: datetime
-) -> Collection[str]:
-    """Put pods on those of the nodes where others give way to them and are gone soon; return the uids of these pods.
+) -> Mapping[str, datetime]:
+    """Put pods on those of the nodes where others give way to them and are gone soon; return by uid by when they are.
 
     Gone soon are those whose grace still runs and ends before the pod has waited for `PATIENCE`: neither a long grace
-    nor a pod that never ends nor one nomination after another keeps a pod here until the next pass. Only pods of lower
+    nor a pod that never ends nor one nomination after another keeps a pod here for longer. Only pods of lower
     priority give way (pkg/scheduler/framework/plugins/defaultpreemption). What else may forbid the pod the node is the
     scheduler's to know: it has tried the pod there without them.
     """
-    placed: set[str] = set()
+    placed: dict[str, datetime] = {}
     for pod in waiting:
         node = packing.arrays.index.get(pod.nominated)
-        if node is not None and node in nodes and _has_room_soon(packing, pod, node, now):
+        going = _gone_soon(packing, pod, node, now) if node is not None and node in nodes else {}
+        if node is not None and going and packing.takes_later(packing.arrays.kind_of[pod.spec], node, [*going]):
             _keep_room(packing, packing.arrays.kind_of[pod.spec], node)
-            placed.add(pod.uid)
+            placed[pod.uid] = max(going.values())
     return placed
 
 
-def _has_room_soon(packing: Packing, pod: Pod, node: int, now: datetime) -> bool:
-    arrays = packing.arrays
+def _gone_soon(packing: Packing, pod: Pod, node: int, now: datetime) -> Mapping[Pod, datetime]:
+    """Return the pods on the node that give way to this one, each with the end of its grace."""
     if pod.unschedulable_since is None or now >= pod.unschedulable_since + PATIENCE:
-        return False
+        return {}
     until = pod.unschedulable_since + PATIENCE
-    ending = (each for each in arrays.ending(node) if each.spec.priority < pod.spec.priority)
-    going = [each for each in ending if each.deleting is not None and now <= each.deleting <= until]
-    return bool(going) and packing.takes_later(arrays.kind_of[pod.spec], node, going)
+    ending = (each for each in packing.arrays.ending(node) if each.spec.priority < pod.spec.priority)
+    return {each: each.deleting for each in ending if each.deleting is not None and now <= each.deleting <= until}
 
 
 def _keep_room(packing: Packing, kind: int, node: int) -> None:

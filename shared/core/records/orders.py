@@ -58,6 +58,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     issued_at: datetime
     expires_at: datetime
     picture_at: datetime | None = None
+    not_before: datetime | None = None
+    """The message comes again until then."""
     generation: Annotated[int, msgspec.Meta(ge=0, le=MOST_GENERATION)] = 0
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
@@ -123,7 +125,7 @@ def _fault(error: msgspec.ValidationError) -> str:
 
 
 def _times_checked(order: Order, published_at: datetime) -> None:
-    times = {"issued_at": order.issued_at, "expires_at": order.expires_at, "picture_at": order.picture_at}
+    times = {name: getattr(order, name) for name in ("issued_at", "expires_at", "picture_at", "not_before")}
     for name, value in times.items():
         if value is not None and value.tzinfo is None:
             raise BadOrder(f"{name}: the time has no zone; write for example 2026-01-31T09:00:00Z.")
@@ -131,6 +133,8 @@ def _times_checked(order: Order, published_at: datetime) -> None:
             raise BadOrder(f"{name}: the year {value.year} is not one of {YEARS.start} to {YEARS.stop - 1}.")
     if order.picture_at is not None and order.picture_at > published_at + _CLOCKS_DIFFER:
         raise BadOrder(f"picture_at: {order.picture_at.isoformat()} lies after the message; leave it out.")
+    if order.not_before is not None and order.not_before > order.expires_at:
+        raise BadOrder(f"not_before: {order.not_before.isoformat()} lies after expires_at; write an earlier time.")
 
 
 def is_order_id(text: str) -> bool:

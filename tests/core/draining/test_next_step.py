@@ -143,19 +143,19 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
         pytest.param(
             Cordon(UNCORDONED),
             record("cordoned"),
-            observed(node=UNCORDONED, deletion_failed_at=NOW),
+            observed(node=UNCORDONED, deletion_begun_at=NOW),
             id="the autoscaler cleared the cordon after a failed deletion",
         ),
         pytest.param(
             GiveBack(Halt.OVERRULED),
             record("cordoned"),
-            observed(node=UNCORDONED, deletion_failed_at=NOW - timedelta(minutes=5)),
-            id="a failure from before our cordon does not excuse a person",
+            observed(node=UNCORDONED, deletion_begun_at=NOW - timedelta(minutes=5)),
+            id="a deletion from before our cordon does not excuse a person",
         ),
         pytest.param(
             Cordon(UNCORDONED),
             record("drained"),
-            observed(node=UNCORDONED, deletion_failed_at=NOW),
+            observed(node=UNCORDONED, deletion_begun_at=NOW),
             id="and when drained",
         ),
         pytest.param(
@@ -536,20 +536,20 @@ def test_a_drain_whose_claim_is_no_longer_its_own_gives_back_what_it_took(expect
 
 
 @pytest.mark.parametrize(
-    ("expected", "failed", "cordoned", "changes"),
+    ("expected", "begun", "cordoned", "changes"),
     [
         pytest.param(False, None, NOW, {}, id="the autoscaler has done nothing"),
         pytest.param(True, None, None, {"taints": (taint(AUTOSCALER_DELETING_TAINT),)}, id="it deletes the node"),
-        pytest.param(True, NOW, NOW - timedelta(seconds=1), {}, id="it failed to, since our cordon"),
+        pytest.param(True, NOW, NOW - timedelta(seconds=1), {}, id="it began to, since our cordon"),
         pytest.param(True, NOW, NOW, {}, id="in its very second: events are told in whole ones"),
-        pytest.param(False, NOW, NOW + timedelta(seconds=1), {}, id="it failed before"),
+        pytest.param(False, NOW, NOW + timedelta(seconds=1), {}, id="it began before, and our cordon came after"),
         pytest.param(False, NOW, None, {}, id="nobody knows when we cordoned"),
     ],
 )
 def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
-    expected: bool, failed: Any, cordoned: Any, changes: dict[str, Any]
+    expected: bool, begun: Any, cordoned: Any, changes: dict[str, Any]
 ) -> None:
-    assert uncordoned_by_autoscaler(node("n1", **changes), failed, cordoned) is expected
+    assert uncordoned_by_autoscaler(node("n1", **changes), begun, cordoned) is expected
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
         ),
         pytest.param(
             [],
-            inputs(ours(), drain("drained", None, drained_at=NOW, cordoned_at=BEFORE), failed_deletions={"n1": NOW}),
+            inputs(ours(), drain("drained", None, drained_at=NOW, cordoned_at=BEFORE), begun_deletions={"n1": NOW}),
             id="the autoscaler failed to delete it and left the cordon",
         ),
         pytest.param(
@@ -188,7 +188,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             inputs(
                 cluster([node("n1", taints=(our_taint(),))]),
                 drain("drained", None, drained_at=NOW, cordoned_at=BEFORE),
-                failed_deletions={"n1": NOW},
+                begun_deletions={"n1": NOW},
             ),
             id="it failed and took the cordon away",
         ),

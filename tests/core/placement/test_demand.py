@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from shared.core.cluster.names import HOSTNAME_LABEL, MIRROR, ZONE_LABEL
 from shared.core.cluster.node import Node, NodePool
@@ -25,7 +26,8 @@ def pending(name: str, cpu: float = 1, **changes: Any) -> Pod:
 
 def names(snapshot: Snapshot) -> dict[str, str]:
     ours = [each for each in snapshot.nodes if each.drain_taint]
-    return {name: each.name for name, each in nodes_to_give_back(snapshot, ours).items()}
+    found = nodes_to_give_back(snapshot, ours).items()
+    return {name: each.pod.name for name, each in found if each.not_before is None}
 
 
 FULL = [node("open"), pod("big", on="open", cpu=3.5)]
@@ -72,7 +74,8 @@ def test_of_held_nodes_alike_the_first_by_name_goes_back_in_whatever_order_they_
     nodes = [held(f"h{number}") for number in range(3)]
 
     assert {
-        name: each.name for name, each in nodes_to_give_back(cluster(nodes, [pending("p")]), reversed(nodes)).items()
+        name: each.pod.name
+        for name, each in nodes_to_give_back(cluster(nodes, [pending("p")]), reversed(nodes)).items()
     } == {"h0": "p"}
 
 
@@ -202,7 +205,7 @@ def preempts(name: str = "p", **changes: Any) -> Pod:
                      id="what is free there is not another pod's"),
     ],
 )  # fmt: skip
-def test_a_pod_that_others_give_way_to_asks_for_no_held_node(
+def test_a_pod_that_others_give_way_to_asks_for_no_held_node_yet(
     expected: dict[str, str], there: list[Pod], waits: list[Pod]
 ) -> None:
     """`open` has 2 CPU beside what stays, and 0.5 until another pod has ended."""
@@ -219,5 +222,24 @@ def test_a_pod_that_we_moved_does_not_wait_for_others_to_end() -> None:
     )
     ours = [each for each in picture.nodes if each.drain_taint]
 
-    assert not nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/other"})
-    assert list(nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/web"})) == ["h1"]
+    (found,) = nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/other"}).values()
+    assert found.not_before == NOW + timedelta(seconds=30)
+    (found,) = nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/web"}).values()
+    assert found.not_before is None
+
+
+def test_a_pod_that_others_give_way_to_asks_for_a_held_node_once_the_last_of_them_should_be_gone() -> None:
+    there = [
+        pod("big", on="open", cpu=2),
+        ends(30, cpu=0.75),
+        structs.replace(ends(45, cpu=0.75), name="ends-2", uid="e2"),
+    ]
+    picture = cluster([node("open"), held("h1"), held("h2")], [*there, preempts("p1"), pending("p2", cpu=4)])
+    ours = [each for each in picture.nodes if each.drain_taint]
+
+    found = nodes_to_give_back(picture, ours)
+
+    assert {each.pod.name: each.not_before for each in found.values()} == {
+        "p1": NOW + timedelta(seconds=45),
+        "p2": None,
+    }

@@ -1,12 +1,14 @@
 """The message both ways: nothing is lost, and whatever is no order says so in a sentence."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import (
@@ -48,6 +50,8 @@ ORDERS = st.builds(
     dry_run=st.booleans(),
     ignore=st.lists(TEXT, max_size=3).map(tuple),
     requested_by=TEXT,
+).flatmap(
+    lambda order: st.builds(partial(replace, order), not_before=st.none() | TIMES.filter(order.expires_at.__ge__))
 )
 
 
@@ -117,6 +121,7 @@ def test_what_is_no_order_says_what_to_send(sentence: str, data: bytes) -> None:
         pytest.param(r"\$\.dry_run", {"dry_run": "perhaps"}, id="dry run neither yes nor no"),
         pytest.param(r"\$\.generation", {"generation": "later"}, id="a generation in words"),
         pytest.param(r"\$\.issued_at", {"issued_at": "yesterday"}, id="a time in words"),
+        pytest.param("not_before: .* lies after expires_at", {"not_before": "2026-03-05T22:00:00Z"}, id="too late"),
         pytest.param("issued_at: the time has no zone", {"issued_at": "2026-03-04T22:00:00"}, id="no zone"),
         pytest.param("expires_at: the time has no zone", {"expires_at": "2026-03-04T22:00:00"}, id="expiry, no zone"),
         pytest.param("picture_at: the time has no zone", {"picture_at": "2026-03-04T22:00:00"}, id="picture, no zone"),

@@ -44,7 +44,7 @@ def lose_the_annotation(ebb: FakeEbb) -> None:
 def fail_to_delete(ebb: FakeEbb) -> None:
     """The autoscaler clears the cordon, whoever set it."""
     uncordon(ebb)
-    ebb.cluster.failed_deletions["n1"] = ebb.clock.now()
+    ebb.cluster.begun_deletions["n1"] = ebb.clock.now()
 
 
 def be_deleting(ebb: FakeEbb) -> None:

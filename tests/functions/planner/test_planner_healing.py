@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
 from shared.core.cluster.node import NodePool
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.policy import Budget, Limit
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
@@ -126,6 +127,40 @@ def test_room_is_given_back_when_demand_returns() -> None:
     assert (backoff.why, backoff.delay) == ("demand", timedelta(minutes=30))
 
 
+def preempting(ebb: FakeEbb) -> Pod:
+    """A pod for which the scheduler keeps the room of a lower one on n3, whose grace of 30 s has begun."""
+    now = ebb.clock.now()
+    ebb.cluster.put(pod("low", on="n3", cpu=3, deleting=now + timedelta(seconds=30)))
+    high = pod("high", cpu=3, priority=1000, phase=Phase.PENDING, unschedulable_since=now, nominated="n3")
+    ebb.cluster.put(pod("more2", on="n2", cpu=2.9), high)
+    return high
+
+
+@pytest.mark.parametrize(
+    ("freed", "gets_its_place"),
+    [pytest.param(True, False, id="the lower one never ends"), pytest.param(False, True, id="it has its place")],
+)
+def test_a_node_held_from_a_pod_that_preempts_goes_back_when_the_grace_is_over(
+    freed: bool, gets_its_place: bool
+) -> None:
+    """It was given back by the next pass but one: after 310 s."""
+    ebb = fake_ebb()
+    begun(ebb)
+    high = preempting(ebb)
+    ebb.pass_time(seconds=10)
+    ebb.tick()
+    (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
+
+    assert ebb.deliver(release) is PushReply.AGAIN
+    assert ebb.cluster.nodes["n1"].unschedulable
+    ebb.pass_time(seconds=20)
+    if gets_its_place:
+        ebb.cluster.put(replace(high, node="n3"))
+
+    assert ebb.deliver(release) is PushReply.DONE
+    assert ebb.cluster.nodes["n1"].unschedulable is not freed
+
+
 @pytest.mark.parametrize(
     "fault", [pytest.param(Retryable("it", "500"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")]
 )
@@ -242,7 +277,7 @@ def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_g
     taken = ebb.cluster.nodes["n1"]
     ebb.pass_time(minutes=1)
     ebb.cluster.put(with_changes(taken, unschedulable=False))
-    ebb.cluster.failed_deletions["n1"] = ebb.clock.now()
+    ebb.cluster.begun_deletions["n1"] = ebb.clock.now()
 
     ebb.pass_time(seconds=5)
     ebb.tick()
