@@ -64,6 +64,7 @@ def _admit_new(session: DrainSession, node: Node, state: ClusterState, now: date
         return _refuse(session, Declined(Refusal.POLICY_INVALID))
     session = session.with_policy(policy)
     remark = _idle_words(session, policy)
+    session.keep_admitting()
     try:
         return _check_and_claim(session, node, state, policy, now)
     except Declined as declined:
@@ -102,7 +103,9 @@ def _idle_words(session: DrainSession, policy: Policy) -> str:
 
 def _check_and_claim(session: DrainSession, node: Node, state: ClusterState, policy: Policy, now: datetime) -> bool:
     node, proof = _revalidate(session, node, state, policy, now)
+    session.keep_admitting()
     preflight(session, node, proof.snapshot, policy)
+    session.keep_admitting()
     if policy.dry_run or session.order.dry_run:
         _conclude_dry_run(session, node, proof, policy, now)
         return False
@@ -137,11 +140,14 @@ def _revalidate(
 
     Returns the node as it was read last, and the proof.
     """
-    unbound = shared_snapshots.budgets_and_unbound(session.ports, now).unbound
-    around = shared_snapshots.nodes_and_budgets(session.ports, now)
+    unbound = shared_snapshots.budgets_and_unbound(session.ports, now, session.keep_admitting).unbound
+    session.keep_admitting()
+    around = shared_snapshots.nodes_and_budgets(session.ports, now, session.keep_admitting)
+    session.keep_admitting()
     anew = needs_whole_picture(session.order, state, unbound, around.nodes, now)
     if anew:
         snapshot = shared_snapshots.whole_snapshot(session, state, now).snapshot
+        session.keep_admitting()
         node = _as_listed(session, node, snapshot.nodes)
     else:
         node = _as_listed(session, node, around.nodes)
@@ -158,9 +164,12 @@ def _partial_snapshot(session: DrainSession, node: Node, around: NodesAndBudgets
     """All nodes for the counts, but only this node's pods: the planner's picture is young enough for the rest."""
     cluster, ports = session.ports.cluster, session.ports
     pods = cluster.pods_on(node.name)
+    session.keep_admitting()
     workloads = with_unknown_workloads(pods, cluster.workloads_of(pod.spec.workload for pod in pods))
+    session.keep_admitting()
     others = [each for each in around.nodes if each.name != node.name]
     storage = shared_snapshots.storage_of(ports, pods, now)
+    session.keep_admitting()
     classes = shared_snapshots.compute_classes(ports, node, now)
     reading = ClusterReading(
         (*others, node),

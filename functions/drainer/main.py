@@ -17,6 +17,7 @@ from shared.errors import EbbError, Retryable
 from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log, Ports
 from shared.settings import Settings
+from shared.timed_calls import timed_calls
 from shared.wiring import ports_of
 
 
@@ -34,6 +35,7 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     log = log.bind(trace=trace_id(dict(request.headers)))
     try:
         ports = replace(_ports(settings), log=log)
+        ports = timed_calls(ports) if settings.log_level == "DEBUG" else ports
     except Retryable as fault:
         log.event("drain_step", f"The message will come again: {fault}", severity="WARNING", reason="retryable")
         return "", PushReply.AGAIN.value

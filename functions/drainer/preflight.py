@@ -9,7 +9,9 @@ from datetime import datetime
 from functions.drainer.claim import Declined
 from functions.drainer.session import DrainSession
 from functions.drainer.surge import refused_restart
+from shared.answers import Eviction
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.lateness import grace_seconds
 from shared.core.outcomes import Refusal
@@ -37,11 +39,12 @@ def preflight(session: DrainSession, node: Node, snapshot: Snapshot, policy: Pol
         _back_off(session, node, policy)
         raise Declined(Refusal.PREFLIGHT, refused)
     most, cluster = policy.drain.max_grace, session.ports.cluster
-    answers = session.ports.together(
-        lambda pod: cluster.evict(pod, grace_seconds(pod, most), dry_run=True),
-        pods,
-        policy.drain.max_parallel_evictions,
-    )
+
+    def ask(pod: Pod) -> Eviction:
+        session.check_admission()
+        return cluster.evict(pod, grace_seconds(pod, most), dry_run=True)
+
+    answers = session.ports.together(ask, pods, policy.drain.max_parallel_evictions)
     bad = [(pod, each) for pod, each in zip(pods, answers, strict=True) if each.answer not in NO_OBJECTION]
     if not bad:
         return

@@ -6,14 +6,14 @@ Must not decide: it only saves every module of the drainer from passing five thi
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from shared.core.cluster.node import Node
 from shared.core.draining.drain_stats import log_fields, stats_of
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
-from shared.errors import EbbError
+from shared.errors import EbbError, Retryable
 from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord, StepTime
 
@@ -33,6 +33,10 @@ class ActionResult(StrEnum):
     SUCCEEDED = "succeeded"
 
 
+ADMITTED_WITHIN: Final = 60.0
+"""Seconds that an admission may take: what it has read does not stand for longer (`claim.READS_STAND_FOR`)."""
+
+
 @dataclass(frozen=True)
 class DrainSession:
     """One step of one drain."""
@@ -50,6 +54,20 @@ class DrainSession:
     def record(self) -> DrainRecord:
         """The drain's record as this step holds it."""
         return self.leased.record
+
+    def keep_admitting(self) -> None:
+        """Renew the lease between two calls of an admission, as long as there is time: slow answers add up.
+
+        Raises:
+            Retryable: its time is over. Stale: we were overtaken.
+        """
+        self.check_admission()
+        self.leased.renew(self.time.now())
+
+    def check_admission(self) -> None:
+        """Raise Retryable where the time of an admission is over."""
+        if self.time.taken() > ADMITTED_WITHIN:
+            raise Retryable("the admission", f"its calls have taken more than {ADMITTED_WITHIN:.0f} s")
 
     def with_pool(self, pool: str) -> Self:
         """Return the session that names this pool in its lines; an empty one changes nothing."""

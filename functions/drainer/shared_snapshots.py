@@ -5,7 +5,7 @@ whatever else needs to know where there is room. It is read at most once at a ti
 of an order does not grow with the orders beside it; ask for it as late as you can, and read the state after it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -111,12 +111,18 @@ def storage_of(ports: Ports, pods: Iterable[Pod], now: datetime) -> Storage:
     return found.storage
 
 
-def nodes_and_budgets(ports: Ports, now: datetime) -> NodesAndBudgets:
-    """Return all nodes and PodDisruptionBudgets. Raises Retryable."""
+def _nothing() -> None:
+    pass
+
+
+def nodes_and_budgets(ports: Ports, now: datetime, between: Callable[[], None] = _nothing) -> NodesAndBudgets:
+    """Return all nodes and PodDisruptionBudgets; `between` is done between two calls. Raises Retryable."""
     cluster = ports.cluster
 
     def read() -> NodesAndBudgets:
-        return NodesAndBudgets(cluster.all_nodes(), cluster.disruption_budgets(), now)
+        nodes = cluster.all_nodes()
+        between()
+        return NodesAndBudgets(nodes, cluster.disruption_budgets(), now)
 
     found, _ = ports.shared.nodes_and_budgets.get(
         lambda last: now - last.read_at <= NODES_AND_BUDGETS_FOR, read, ports.clock.sleep
@@ -124,10 +130,13 @@ def nodes_and_budgets(ports: Ports, now: datetime) -> NodesAndBudgets:
     return found
 
 
-def budgets_and_unbound(ports: Ports, now: datetime, *, shared: bool = True) -> BudgetsAndUnbound:
+def budgets_and_unbound(
+    ports: Ports, now: datetime, between: Callable[[], None] = _nothing, *, shared: bool = True
+) -> BudgetsAndUnbound:
     """Return the PodDisruptionBudgets and the pods that no node has yet, unless `shared` as they stand now.
 
-    Whoever counts replacements must not have read the waiting pods before the workloads' own counts.
+    `between` is done between two calls. Whoever counts replacements must not have read the waiting pods before the
+    workloads' own counts.
 
     Raises:
         Retryable: a part cannot be read, or another order has been reading for too long.
@@ -135,7 +144,9 @@ def budgets_and_unbound(ports: Ports, now: datetime, *, shared: bool = True) -> 
     cluster, age = ports.cluster, BUDGETS_AND_UNBOUND_FOR if shared else timedelta(0)
 
     def read() -> BudgetsAndUnbound:
-        return BudgetsAndUnbound(cluster.disruption_budgets(), cluster.unbound_pods(), now)
+        budgets = cluster.disruption_budgets()
+        between()
+        return BudgetsAndUnbound(budgets, cluster.unbound_pods(), now)
 
     found, _ = ports.shared.budgets_and_unbound.get(lambda last: now - last.read_at <= age, read, ports.clock.sleep)
     return found

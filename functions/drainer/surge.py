@@ -25,6 +25,7 @@ def refused_restart(session: DrainSession, surging: Iterable[Deployment]) -> str
     A Deployment that has changed since it was read is judged when the drain has come so far. Raises Retryable.
     """
     for found in surging:
+        session.check_admission()
         try:
             session.ports.cluster.restart(found, session.order.order_id, dry_run=True)
         except (Stale, Gone):

@@ -188,5 +188,15 @@ EVENTS: Final = (
         ("reason",),
         (Field("message_id", Type.TEXT, "the message's id", sometimes=True),),
     ),
+    Event(
+        "outside_call",
+        "At level DEBUG: one call to the Kubernetes API, Firestore, Pub/Sub, the GKE API or the policy's bucket.",
+        (),
+        ("run_id",),
+        (
+            Field("call", Type.TEXT, "whom and what it asked"),
+            Field("seconds", Type.NUMBER, "how long it took, also where it failed"),
+        ),
+    ),
 )  # fmt: skip
 BY_NAME: Final = {event.name: event for event in EVENTS}

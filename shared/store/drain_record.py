@@ -51,11 +51,15 @@ class StepTime:
         self._begun = clock.monotonic()
 
     def now(self) -> datetime:
-        return self._read_at + timedelta(seconds=self._clock.monotonic() - self._begun)
+        return self._read_at + timedelta(seconds=self.taken())
+
+    def taken(self) -> float:
+        """Seconds since the step began."""
+        return self._clock.monotonic() - self._begun
 
     def left(self) -> float:
         """Seconds until the soft deadline."""
-        return self._seconds - (self._clock.monotonic() - self._begun)
+        return self._seconds - self.taken()
 
     def rest(self, pause: timedelta) -> None:
         """Wait, but not past the soft deadline."""

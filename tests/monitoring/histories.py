@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import flask
+import pytest
 
 from functions.drainer.receive import PushReply
 from functions.planner.main import answer
@@ -156,7 +157,7 @@ HISTORIES: dict[str, Callable[[], FakeEbb]] = {
 
 
 def outage(folder: Path) -> list[Entry]:
-    """What the planner's own entry point writes when the cluster does not answer."""
+    """What the planner's own entry point writes at level DEBUG when the cluster does not answer."""
     (folder / "kubeconfig").write_text(
         '{"apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "c", "user": {}}],'
         ' "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],'
@@ -170,8 +171,15 @@ def outage(folder: Path) -> list[Entry]:
         policy=str(folder / "policy.yaml"),
         kubeconfig=str(folder / "kubeconfig"),
         gke_api="none",
+        log_level="DEBUG",
     )
     stream = io.StringIO()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PUBSUB_EMULATOR_HOST", "127.0.0.1:9")  # no credentials are asked for
+        _answer_one_tick(settings, stream)
+    return read(stream.getvalue())
+
+
+def _answer_one_tick(settings: Settings, stream: io.StringIO) -> None:
     with redirect_stdout(stream), flask.Flask("tick").test_request_context(method="POST"):
         answer(flask.request, settings)
-    return read(stream.getvalue())

@@ -5,6 +5,7 @@ rise and fall in turns, so that room is always there and nodes always empty out.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
@@ -21,6 +22,8 @@ NODES = 100 if DEEP else 40
 GUARDED, REPLICAS = (12 if DEEP else 5), 8
 TIDAL, LOW, HIGH = (8 if DEEP else 4), 6, 18
 MOST_CORDONED = 4
+RISES_IN = 120.0
+"""Seconds in which every pod is Ready; it takes five on a machine that is idle, seven on a busy one."""
 POOLS = {POOL: MachinePool(POOL, min_nodes=5, max_nodes=6, annotations={"kwok.x-k8s.io/node": "fake"})}
 """No scale-up comes of a maximum that is reached: one for a pod that Ebb moved opens a breaker for half an hour."""
 _TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
@@ -44,7 +47,10 @@ class ChangingLoad:
         self.top_up()
         self._api.create(_guarded_workloads())
         self._api.create(_workload(name, HIGH if high else LOW) for name, high in self._high.items())
-        until("every pod ready", self._has_risen)
+        try:
+            until("every pod ready", self._has_risen, RISES_IN)
+        except AssertionError as stuck:
+            raise AssertionError(f"{stuck}\n{self._story()}") from stuck
 
     def _has_risen(self) -> bool:
         self.top_up()
@@ -80,6 +86,17 @@ class ChangingLoad:
         pods = self._api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
         wanted = GUARDED * REPLICAS + sum(map(self._replicas, self._high))
         return len(pods) == wanted and all(map(_is_ready, pods))
+
+    def _story(self) -> str:
+        """How far the world came: pods by what they are, one that is not Ready, and who keeps nodes closed."""
+        pods = self._api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
+        kinds = Counter(
+            (each["status"].get("phase"), "bound" if each["spec"].get("nodeName") else "unbound", _is_ready(each))
+            for each in pods
+        )
+        one = next((each for each in pods if not _is_ready(each)), {})
+        closed = sum(bool(each["spec"].get("taints")) for each in self._nodes())
+        return f"{len(pods)} pods {dict(kinds)}, {closed} nodes with taints, {one.get('metadata')} {one.get('status')}"
 
     def held(self) -> list[str]:
         """Return the nodes that carry Ebb's taint."""

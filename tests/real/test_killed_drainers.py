@@ -12,6 +12,7 @@ without the UID, the record names each eviction.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from random import Random
 
@@ -26,17 +27,21 @@ from tests.real.control_plane import ControlPlane
 from tests.real.disturbances import TICK_EVERY, Disturbances, Planner
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.installation import Installation, RealServices
-from tests.real.load import NODES, POOLS, ChangingLoad, budgets, controllers
+from tests.real.load import NODES, POOLS, RISES_IN, ChangingLoad, budgets, controllers
 from tests.real.promise import breaches, rates
 from tests.real.waiting import until
 from tests.real.watches import Watch
 
 WANTED = int(os.environ.get("KILLED_DRAINERS", "200" if DEEP else "20"))
 BROKEN = os.environ.get("KILLED_DRAINERS_BROKEN", "")
+ATTEMPTS = 2
 MOST_SECONDS, MOST_SECONDS_TO_END = 300.0 + 5 * WANTED, 480.0
 """Ample, for machines that are busy. A drain that was hit in its last moment waits for its lease, its deadline and the
 watchdog."""
-pytestmark = [pytest.mark.control_plane, pytest.mark.timeout(60 + MOST_SECONDS + MOST_SECONDS_TO_END)]
+pytestmark = [
+    pytest.mark.control_plane,
+    pytest.mark.timeout(ATTEMPTS * (60 + RISES_IN) + MOST_SECONDS + MOST_SECONDS_TO_END),
+]
 IN_FLIGHT, HANDS, LEFT = NODES * 2 // 5, NODES * 3 // 5, NODES * 3 // 10
 POLICY = f"""
 dryRun: false
@@ -79,18 +84,32 @@ def prepared(
     firestore_emulator: FirestoreEmulator,
     pubsub_emulator: PubSubEmulator,
     monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
 ) -> Iterator[Prepared]:
+    """A world that stands. One whose pods do not start is made once more: that is not what is judged here."""
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+    hosts = firestore_emulator.host, pubsub_emulator.host
+    for attempt in range(ATTEMPTS):
+        with ExitStack() as stack:
+            plane = stack.enter_context(new_control_plane())
+            found = _installed(stack, plane, RealServices(plane.kubeconfig, plane.proxy_url, *hosts, f"ebb-{attempt}"))
+            try:
+                found.load.rise()
+            except AssertionError as stuck:
+                record_property(MEASURED, f"killed drainers: {stuck}\n{plane.last_words()}")
+                if attempt == ATTEMPTS - 1:
+                    raise
+                continue
+            yield found
+            return
+
+
+def _installed(stack: ExitStack, plane: ControlPlane, services: RealServices) -> Prepared:
     random = Random(SEED)  # noqa: S311 - kills, not secrets
-    with new_control_plane() as plane, Watch(plane.proxy_url) as watch:
-        services = RealServices(
-            plane.kubeconfig, plane.proxy_url, firestore_emulator.host, pubsub_emulator.host, "ebb-killed"
-        )
-        source = "tests/real/broken_main.py" if BROKEN else ""
-        with Installation(services, POLICY, POOLS, SETTINGS, hands=HANDS, source=source) as ebb:
-            load = ChangingLoad(plane.api, ebb.publish, random)
-            load.rise()
-            yield Prepared(plane, ebb, load, watch, random)
+    watch = stack.enter_context(Watch(plane.proxy_url))
+    source = "tests/real/broken_main.py" if BROKEN else ""
+    ebb = stack.enter_context(Installation(services, POLICY, POOLS, SETTINGS, hands=HANDS, source=source))
+    return Prepared(plane, ebb, ChangingLoad(plane.api, ebb.publish, random), watch, random)
 
 
 def test_drains_end_well_however_often_their_processes_are_killed(

@@ -119,7 +119,8 @@ def installed(site: Site) -> Iterator[Installation]:
     until("a calm cluster", lambda: all_run(site) and not site.ours())
     site.plane.kubectl("apply", "-f", "-", stdin=filled_by_hand())
     services = replace(site.services, database=f"ebb-{uuid4().hex[:8]}")
-    with Installation(services, POLICY, POOLS) as ebb:
+    settings = {"EBB_LOG_LEVEL": "DEBUG"}
+    with Installation(services, POLICY, POOLS, settings, source="tests/real/watched_main.py") as ebb:
         try:
             until("drains in flight", lambda: ticked(ebb) and site.ours())
         except AssertionError as stalled:

@@ -42,7 +42,7 @@ def create(layout: Layout, assets: Path, scoring: Scoring, ports: Sequence[int])
     try:
         run(command, 2 * START_SECONDS, env=_kwok_env(layout))
     except ControlPlaneError as failure:
-        raise ControlPlaneError(f"{failure}\n{_last_words(layout)}") from failure
+        raise ControlPlaneError(f"{failure}\n{last_words(layout)}") from failure
     return _start_proxy(layout)
 
 
@@ -93,7 +93,8 @@ def run(
     return done.stdout
 
 
-def _last_words(layout: Layout) -> str:
+def last_words(layout: Layout) -> str:
+    """Return the last line of each component's log."""
     tails = [(log.stem, log.read_text(errors="replace").splitlines()[-1:]) for log in layout.logs.glob("*.log")]
     return "\n".join(f"{name}: {line}" for name, lines in tails if name != "audit" for line in lines)
 

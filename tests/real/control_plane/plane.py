@@ -12,7 +12,7 @@ from typing import Any, Self
 from infra.local import bound_process
 from tests.real.control_plane import assets
 from tests.real.control_plane.api import Api
-from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, run
+from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, last_words, processes, run
 from tests.real.control_plane.configuration import PORTS, Scoring
 from tests.real.control_plane.layout import Layout
 from tests.real.held_ports import HeldPorts
@@ -77,6 +77,10 @@ class ControlPlane:
     def logs(self) -> Path:
         """The folder with one log file for each component."""
         return self._layout.logs
+
+    def last_words(self) -> str:
+        """What runs of it, and the last line of each component's log: for the story of a failure."""
+        return f"{len(processes(self._layout))} processes run\n{last_words(self._layout)}"
 
     def audit(self) -> list[dict[str, Any]]:
         """The API server's own record so far; see `Layout.audit`."""

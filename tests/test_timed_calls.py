@@ -1,0 +1,48 @@
+"""Each call of a port that leads to another machine writes how long it took, and is else as it was."""
+
+from dataclasses import fields
+
+import pytest
+
+from shared.errors import Gone, Retryable
+from shared.ports import Ports
+from shared.timed_calls import TIMED, timed_calls
+from tests.builders import node
+from tests.functions.fake_ebb import FakeEbb
+
+
+def timed(seconds: float = 2) -> tuple[FakeEbb, Ports]:
+    """Ports whose read of one node takes so long."""
+    ebb = FakeEbb(node("n1"))
+    own = ebb.cluster.node
+
+    def slow(name: str) -> object:
+        ebb.clock.advance(seconds)
+        return own(name)
+
+    ebb.cluster.node = slow  # type: ignore[method-assign,assignment]  # a call that takes time
+    return ebb, timed_calls(ebb.ports)
+
+
+def test_every_port_that_leads_elsewhere_is_timed() -> None:
+    assert {*TIMED} == {each.name for each in fields(Ports)} - {"clock", "log", "together", "shared"}
+
+
+def test_a_call_writes_how_long_it_took_and_answers_as_before() -> None:
+    ebb, ports = timed(seconds=2.5)
+
+    assert ports.cluster.node("n1").name == "n1"
+
+    (line,) = ebb.log.of("outside_call")
+    assert (line["severity"], line["call"], line["seconds"]) == ("DEBUG", "cluster.node", 2.5)
+
+
+@pytest.mark.parametrize("fault", [Retryable("kubernetes", "timeout"), Gone("no such node")])
+def test_a_call_that_fails_is_timed_too_and_fails_as_before(fault: Exception) -> None:
+    ebb, ports = timed()
+    ebb.cluster.failures["node"] = [fault]  # type: ignore[list-item]  # both are faults of Ebb's
+
+    with pytest.raises(type(fault)):
+        ports.cluster.node("n1")
+
+    assert [line["seconds"] for line in ebb.log.of("outside_call")] == [2]
