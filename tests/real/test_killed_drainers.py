@@ -127,7 +127,8 @@ def test_drains_end_well_however_often_their_processes_are_killed(
     disturbances.say(f"ticks {dict(planner.answers)}; people: {', '.join(prepared.load.asked)}")
     assert disturbances.most_claims <= IN_FLIGHT
     audit = prepared.plane.audit()
-    for line in (f"seed {SEED}: {disturbances.summary()}", *rates(audit)):
+    lost = f"kwok lost {prepared.plane.pods_lost_by_kwok} pods, at which kubelets looked again"
+    for line in (f"seed {SEED}: {disturbances.summary()}", *rates(audit), lost):
         record_property(MEASURED, f"killed drainers: {line}")
     assert judged(prepared, audit) == []
 

@@ -15,6 +15,7 @@ from tests.real.control_plane.api import Api
 from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, last_words, processes, run
 from tests.real.control_plane.configuration import PORTS, Scoring
 from tests.real.control_plane.layout import Layout
+from tests.real.control_plane.resync import Resync
 from tests.real.held_ports import HeldPorts
 
 _KUBECTL_SECONDS = 240.0
@@ -37,6 +38,7 @@ class ControlPlane:
         self._scoring = scoring
         self._guard: subprocess.Popen[bytes] | None = None
         self._proxy: subprocess.Popen[bytes] | None = None
+        self._resync: Resync | None = None
 
     def __enter__(self) -> Self:
         binaries = assets.locate()
@@ -49,6 +51,7 @@ class ControlPlane:
         except ControlPlaneError:
             self.close()
             raise
+        self._resync = Resync(self.api)
         return self
 
     def __exit__(
@@ -82,6 +85,10 @@ class ControlPlane:
         """What runs of it, and the last line of each component's log: for the story of a failure."""
         return f"{len(processes(self._layout))} processes run\n{last_words(self._layout)}"
 
+    @property
+    def pods_lost_by_kwok(self) -> int:
+        return len(self._resync.looked_again) if self._resync is not None else 0
+
     def audit(self) -> list[dict[str, Any]]:
         """The API server's own record so far; see `Layout.audit`."""
         return self._layout.audit()
@@ -99,6 +106,8 @@ class ControlPlane:
         """End every process and remove every file of the control plane; harmless when it is done already."""
         if self._guard is None:
             return
+        if self._resync is not None:
+            self._resync.close()
         bound_process.end_bound(self._guard)
         self._guard = None
         destroy(self._layout)
