@@ -101,7 +101,7 @@ class PodBlock(Reason):
     )
     SURGE_KIND = (
         "surge_kind",
-        "It is the only replica of a workload that is no Deployment: none starts beside it (singleReplicas: surge).",
+        "Its workload is no Deployment, or is in kube-system: Ebb starts no pod beside it (singleReplicas: surge).",
     )
     SURGE_STRATEGY = (
         "surge_strategy",

@@ -19,12 +19,20 @@ resource "kubernetes_manifest" "fences" {
   for_each = { for key, fence in local.fences : key => fence if var.admission }
 
   manifest = each.value
+
+  field_manager {
+    force_conflicts = true # what somebody edited by kubectl is put right again
+  }
 }
 
 resource "kubernetes_manifest" "fence_bindings" {
   for_each = { for key, each in merge(local.admission, local.option_objects) : key => each if var.admission && each.kind == "ValidatingAdmissionPolicyBinding" }
 
   manifest = each.value
+
+  field_manager {
+    force_conflicts = true # what somebody edited by kubectl is put right again
+  }
 
   depends_on = [kubernetes_manifest.fences]
 }

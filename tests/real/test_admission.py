@@ -173,7 +173,104 @@ CASES = [
         annotated(lambda _: {}, RECORD[OUR_ANNOTATION]),
         id="a person's cordon taken over by the annotation alone",
     ),
+    pytest.param(
+        "marks a node together with its cordon only",
+        FREE,
+        annotated(lambda _: {}, RECORD[OUR_ANNOTATION]),
+        id="an open node marked, so that a later cordon of a person could be undone",
+    ),
+    pytest.param(
+        "marks a node together with its cordon only",
+        FREE,
+        with_taints(our("NoSchedule")),
+        id="an open node tainted without a cordon",
+    ),
+    pytest.param(
+        "uncordons a node only as it gives it back",
+        HELD,
+        lambda _: {"spec": {"unschedulable": False}},
+        id="a node uncordoned that stays marked",
+    ),
+    pytest.param(
+        "at most 1024 characters", FREE, annotated(TAKE, "x" * 20_000), id="an annotation that fills the node's object"
+    ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        pytest.param("", {}, id="by the pod's own grace"),
+        pytest.param("", {"gracePeriodSeconds": 1}, id="within a second"),
+        pytest.param("ends no pod at once", {"gracePeriodSeconds": 0}, id="at once"),
+    ],
+)
+def test_the_drainer_ends_no_pod_at_once(
+    plane: ControlPlane, ending: Callable[[Raw], str], said: str, options: Raw
+) -> None:
+    assert plane
+    found = ending(options)
+
+    assert (said in found) if said else found == "", found
+
+
+@pytest.fixture(scope="module")
+def ending(new_corner: Callable[[], Corner]) -> Callable[[Raw], str]:
+    """Try, dry and as the drainer, to evict a pod with such options; return how it was refused, empty if it was not."""
+    corner = new_corner()
+    [pod] = corner.run("ending", replicas=1)
+    name = pod["metadata"]["name"]
+    path = f"/api/v1/namespaces/{corner.namespace}/pods/{name}/eviction?dryRun=All"
+
+    def attempt(options: Raw) -> str:
+        meta = {"name": name, "namespace": corner.namespace}
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": meta, "deleteOptions": options}
+        return _tried(corner.plane, path, body)
+
+    return attempt
+
+
+def _tried(plane: ControlPlane, path: str, body: Raw) -> str:
+    try:
+        plane.kubectl(AS_DRAINER, "create", "--raw", path, "-f", "-", stdin=json.dumps(body))
+    except ControlPlaneError as refused:
+        return str(refused)
+    return ""
+
+
+def event(namespace: str = "default", kind: str = "Node", **changes: Any) -> Raw:
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": "n.", "namespace": namespace},
+        "involvedObject": {
+            "apiVersion": "v1",
+            "kind": kind,
+            "name": "n",
+            "namespace": "" if kind == "Node" else namespace,
+        },
+        "reason": "EbbCordoned",
+        "source": {"component": "ebb"},
+        **changes,
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "body"),
+    [
+        pytest.param("", event(), id="on a node, in its own name"),
+        pytest.param("on nodes only", event("kube-system", "Pod"), id="in another namespace"),
+        pytest.param("on nodes only", event(kind="Pod"), id="on a pod"),
+        pytest.param("in its own name", event(source={"component": "kubelet"}), id="as the kubelet"),
+        pytest.param(
+            "in its own name", event(reportingComponent="cluster-autoscaler"), id="as the autoscaler's newer writers"
+        ),
+    ],
+)
+def test_the_drainer_writes_its_own_events_on_nodes_and_no_other(plane: ControlPlane, said: str, body: Raw) -> None:
+    found = _tried(plane, f"/api/v1/namespaces/{body['metadata']['namespace']}/events?dryRun=All", body)
+
+    assert (said in found) if said else found == "", found
 
 
 @pytest.mark.parametrize(("said", "state", "change"), CASES)

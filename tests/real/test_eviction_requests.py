@@ -26,6 +26,7 @@ from tests.real.waiting import until
 pytestmark = pytest.mark.control_plane
 REQUESTER = "requester"
 RESPONDERS = ("example.com/mover",)
+CHANGES = "changes neither whose a request is"
 OWN_NAME = "asks for evictions in its own name only"
 
 
@@ -97,6 +98,45 @@ def test_a_namespace_that_keeps_its_pods_keeps_them_from_requests_but_not_from_w
     until("a refusal by the namespace's label", lambda: "keeps its pods from Ebb" in refusal(corner.plane, body))
     assert requester.withdraw(corner.namespace, pod.uid)
     assert requester.evict(pod, 30).answer is EvictionAnswer.FORBIDDEN
+
+
+@pytest.mark.parametrize(
+    ("said", "spec"),
+    [
+        pytest.param("", {"intent": "Withdrawn"}, id="it withdraws its own"),
+        pytest.param(CHANGES, {"target": {"pod": {"name": "other", "uid": "u"}}}, id="another pod"),
+    ],
+)
+def test_of_a_request_that_stands_only_its_intent_changes(
+    corner: Corner, requester: KubernetesCluster, pod: Pod, said: str, spec: dict[str, Any]
+) -> None:
+    requester.evict(pod, 30)
+
+    found = changed(corner, f"ebb-{pod.uid}", spec)
+
+    assert (said in found) if said else found == "", found
+
+
+def test_a_request_of_another_requester_is_not_taken_over(
+    corner: Corner, requester: KubernetesCluster, pod: Pod
+) -> None:
+    assert requester
+    body = request_body(pod, NOW)
+    body["spec"]["requester"], body["metadata"]["name"] = "example.com/other", "theirs"
+    corner.plane.kubectl("create", "-f", "-", stdin=json.dumps(body))
+
+    assert CHANGES in changed(corner, "theirs", {"requester": "ebb.internal/drainer", "intent": "Withdrawn"})
+
+
+def changed(corner: Corner, name: str, spec: dict[str, Any]) -> str:
+    """Try to change a request as that drainer, dry; return how it was refused, empty if it was not."""
+    patch = ("--type=merge", "-p", json.dumps({"spec": spec}))
+    words = ("-n", corner.namespace, "patch", "evictionrequests", name, "--dry-run=server", *patch)
+    try:
+        corner.plane.kubectl(f"--as={user(REQUESTER)}", *words)
+    except ControlPlaneError as refused:
+        return str(refused)
+    return ""
 
 
 def test_without_the_option_the_drainer_may_make_none(corner: Corner, requester: KubernetesCluster) -> None:

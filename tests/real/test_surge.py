@@ -214,6 +214,45 @@ def test_where_pods_are_kept_a_second_restart_goes_back_to_the_first_and_nowhere
     assert (found == "") if may else ("keeps its pods from Ebb" in found), found
 
 
+RECREATE: Raw = {"strategy": {"type": "Recreate"}}
+
+
+@pytest.fixture(scope="module")
+def apart(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Corner:
+    """Deployments without replicas that no drain restarts, and one with a stamp of an earlier time."""
+    assert restarter
+    corner = new_corner()
+    for name, namespace in (
+        ("recreated", corner.namespace),
+        ("recreated-since", corner.namespace),
+        ("own", "kube-system"),
+    ):
+        made = deployment(name, replicas=0, namespace=namespace)
+        spec = {**made["spec"], **(RECREATE if namespace == corner.namespace else {})}
+        template = {**spec["template"], "metadata": {**spec["template"]["metadata"], "annotations": {}}}
+        if name == "recreated-since":
+            template["metadata"]["annotations"] = {SURGE_STAMP: "order-1"}
+        corner.plane.api.create([{**made, "spec": {**spec, "template": template}}])
+    return corner
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "patch"),
+    [
+        pytest.param("ends all its pods first", "recreated", stamped("order-1"), id="Recreate"),
+        pytest.param("", "recreated-since", stamped(None), id="Recreate by now: taken back"),
+        pytest.param("of the cluster's own", "own", stamped("order-1"), id="kube-system"),
+        pytest.param("at most 63 characters", "fenced", stamped("x" * 20_000), id="a stamp that fills the object"),
+    ],
+)
+def test_what_no_drain_restarts_its_identity_may_not_restart(apart: Corner, said: str, name: str, patch: Raw) -> None:
+    namespace = {"own": "kube-system", "fenced": "default"}.get(name, apart.namespace)
+
+    found = refusal(apart.plane, namespace, name, patch)
+
+    assert (said in found) if said else found == "", found
+
+
 @pytest.mark.deep
 def test_the_port_takes_a_second_restart_back_where_pods_are_kept_meanwhile(
     web: Corner, restarter: KubernetesCluster

@@ -112,4 +112,4 @@ def test_on_the_side_of_a_cluster_elsewhere_stand_three_grants(tool: Terraform, 
         'module.ebb.google_project_iam_member.control_plane["drainer"]',
         'module.ebb.google_project_iam_member.control_plane["planner"]',
     }
-    assert sum("module.rbac." in address for address in plan) == 8
+    assert sum("module.rbac." in address for address in plan) == 10

@@ -112,12 +112,19 @@ def _differing(shipped: Mapping[str, Any], standing: Mapping[str, Any]) -> Itera
 
 def _agrees(shipped: Any, standing: Any) -> bool:
     if isinstance(shipped, Mapping):
-        return isinstance(standing, Mapping) and not any(_differing(shipped, standing))
+        return _all_fields_agree(shipped, standing or {})
     if isinstance(shipped, list):
         return isinstance(standing, list) and _all_agree(shipped, standing)
     if isinstance(shipped, str) and isinstance(standing, str):
         return re.fullmatch(_FILLED.join(map(re.escape, _PLACEHOLDER.split(shipped))), standing) is not None
     return bool(shipped == standing)
+
+
+def _all_fields_agree(shipped: Mapping[str, Any], standing: Any) -> bool:
+    """Whether two objects say the same; one that is shipped empty, as a selector of everything, stands empty."""
+    if not isinstance(standing, Mapping) or (standing and not shipped):
+        return False
+    return not any(_differing(shipped, standing))
 
 
 def _all_agree(shipped: list[Any], standing: list[Any]) -> bool:

@@ -28,8 +28,11 @@ _MOST_NAMED: Final = 5
 
 
 def grace_seconds(pod: Pod, most: timedelta) -> int:
-    """Return the grace period to ask for: the pod's own, at most `most` (docs/acceptance.md row 85)."""
-    return min(pod.spec.grace_seconds, int(most.total_seconds()))
+    """Return the grace period to ask for: the pod's own, at most `most` (docs/acceptance.md row 85).
+
+    At least a second: with 0 the API forgets a pod at once, while its containers may still run.
+    """
+    return max(1, min(pod.spec.grace_seconds, int(most.total_seconds())))
 
 
 def deadline(claim: Claim, pods: Iterable[Pod]) -> datetime:

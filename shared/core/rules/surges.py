@@ -76,7 +76,7 @@ def cannot_surge(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     if not is_surged(spec, context):
         return
     deployment = context.workload_of(spec).deployment
-    if deployment is None:
+    if deployment is None or spec.namespace == names.KUBE_SYSTEM:
         yield Finding(PodBlock.SURGE_KIND, context.workload_of(spec).name)
         return
     yield from deployment_findings(deployment)

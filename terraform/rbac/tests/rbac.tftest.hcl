@@ -35,7 +35,7 @@ run "the_fence_stands_around_the_drainer" {
   command = plan
 
   assert {
-    condition     = length(kubernetes_manifest.fences) + length(kubernetes_manifest.fence_bindings) == length(local.admission) && length(local.admission) == 4
+    condition     = length(kubernetes_manifest.fences) + length(kubernetes_manifest.fence_bindings) == length(local.admission) && length(local.admission) == 6
     error_message = "Every object of infra/admission.yaml is made, and no other."
   }
   assert {
@@ -86,7 +86,7 @@ run "an_optional_right_comes_with_its_fence" {
   }
   assert {
     condition = alltrue([
-      length(kubernetes_manifest.fences) == 3 && length(kubernetes_manifest.fence_bindings) == 3,
+      length(kubernetes_manifest.fences) == 4 && length(kubernetes_manifest.fence_bindings) == 4,
       kubernetes_manifest.fences["ValidatingAdmissionPolicy/ebb-drainer-surge"].manifest.spec.matchConditions[0].expression == "request.userInfo.username == 'drainer@my-project.iam.gserviceaccount.com'",
     ])
     error_message = "The fence of the right stands around the drainer."

@@ -77,6 +77,12 @@ def first(part: str, **fields: Any) -> Edit:
         pytest.param(
             "matchConstraints", NODES, constraints(objectSelector={"matchLabels": {"a": "b"}}), id="some objects alone"
         ),
+        pytest.param(
+            "matchConstraints",
+            NODES,
+            constraints(namespaceSelector={"matchExpressions": [{"key": "a", "operator": "Exists"}]}),
+            id="some namespaces alone",
+        ),
         pytest.param("matchConstraints", NODES, constraints(excludeResourceRules=[MORE]), id="an exception"),
         pytest.param("paramKind", NODES, spec(paramKind={"kind": "ConfigMap"}), id="parameters, which may be missing"),
         pytest.param("policyName", NODES_BINDING, spec(policyName="other"), id="a binding of another policy"),

@@ -239,7 +239,7 @@ def test_pods_are_evicted_together_and_the_number_is_bounded() -> None:
         pytest.param(30, 30, id="the pod's own grace when it is short"),
         pytest.param(480, 480, id="eight minutes exactly"),
         pytest.param(480, 3600, id="an hour is cut to eight minutes"),
-        pytest.param(0, 0, id="none is kept"),
+        pytest.param(1, 0, id="a second at least: with none the pod is gone while its containers run"),
     ],
 )
 @pytest.mark.acceptance(85)

@@ -96,6 +96,13 @@ def test_what_cannot_surge_stays_with_its_reason(expected: list[str], workload: 
     assert kept(given) == expected
 
 
+def test_nothing_of_the_clusters_own_is_restarted() -> None:
+    system = pod("p", namespace="kube-system")
+    given = context(None, workloads={system.spec.workload: web()})
+
+    assert "surge_kind" in kept(given, system)
+
+
 def test_all_replicas_on_one_node_surge_together() -> None:
     assert kept(context(web(2), disruption_budgets=(SHUT,)), pod("p"), pod("q")) == []
 
