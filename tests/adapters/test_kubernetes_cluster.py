@@ -88,6 +88,17 @@ def test_giving_back_what_is_not_that_orders_writes_nothing(
     assert found.unschedulable
 
 
+@pytest.mark.parametrize("taint", [{**OURS, "value": ""}, {"key": names.OUR_TAINT, "effect": "NoSchedule"}])
+def test_our_taint_without_a_value_is_taken_off_by_its_stand_in(
+    api: Script, cluster: KubernetesCluster, taint: dict[str, Any]
+) -> None:
+    api.says(Say(body=api_node(spec={"taints": [taint, FOREIGN]})), Say(body=api_node()))
+
+    cluster.give_back(node(), names.NO_ORDER)
+
+    assert api.asked[1].body["spec"] == {"unschedulable": False, "taints": [FOREIGN]}
+
+
 @pytest.mark.parametrize("method", ["take", "give_back"])
 @pytest.mark.parametrize(
     ("expected", "answers"),

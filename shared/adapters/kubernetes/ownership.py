@@ -76,8 +76,12 @@ def give_back_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] |
         return None
     if node.drain_taint is None and raw.cordoned_by_another:
         return _patch(node, None, {})
-    kept = [taint for taint in raw.taints if (taint.get("key"), taint.get("value", "")) != (_TAINT, order_id)]
+    kept = [taint for taint in raw.taints if not _is_of(taint, order_id)]
     return _patch(node, None, {"unschedulable": False, "taints": kept})
+
+
+def _is_of(taint: RawTaint, order_id: str) -> bool:
+    return taint.get("key") == _TAINT and (taint.get("value") or names.NO_ORDER) == order_id
 
 
 def _patch(node: Node, annotation: str | None, spec: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,8 @@ NODE_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 OUR_TAINT: Final = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 """NoSchedule, value = order id. The autoscaler strips this prefix from its node templates and does not call
 the node unready for it (cluster-autoscaler, utils/taints)."""
+NO_ORDER: Final = "unnamed"
+"""Stands for an order whose id is empty: a person may write our taint without a value."""
 OUR_ANNOTATION: Final = "ebb.internal/drain"
 """JSON {order_id, since}: who cordoned the node and when."""
 EVICTIONS_LABEL: Final = "ebb.internal/evictions"

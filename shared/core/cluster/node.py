@@ -75,8 +75,8 @@ class Node:
 
     @property
     def drain_taint(self) -> str | None:
-        """The order id in our taint, or None without our taint."""
-        return next((taint.value for taint in self.taints if taint.key == names.OUR_TAINT), None)
+        """The order id in our taint, `NO_ORDER` where it has no value, or None without our taint."""
+        return next((taint.value or names.NO_ORDER for taint in self.taints if taint.key == names.OUR_TAINT), None)
 
     def has_taint(self, key: str) -> bool:
         return any(taint.key == key for taint in self.taints)

@@ -1,7 +1,7 @@
 """What earlier passes and drains left behind: each finding once, none on what is younger than the picture."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -237,23 +237,23 @@ def test_each_sick_claim_or_node_has_one_cure(expected: list[Repair], patient: H
 @pytest.mark.parametrize(
     ("expected", "moved"),
     [
-        pytest.param([], "default/ReplicaSet/other", id="the scheduler has ended others for it: it waits for them"),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
-            "default/ReplicaSet/web",
-            id="not where we have moved pods of its workload",
+            NOW + timedelta(seconds=30), "default/ReplicaSet/other", id="the scheduler has ended others for it"
         ),
+        pytest.param(None, "default/ReplicaSet/web", id="not where we have moved pods of its workload"),
     ],
 )
-def test_a_pod_that_preempts_others_elsewhere_asks_for_no_node(expected: list[Repair], moved: str) -> None:
+def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
+    expected: datetime | None, moved: str
+) -> None:
     ends = pod("ends", on="n2", cpu=3, deleting=NOW + timedelta(seconds=30))
     waits = pod("p", cpu=2, owner="ReplicaSet/web", priority=1, nominated="n2", unschedulable_since=NOW)
     rows = {"default/old": PodProgress(uid="u", answer="granted", owner=moved, at=NOW)}
     picture = cluster([*ours().nodes, node("n2")], [ends, waits])
 
-    found = find_repairs(inputs(picture, drain("drained", ALIVE, drained_at=NOW, pods=rows)))
+    (found,) = find_repairs(inputs(picture, drain("drained", ALIVE, drained_at=NOW, pods=rows)))
 
-    assert list(found) == expected
+    assert (found.kind, found.why, found.not_before) == (RepairKind.RELEASE, Halt.DEMAND, expected)
 
 
 def test_what_is_found_of_a_claim_bears_the_pool_of_the_claim() -> None:

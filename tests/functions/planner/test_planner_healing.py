@@ -1,5 +1,6 @@
 """What a pass repairs: the traces of drains that died, met people, or left no room. On fakes."""
 
+import json
 from dataclasses import replace as with_changes
 from datetime import timedelta
 
@@ -14,7 +15,7 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
 from shared.errors import EbbError, Retryable, Terminal
-from tests.builders import NOW, buffer, claim, held, node, order, pod, policy
+from tests.builders import NOW, buffer, claim, held, node, order, our_taint, pod, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import begun, deliver_and_remove, fake_ebb, reschedule
 
@@ -125,6 +126,21 @@ def test_room_is_given_back_when_demand_returns() -> None:
     assert ebb.cluster.nodes["n1"].drain_taint is None
     backoff = ebb.remembered().backoffs["uid-n1"]
     assert (backoff.why, backoff.delay) == ("demand", timedelta(minutes=30))
+
+
+@pytest.mark.parametrize("by", ["the next pass", "a person"])
+def test_a_node_under_our_taint_without_a_value_is_given_back(by: str) -> None:
+    """Whoever wrote that, the node is cordoned for nothing: no order has an empty id."""
+    ebb = FakeEbb(node("n1", taints=(our_taint(""),), unschedulable=True), node("n2"), node("n3"), policy=policy())
+    ebb.pass_time(minutes=5)
+    if by == "a person":
+        ebb.deliver(json.dumps({"kind": "release", "node": "n1"}).encode())
+    else:
+        ebb.tick()
+        (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
+        ebb.deliver(release)
+
+    assert (ebb.cluster.nodes["n1"].unschedulable, ebb.cluster.nodes["n1"].taints) == (False, ())
 
 
 def preempting(ebb: FakeEbb) -> Pod:
