@@ -59,14 +59,14 @@ class Family:
 
 
 FAMILIES: Final = (
-    Family(PLAIN, 41, 5, 53, 250),
-    Family(Worlds("rich", lambda: begun_in(rich_settings()), drawn_rich), 331, 53, 131, 40),
-    Family(Worlds("returning", lambda: begun_in(returning_settings())), 173, 73, 131, 15),
-    Family(Worlds("buffered", lambda: begun_in(with_buffers())), 181, 53, 131, 10),
-    Family(Worlds("surging", lambda: begun_in(surging_settings()), owner=rolls_out), 331, 73, 131, 25),
-    Family(Worlds("steered", lambda: begun_in(steered_settings()), owner=ranks_or_scales_in), 113, 53, 131, 15),
-    Family(Worlds("answered", lambda: begun_in(answered_settings()[::2])), 499, 83, 263, 10),
-    Family(Worlds("neighbours", beside_neighbours), 499, 109, 263, 10),
+    Family(PLAIN, 41, 5, 89, 250),
+    Family(Worlds("rich", lambda: begun_in(rich_settings()), drawn_rich), 331, 53, 229, 40),
+    Family(Worlds("returning", lambda: begun_in(returning_settings())), 173, 73, 229, 15),
+    Family(Worlds("buffered", lambda: begun_in(with_buffers())), 181, 53, 229, 10),
+    Family(Worlds("surging", lambda: begun_in(surging_settings()), owner=rolls_out), 331, 73, 229, 25),
+    Family(Worlds("steered", lambda: begun_in(steered_settings()), owner=ranks_or_scales_in), 113, 53, 229, 15),
+    Family(Worlds("answered", lambda: begun_in(answered_settings()[::2])), 499, 83, 457, 10),
+    Family(Worlds("neighbours", beside_neighbours), 499, 109, 457, 10),
 )
 """Of the answered worlds those in which a history is short."""
 
