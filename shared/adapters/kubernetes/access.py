@@ -4,12 +4,14 @@ From a kubeconfig, or from what the GKE API said of the cluster and a Google tok
 cluster. The kubernetes package is imported here and in `client`, when first used: a dump needs none of it.
 """
 
+import hashlib
 import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from shared.adapters.clock import system_time
@@ -180,7 +182,15 @@ def _configuration() -> Any:
     return configuration
 
 
+@cache
 def _ca_file(pem: str) -> str:
-    with tempfile.NamedTemporaryFile("w", prefix="ebb-ca-", suffix=".pem", delete=False) as file:
-        file.write(pem)
-    return file.name
+    """Return a file of this process with the certificate: the client reads it anew for each connection pool."""
+    file = Path(_folder().name) / f"{hashlib.sha256(pem.encode()).hexdigest()[:16]}.pem"
+    file.write_text(pem)
+    return str(file)
+
+
+@cache
+def _folder() -> "tempfile.TemporaryDirectory[str]":
+    """Return a folder that goes with this process."""
+    return tempfile.TemporaryDirectory(prefix="ebb-ca-")
