@@ -4,7 +4,8 @@ One exception is the scheduler's own. What makes one more domain eligible for a 
 the emptiest, and then close fuller ones: a node that loses a taint (nodeTaintsPolicy: Honor), or a pod that loses its
 node affinity (nodeAffinityPolicy: Honor). These two laws are asked of pods without a spread. To drop the spread, or
 any rule of other pods, never takes a node away; but for a disk that the pod shares with them: while they use it, it is
-attached to their node, and takes no further place under that node's attach limit. These keep their volumes.
+attached to their node, and takes no further place under that node's attach limit. These keep their volumes. Nor is it
+a law of a DaemonSet that may go to more nodes: room is kept there for the pods of it that are still to come.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from msgspec import structs
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
+from shared.core.cluster.pod_kinds import is_daemon
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
@@ -49,8 +51,8 @@ def feasible(snapshot: Snapshot, spec: PodClass) -> set[str]:
 
 def others_ask_less(less: str, spec: PodClass, other: PodClass) -> PodClass:
     """Return what a pod beside one of `spec` asks for, less what the law speaks of."""
-    shares_disk = {*other.volumes} & {*spec.volumes}
-    return other if less == "volumes" and shares_disk else ASK_LESS[less](other)
+    keeps = {"volumes": bool({*other.volumes} & {*spec.volumes}), "node affinity": is_daemon(other)}
+    return other if keeps.get(less) else ASK_LESS[less](other)
 
 
 def drawn(snapshot: Snapshot, choice: int) -> PodClass:

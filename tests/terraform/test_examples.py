@@ -96,7 +96,7 @@ def test_of_the_identities_alone_the_rights_are_known(tool: Terraform, module: P
     assert f"terraform apply -target={target} " in (MODULE / "README.md").read_text(encoding="utf-8")
 
     found = outputs_of(tool, module / "examples" / "simple", "../../tests/mocks", *PRIVATE, target=target)
-    assert found["rbac"].count("@my-project.iam.gserviceaccount.com") == 4
+    assert found["rbac"].count("@my-project.iam.gserviceaccount.com") == 5
     assert "ebb" not in found
 
 
