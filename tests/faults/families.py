@@ -36,6 +36,8 @@ from tests.faults.worlds import with_buffers
 
 DEEPER: Final = 10
 """So many parts of each family has a deep run, where another one has one."""
+LONGER: Final = 2
+"""So many times fewer parts of what lasts for hours has a deep run: such a history costs five others."""
 UPGRADES_SHARE: Final = 19
 """Of the long upgrades of each world."""
 _CHUNK: Final = 50
@@ -94,8 +96,9 @@ def parts(seed: int, times: int = 1) -> Iterator[Part]:
             yield from _shares(f"calls: {base.name}", partial(_faulty_calls, base), family.call_share, seed, times)
             actions = partial(provider_actions, base)
             yield from _shares(f"actions: {base.name}", actions, family.action_share, seed, times)
-            yield from _shares(f"outages: {base.name}", partial(outages, base), family.outage_share, seed, times)
-            yield from _shares(f"upgrades: {base.name}", partial(long_upgrades, base), UPGRADES_SHARE, seed, times)
+            long = max(1, times // LONGER)
+            yield from _shares(f"outages: {base.name}", partial(outages, base), family.outage_share, seed, long)
+            yield from _shares(f"upgrades: {base.name}", partial(long_upgrades, base), UPGRADES_SHARE, seed, long)
         yield from _mixtures(family, seed * _SEEDS, family.mixtures * times)
 
 
