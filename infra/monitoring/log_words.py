@@ -56,6 +56,7 @@ LOG_WORDS: Final = (
     LogWord("continue", ("healed",), "A step of a drain had fallen silent; its order was published again.",
             "Nothing after one; if it comes again and again, look at the drainer's errors."),
     LogWord("continued", ("drain_step",), "The step's time is over; the drain goes on in a new message.", _NOTHING),
+    LogWord("early", ("drain_step",), "The order's `not_before` lies ahead: its message comes again.", _NOTHING),
     LogWord("whole_picture", ("drain_step",), "The whole cluster was read for this order, or a picture was shared.",
             _NOTHING),
     LogWord("ignore_not_allowed", ("drain_step",), "A person's order asked to ignore more than `manual.mayIgnore` of "
