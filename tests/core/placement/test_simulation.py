@@ -7,8 +7,9 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.placement import Candidate, Simulation, search
+from shared.core.placement.assignments import Move
 from shared.core.placement.bounds import MOST, share, shares
-from tests.builders import cluster, node, our_taint, pod, pod_class, resources
+from tests.builders import cluster, node, our_taint, pod, pod_class, resources, taint
 
 EVERY_WEB = LabelSelector((Requirement("app", "In", ("web",)),))
 
@@ -205,6 +206,29 @@ def test_the_node_of_a_pod_is_none_of_the_nodes_that_admit_it() -> None:
 
     assert refused is not None
     assert "other nodes that admit it: 0, with room for one: 0; packed" in refused.detail
+
+
+def announced_one() -> Simulation:
+    leaving = node("n1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
+    return Simulation.of(cluster([leaving, node("n2")], [pod("p", on="n1")]), announced=["n1"])
+
+
+def test_pods_of_an_announced_node_that_is_taken_move_and_are_reserved_no_more() -> None:
+    simulation = announced_one()
+    assert simulation.assignments.reservations() == (Move("default/p", "n2"),)
+
+    simulation.try_remove("n1")
+
+    assert simulation.assignments.reservations() == ()
+    assert simulation.assignments.moves() == {"n1": (Move("default/p", "n2"),)}
+
+
+def test_what_a_copy_takes_is_still_there_for_the_original() -> None:
+    simulation = announced_one()
+    simulation.copy().try_remove("n1")
+
+    assert simulation.try_remove("n1") is None
+    assert simulation.taken == ("n1",)
 
 
 def test_an_announced_node_is_not_taken_where_one_way_of_packing_has_no_place_for_its_pods() -> None:
