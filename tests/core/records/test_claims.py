@@ -18,6 +18,8 @@ from shared.core.records.claims import (
     longest_rate,
     open_breakers,
     settle,
+    settle_gone,
+    with_breakers,
     without_past,
 )
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
@@ -101,6 +103,12 @@ def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
             {"uid-n1": Backoff("n1", NOW - 25 * HOUR, 20 * HOUR, "deadline")},
             id="a failure long ago is forgotten",
         ),
+        pytest.param(
+            24 * HOUR,
+            Halt.DEADLINE,
+            {"uid-n1": Backoff("n1", NOW - 5 * HOUR, 20 * HOUR, "deadline")},
+            id="one before a long rest is not: it is the rest's end that counts",
+        ),
         pytest.param(24 * HOUR, Halt.OVERRULED, {}, id="a person who takes the node back has it for a day"),
         pytest.param(24 * HOUR, Halt.RELEASED, {}, id="a person's release likewise"),
     ],
@@ -120,6 +128,26 @@ def test_settling_twice_changes_nothing_the_second_time() -> None:
     once = settle(held(), "uid-n1", Halt.DEADLINE, NOW)
 
     assert settle(once, "uid-n1", Halt.DEADLINE, NOW + HOUR) == once
+
+
+@pytest.mark.parametrize(
+    ("expected", "gone"),
+    [
+        pytest.param({"uid-n2"}, {"uid-n1": "order"}, id="that order's"),
+        pytest.param({"uid-n1", "uid-n2"}, {"uid-n1": "earlier"}, id="none of a later order on the same node"),
+        pytest.param({"uid-n1", "uid-n2"}, {"uid-n3": "order"}, id="none of another node"),
+        pytest.param(set(), {"uid-n1": "order", "uid-n2": "order-2"}, id="all that are gone together"),
+    ],
+)
+def test_of_nodes_that_are_gone_only_the_claims_of_their_own_orders_end(
+    expected: set[str], gone: dict[str, str]
+) -> None:
+    before = ClusterState(claims={"uid-n1": claim("n1"), "uid-n2": claim("n2", order_id="order-2")})
+
+    after = settle_gone(before, gone, NOW)
+
+    assert set(after.claims) == expected
+    assert sum(each.nodes for each in after.reclaimed) == 2 - len(expected)
 
 
 @pytest.mark.parametrize(
@@ -169,6 +197,20 @@ def test_a_back_off_is_remembered_as_long_as_it_may_double(expected: bool, alive
 def test_a_breaker_is_forgotten_when_it_closes() -> None:
     held_back = ClusterState(breakers={"a": Breaker(NOW, "past"), "b": Breaker(NOW + SECOND, "now")})
     assert set(open_breakers(held_back, NOW)) == set(without_past(held_back, [], NOW).breakers) == {"b"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "standing"),
+    [
+        pytest.param("new", {}, id="none"),
+        pytest.param("old", {"a": Breaker(NOW + SECOND, "old")}, id="one that is open"),
+        pytest.param("new", {"a": Breaker(NOW, "old")}, id="one that has closed and was not swept yet"),
+    ],
+)
+def test_a_breaker_opens_over_every_one_but_an_open_one(expected: str, standing: dict[str, Breaker]) -> None:
+    after = with_breakers(ClusterState(breakers=standing), {"a": Breaker(NOW + HOUR, "new")}, NOW)
+
+    assert after.breakers["a"].why == expected
 
 
 @pytest.mark.parametrize(
