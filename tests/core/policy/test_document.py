@@ -249,14 +249,14 @@ def test_ratios_are_read_as_they_are_written() -> None:
 def test_defaults_stand_under_each_pool_and_enable_no_other() -> None:
     policy = policy_of(
         {
-            "defaults": {"enabled": True, "headroom": "5%", "disruption": {"consolidateAfter": "10m", "budgets": []}},
+            "defaults": {"enabled": True, "headroom": "7%", "disruption": {"consolidateAfter": "10m", "budgets": []}},
             "nodePools": {"a": {}, "b": {"headroom": "1%", "disruption": {"consolidateAfter": "1m"}}},
         }
     )
     a, b, other = policy.pool("a"), policy.pool("b"), policy.pool("z")
-    assert (a.enabled, a.headroom_percent, a.consolidate_after) == (True, 5, timedelta(minutes=10))
+    assert (a.enabled, a.headroom_percent, a.consolidate_after) == (True, 7, timedelta(minutes=10))
     assert (b.enabled, b.headroom_percent, b.consolidate_after, b.budgets) == (True, 1, timedelta(minutes=1), ())
-    assert (other.enabled, other.headroom_percent) == (False, 5)
+    assert (other.enabled, other.headroom_percent) == (False, 7)
 
 
 @pytest.mark.parametrize(

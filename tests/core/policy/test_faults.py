@@ -69,6 +69,9 @@ def budgets(*rows: object) -> dict[str, Any]:
             "nodePools.a.ignoreTaints[0]", '"k=v:NoSchedule"', pool(ignoreTaints=["k=v:NoSchedule"]), id="a taint"
         ),
         pytest.param("nodePools.a.rate.per", '"8d"', pool(rate={"nodes": 1, "per": "8d"}), id="too long a rate"),
+        pytest.param(
+            "nodePools.a.rate.per", '"7d1m"', pool(rate={"nodes": 1, "per": "7d1m"}), id="a rate a minute too long"
+        ),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_its_path(path: str, value: str, document: object) -> None:
