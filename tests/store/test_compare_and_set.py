@@ -1,6 +1,6 @@
 """The cluster's document: written only where it changes, and again with growing pauses where others were first."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -47,6 +47,24 @@ def test_a_change_is_made_again_after_a_pause_where_others_were_first(expected: 
     assert change_cluster(state, clock, change) == PAUSED
     assert len(tries) == others + 1
     assert clock.passed == pytest.approx(expected)
+
+
+def test_a_change_is_made_again_by_the_time_of_its_own_reading() -> None:
+    """What it grants or settles is dated by that: an earlier time would hold what has passed meanwhile."""
+    clock = FakeClock()
+    state = FakeState(now=clock.now)
+    times: list[datetime] = []
+
+    def change(found: ClusterState, now: datetime) -> ClusterState:
+        times.append(now)
+        if len(times) == 1:
+            clock.advance(30)
+            state.put(CLUSTER_KEY, ClusterState(), state.get(CLUSTER_KEY).version)
+        return pause(found, now)
+
+    change_cluster(state, clock, change)
+
+    assert times[1] - times[0] >= timedelta(seconds=30)
 
 
 def test_a_change_that_others_forestall_every_time_is_tried_later() -> None:

@@ -142,6 +142,25 @@ def test_a_breaker_that_stands_open_does_not_open_again() -> None:
     assert failing(opened=True).breakers == {}
 
 
+def test_one_that_has_closed_and_was_not_swept_yet_does() -> None:
+    before = failing(opened=False)
+    state = replace(before.state, breakers={"a": Breaker(NOW, "it has closed")})
+
+    assert HealingInput(before.snapshot, state, before.records, before.policy, NOW).breakers == before.breakers
+
+
+def test_of_several_reasons_a_pod_that_waits_now_is_told() -> None:
+    """It holds the pool for longest, and somebody can help it; that drains have failed is in their results."""
+    before = failing(opened=False)
+    seen = cluster(before.snapshot.nodes, [waits()])
+    records = {"order": replace(LIVING, pods=MOVED)}
+    bought = {"default/new": NOW - timedelta(minutes=1)}
+
+    found = HealingInput(seen, before.state, records, before.policy, NOW, scale_ups=bought)
+
+    assert found.breakers == found.stranded != {}
+
+
 @pytest.mark.parametrize(
     ("expected", "changes"),
     [

@@ -49,6 +49,9 @@ def stand(nodes: Iterable[Node], claims: dict[str, Claim] | None = None, rules: 
         pytest.param(
             {"uid-n2"}, node("n2", **SUSPENDED), {"uid-n2": claim("n2")}, id="one that is claimed all the same"
         ),
+        pytest.param(
+            {"uid-n2"}, node("n2", **SUSPENDED, taints=(our_taint(),)), {}, id="one that carries our taint all the same"
+        ),
     ],
 )
 def test_claims_our_taint_and_not_ready_nodes_use_up_the_budget(

@@ -73,6 +73,9 @@ def test_a_budget_that_asks_for_all_of_its_pods_is_told_from_one_that_waits(
         pytest.param(
             NOW_NOT, at_least(3, expected_pods=4, observed=False), None, id="what was counted for an older spec"
         ),
+        pytest.param(
+            NEVER, at_least(3, expected_pods=4, observed=False), 3, id="nor does that make a budget satisfiable"
+        ),
     ],
 )
 def test_replicas_that_are_not_counted_yet_make_no_budget_unsatisfiable(

@@ -19,6 +19,7 @@ from shared.core.rules.volumes import VolumeFacts
 from tests.builders import NOW, mounts, pdb, persistent_volume, pod, storage, volume_claim
 
 NAME = "default/Deployment/web"
+DEPLOYMENT = Deployment(name=NAME, wanted=1, created=1, updated=1, available=1)
 SURGE, MOVE, AVOID, NEVER = SingleReplicas.SURGE, SingleReplicas.MOVE, SingleReplicas.AVOID, SingleReplicas.NEVER
 SHUT = pdb("shut", allowed=0, app="web", max_unavailable=Limit(count=0), expected_pods=1)
 
@@ -101,6 +102,14 @@ def test_nothing_of_the_clusters_own_is_restarted() -> None:
     given = context(None, workloads={system.spec.workload: web()})
 
     assert "surge_kind" in kept(given, system)
+
+
+def test_each_deployment_is_counted_by_its_own_replicas() -> None:
+    api = replace(web(), name="default/Deployment/api", deployment=replace(DEPLOYMENT, name="default/Deployment/api"))
+    known = {"default/ReplicaSet/web": web(2), "default/ReplicaSet/api": api}
+    given = context(None, workloads=known, disruption_budgets=(SHUT,))
+
+    assert kept(given, pod("p"), pod("q", owner="ReplicaSet/api")) == ["surge_scattered"]
 
 
 def test_all_replicas_on_one_node_surge_together() -> None:
