@@ -4,12 +4,14 @@ from dataclasses import replace as with_changes
 
 import pytest
 
-from shared.core.records.orders import OrderKind, order_id
+from shared.answers import ClusterReading
+from shared.core.records.orders import Order, OrderKind, order_id
 from shared.core.records.state import ClusterState, Lease, Run
 from shared.documents import pool_key, run_key
 from shared.errors import EbbError, Retryable, Terminal
 from tests.builders import NOW, node, our_taint, pod, policy
 from tests.fake_cluster import BYTES
+from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import MINUTE, fake_ebb, marks
 
 
@@ -35,6 +37,59 @@ def test_marks_are_saved_before_orders_are_published() -> None:
 
     assert set(marks(ebb)) == {"uid-n1", "uid-n2", "uid-n3"}
     assert ebb.remembered().planner is None
+
+
+def slow(ebb: FakeEbb, seconds: float) -> FakeEbb:
+    """Let the picture of the cluster take so long, and each order as long again."""
+    read, publish = ebb.cluster.read, ebb.bus.publish
+
+    def reading() -> ClusterReading:
+        ebb.pass_time(seconds=seconds)
+        return read()
+
+    def publishing(order: Order) -> None:
+        ebb.pass_time(seconds=seconds)
+        publish(order)
+
+    ebb.cluster.read = reading  # type: ignore[method-assign]  # the API server is slow
+    ebb.bus.publish = publishing  # type: ignore[method-assign]  # and so is the bus
+    return ebb
+
+
+def test_an_order_names_the_begin_of_its_picture_and_is_issued_at_its_end() -> None:
+    """What was claimed while the picture was read may be missing in it."""
+    ebb = slow(fake_ebb(), 30)
+
+    ebb.tick()
+
+    (published,) = ebb.bus.published
+    assert (published.picture_at, published.issued_at) == (NOW, NOW + MINUTE / 2)
+
+
+def test_the_orders_of_a_slow_pass_are_on_their_way_after_it() -> None:
+    ebb = slow(fake_ebb(), 30)
+
+    ebb.tick()
+
+    assert set(ebb.remembered().published) == {"uid-n1"}
+    ebb.pass_time(minutes=4)
+    assert "n1" not in ebb.tick()["orders"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"),
+    [
+        pytest.param(False, 180, id="half of the pass's time"),
+        pytest.param(True, 181, id="more"),
+    ],
+)
+def test_a_pass_that_is_late_looks_no_further_ahead_whatever_its_schedule(expected: bool, seconds: float) -> None:
+    ebb = slow(fake_ebb(), seconds)
+    ebb.settings = with_changes(ebb.settings, pass_seconds=360, interval_seconds=1200)
+
+    ebb.tick()
+
+    assert ebb.log.of("run_summary")[-1]["search_braked"] is expected
 
 
 @pytest.mark.acceptance(32)

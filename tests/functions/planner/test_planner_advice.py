@@ -54,6 +54,10 @@ def test_a_cost_that_cannot_be_read_is_a_warning_in_the_log_of_a_pass() -> None:
     assert ebb.reasons("policy_warning") == ["unread_cost"]
     assert "disruption-cost is '-5' on 1 pod," in told(ebb)[0][1]
 
+    ebb.pass_time(minutes=5)
+    ebb.tick()
+    assert len(told(ebb)) == 1, "once a day, as all that is odd"
+
 
 def test_a_dry_run_is_no_warning_in_the_log_of_a_pass() -> None:
     ebb = fake_ebb(policy=replace(PLAIN, dry_run=True))

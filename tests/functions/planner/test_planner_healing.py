@@ -38,6 +38,40 @@ def test_a_node_that_is_gone_is_settled_and_leaves_the_budgets() -> None:
     assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "removed")
 
 
+def test_a_node_that_goes_in_the_middle_of_its_drain_ends_that_too() -> None:
+    """Its step may be dead: without an end in its record, nobody would ever tell how the order ended."""
+    ebb = fake_ebb()
+    ebb.tick()
+    ebb.cluster.failures["take"] = [Retryable("kubernetes", "killed")]
+    ebb.deliver(ebb.bus.published[0])
+    del ebb.cluster.nodes["n1"]
+    ebb.pass_time(minutes=1)
+
+    ebb.tick()
+
+    record = ebb.record(ebb.bus.published[0].order_id)
+    assert record is not None
+    assert (record.phase, record.outcome) == (DrainPhase.SETTLED, "removed")
+
+
+@pytest.mark.parametrize(
+    ("expected", "unschedulable"),
+    [pytest.param(0, True, id="as it was left"), pytest.param(1, False, id="its cordon is gone")],
+)
+def test_of_a_drained_node_the_autoscaler_is_asked_only_where_somebody_cleared_its_cordon(
+    expected: int, unschedulable: bool
+) -> None:
+    ebb = fake_ebb()
+    begun(ebb)
+    ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=unschedulable))
+    ebb.pass_time(minutes=1)
+    ebb.cluster.calls.clear()
+
+    ebb.tick()
+
+    assert [call[0] for call in ebb.cluster.calls].count("deletion_begun_at") == expected
+
+
 def test_a_node_that_is_gone_makes_room_in_the_budget_of_the_very_pass_that_finds_it() -> None:
     ebb = fake_ebb(policy=policy(budgets=ONE_NODE))
     reschedule(ebb)
