@@ -1,6 +1,7 @@
 """How old a reading may be that a drain goes by: as long as its constant says, and no second longer."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,16 +9,20 @@ import pytest
 
 from functions.drainer import shared_snapshots
 from functions.drainer.observe import Observer
+from functions.drainer.other_drains import with_others
+from functions.drainer.prove import prove
 from functions.drainer.receive import PushReply
 from functions.drainer.session import DrainSession
 from shared.answers import Eviction
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.pod import Pod
+from shared.core.draining.observation import Observation, Proof
 from shared.core.records.drain_record import DrainRecord
+from shared.core.records.state import ClusterState
 from shared.documents import drain_key
 from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord
-from tests.builders import NOW, mounts, node, order, pod, volume_claim
+from tests.builders import NOW, claim, mounts, node, order, pod, policy, volume_claim
 from tests.builders import storage as stored
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 from tests.functions.fake_ebb import FakeEbb
@@ -62,11 +67,16 @@ def calls(ebb: FakeEbb, *names: str) -> int:
     return sum(call[0] in names for call in ebb.cluster.calls)
 
 
-def observer(ebb: FakeEbb, **known: Any) -> Observer:
-    """Return what a step of a drain sees with; `known` is in its record."""
+def step(ebb: FakeEbb, **known: Any) -> DrainSession:
+    """Return a step of a drain; `known` is in its record."""
     ebb.state.put(drain_key("order"), DrainRecord(order=order(), node_uid="uid-n1", begun_at=NOW, **known), None)
     leased = LeasedRecord(ebb.state, "step")
-    return Observer(DrainSession(ebb.ports, order(), leased, leased.open(order(), ebb.clock, 480)))
+    return DrainSession(ebb.ports, order(), leased, leased.open(order(), ebb.clock, 480))
+
+
+def observer(ebb: FakeEbb, **known: Any) -> Observer:
+    """Return what a step of a drain sees with."""
+    return Observer(step(ebb, **known))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +91,52 @@ def test_a_drain_reads_what_changes_slowly_every_five_seconds(expected: int, sec
     eyes.observe()
 
     assert (calls(ebb, "unbound_pods"), calls(ebb, "pods_on")) == (expected, 2)
+
+
+def test_what_undoes_a_drain_is_not_what_was_remembered() -> None:
+    ebb = fake_ebb()
+    eyes = observer(ebb)
+    eyes.observe()
+
+    ebb.remember(ClusterState(paused=True))
+
+    assert (eyes.observe().paused, eyes.observe_anew().paused) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"), [pytest.param(True, 0, id="as old as the claim"), pytest.param(False, 1, id="older")]
+)
+def test_where_waiting_pods_fit_is_told_by_no_picture_of_before_the_claim(expected: bool, seconds: float) -> None:
+    ebb = fake_ebb(one_instance=True)
+    drain = step(ebb)
+    shared_snapshots.whole_snapshot(drain, ClusterState(), NOW)
+
+    observed = with_others(drain, Observation(None, claim("n1", since=NOW + timedelta(seconds=seconds))))
+
+    assert observed.others is not None
+    assert (observed.others.picture is not None) is expected
+
+
+def test_a_drain_proves_anew_on_a_picture_of_after_its_last_proof() -> None:
+    """Another drain has read one in between: it is young, and yet of before the last proof's end."""
+    ebb = fake_ebb(one_instance=True)
+    drain = step(ebb, cordoned_at=NOW)
+    ebb.pass_time(seconds=15)
+    shared_snapshots.whole_snapshot(drain, ClusterState(), ebb.clock.now())
+    ebb.pass_time(seconds=6)
+
+    assert prove(drain, ebb.cluster.nodes["n1"], Proof(NOW, NOW)).taken_at == ebb.clock.now()
+
+
+def test_a_node_reborn_since_others_were_read_is_counted_once() -> None:
+    two = policy(cluster_wide={"minimum_nodes": 2})
+    ebb = FakeEbb(node("n1"), node("n2"), policy=two, one_instance=True)
+    shared_snapshots.nodes_and_budgets(ebb.ports, ebb.clock.now())
+    ebb.cluster.put(replace(node("n1"), uid="uid-second"))
+
+    ebb.drain(order(node_uid="uid-second"))
+
+    assert ebb.reasons("drain_result") == ["minimum_nodes"]
 
 
 @pytest.mark.parametrize(

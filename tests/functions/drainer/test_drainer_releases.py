@@ -74,6 +74,13 @@ def test_a_release_for_an_orphan_spares_a_drain_that_lives() -> None:
     assert holder(ebb) is None
 
 
+def test_a_release_that_nobody_needs_any_more_does_not_wait_for_the_policy() -> None:
+    ebb = fake_ebb()
+    ebb.policy.policy = Retryable("storage", "timeout")
+
+    assert ebb.deliver(released(origin=Origin.PLANNER, why="paused")) is PushReply.DONE
+
+
 def test_a_giving_back_that_was_cut_short_is_finished_by_the_next_message() -> None:
     ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]

@@ -169,6 +169,18 @@ def test_a_node_given_back_is_remembered_with_the_pods_it_was_given_back_for() -
     assert ebb.remembered().backoffs["uid-n1"].gave_way_for == (mark("default/new"),)
 
 
+def test_a_giving_back_that_was_cut_short_still_tells_for_which_pod_it_was() -> None:
+    """Else the next drain would give its node back for the very same pod at once."""
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
+    reborn_without_a_place(ebb)
+    ebb.cluster.failures["give_back"] = [Retryable("kubernetes", "timeout")]
+
+    assert ebb.drain(order()) is PushReply.AGAIN
+    assert ebb.deliver(order()) is PushReply.DONE
+
+    assert ebb.remembered().backoffs["uid-n1"].gave_way_for == (mark("default/new"),)
+
+
 def test_a_record_that_cannot_be_read_gives_no_node_back_in_our_stead() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)

@@ -68,6 +68,17 @@ def test_a_drain_that_gives_its_node_back_withdraws_what_it_requested() -> None:
     assert not record.pods["default/p"].moved, "it has moved no pod"
 
 
+def test_what_it_evicted_beside_a_request_that_it_withdraws_stays_told() -> None:
+    plain = pod("plain", on="n1", kind=pod_class(owner="ReplicaSet/plain"))
+    ebb = fake_ebb(pod("p", on="n1", kind=KIND), plain)
+    ebb.later(60, lambda: setattr(ebb.policy, "policy", policy(cluster_wide={"paused": True})))
+
+    record = drained(ebb)
+
+    assert {key: row.moved for key, row in record.pods.items()} == {"default/p": False, "default/plain": True}
+    assert ebb.log.of("drain_result")[-1]["pods_evicted"] == 1
+
+
 def test_at_the_deadline_it_says_whom_it_waited_for() -> None:
     record = drained(fake_ebb())
 

@@ -309,6 +309,9 @@ def test_a_restart_that_could_not_be_undone_is_undone_by_the_next_pass() -> None
     assert (found["reason"], NAME in str(found["message"])) == ("orphan", True)
     assert "a restart of ours stood without a living claim" in str(found["message"])
     assert (restarts(ebb)[-1], answers(ebb)[-1]) == ("", "undone")
+    record = ebb.record()
+    assert record is not None
+    assert not record.surges[NAME].stuck
 
 
 def webhook_is_down(ebb: FakeEbb, failures: int) -> None:
