@@ -87,6 +87,7 @@ def test_a_pod_that_fits_nowhere_anyhow_asks_for_no_new_proof(expected: bool, wa
         pytest.param(False, {}, {"n1": ago(5)}, id="one since that may have moved pods"),
         pytest.param(False, {}, {"n1": ago(4), "n2": ago(6)}, id="the older of two"),
         pytest.param(False, {"n1": ago(300)}, {}, id="one that ended since"),
+        pytest.param(False, {"n1": ago(300)}, {"n2": ago(4)}, id="one that ended since, and another in its place"),
         pytest.param(True, {}, {"n1": claim("n1", order_id="mine", since=NOW - timedelta(seconds=9))}, id="its own"),
     ],
 )
@@ -112,6 +113,14 @@ def test_a_claim_that_the_proof_did_not_count_makes_it_void(expected: bool, sinc
     taken = room_was_claimed(ours, ClusterState(), ClusterState(claims={"n2": since}), proved_anew=anew)
 
     assert taken is expected
+
+
+def test_the_drainers_own_proof_is_the_same_once_its_node_is_claimed() -> None:
+    """Somebody may have been first since the state was read: that is told by the claim, not by the proof."""
+    picture = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1)])
+    claimed = ClusterState(claims={"uid-n1": claim("n1")})
+
+    assert no_place(picture.node_by_name["n1"], Situation(picture, claimed, policy())) == ()
 
 
 @pytest.mark.parametrize(

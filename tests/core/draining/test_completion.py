@@ -335,6 +335,13 @@ def test_what_a_workload_had_before_counts_a_pod_whose_replacement_is_still_to_c
     assert stood == {SET: Replicas(bound=expected, available=workloads[SET].available or 0, workload=WEB)}
 
 
+def test_what_a_workload_had_before_its_first_eviction_stands_when_more_of_its_pods_go() -> None:
+    """Else what the first ones lack would never be owed."""
+    stood = with_baselines(record(), observed(workloads=web(3, available=3)), [pod("second", on="n1")])
+
+    assert stood == {SET: FOUR}
+
+
 @pytest.mark.parametrize(
     ("expected", "seen"),
     [

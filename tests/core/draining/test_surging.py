@@ -139,6 +139,15 @@ def test_a_surge_that_comes_to_nothing_ends_the_drain(
     assert found.why is expected
 
 
+def test_of_several_new_pods_without_a_node_the_first_by_name_is_told_at_every_look() -> None:
+    waits = [
+        pod(name, owner="ReplicaSet/web", unschedulable_since=NOW - 60 * SECOND, created=NOW)
+        for name in ("new-b", "new-a", "new-c")
+    ]
+
+    assert step(ROLLING, WRITTEN, unbound=tuple(waits)) == GiveBack(Halt.SURGE_PENDING, "default/new-a")
+
+
 def test_what_was_read_before_the_restart_tells_nothing_of_it() -> None:
     assert step(AT_REST, structs.replace(WRITTEN, at=NOW + SECOND)) == Await()
 

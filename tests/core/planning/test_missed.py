@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.prices import load
+from shared.core.cluster.names import SAFE_TO_EVICT
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.missed import MissedSaving, missed_savings
 from shared.core.policy import Budget, Limit, Policy
@@ -54,6 +55,14 @@ def test_a_saving_is_missed_by(expected: list[tuple[str, int]], pods: list[Any],
     found = told(pods, rules)
     assert [(each.reason, each.nodes) for each in found] == expected
     assert all((each.pool, each.per_hour) == ("a", each.nodes * PRICE) for each in found)
+
+
+def test_of_several_pods_that_keep_a_node_the_first_ones_word_counts() -> None:
+    """It is the word that the decision names first, so that metric and explanation agree."""
+    stays = pod("stays", on="n1", annotations={SAFE_TO_EVICT: "false"}, owner="ReplicaSet/stays")
+    found = {each.reason for each in told([small(1, owner=None), stays, small(2)])}
+
+    assert found == {"not_replicated"}
 
 
 def test_a_mark_that_is_too_young_is_a_saving_to_come() -> None:

@@ -8,11 +8,12 @@ import pytest
 from shared.core.cluster import names
 from shared.core.placement import Simulation
 from shared.core.placement.no_place import NoPlace
+from shared.core.planning.candidates import holder
 from shared.core.planning.plan import PlannedOrder, Verdict
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_time import DrainTime
-from tests.builders import NOW, claim, cluster, node, pdb, pod, pod_class, policy, taint
+from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, pod_class, policy, taint
 from tests.core.planning.passes import ordered, plan, verdicts
 
 
@@ -63,6 +64,17 @@ def test_the_pods_of_a_node_that_the_autoscaler_deletes_keep_their_room(expected
 
     assert ordered(made) == expected
     assert expected or verdicts(made)["n1"] == ("keep", "no_place_for_pods")
+
+
+@pytest.mark.parametrize(
+    ("expected", "claims"),
+    [
+        pytest.param("order", {"uid-n1": claim("n1")}, id="its claim's, whatever somebody wrote on the node"),
+        pytest.param("another", {}, id="without a claim our taint's"),
+    ],
+)
+def test_a_node_is_held_by_the_order_of(expected: str, claims: Any) -> None:
+    assert holder(node("n1", taints=(our_taint("another"),)), ClusterState(claims=claims)) == expected
 
 
 SLOW = pod_class(owner="ReplicaSet/slow", labels={"app": "slow"})
