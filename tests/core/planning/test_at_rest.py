@@ -18,7 +18,7 @@ from shared.core.policy import Budget, Limit, Policy, Preference, Rate, Schedule
 from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.disruption import EVICTION, eviction_cost
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, buffer, cluster, held, node, pod, policy
+from tests.builders import NOW, buffer, cluster, held, node, pdb, pod, policy
 from tests.core.planning.passes import MINUTE, marked, ordered, plan, verdicts
 
 HOUR = timedelta(hours=1)
@@ -47,6 +47,24 @@ def test_a_node_that_is_less_used_does_not_spoil_two_that_save_more() -> None:
     made = plan(one_or_two(), rules())
     assert (ordered(made), made.at_rest and made.at_rest.nodes) == (["left", "right"], ("left", "right"))
     assert verdicts(made)["big"][0] == "keep"
+
+
+def test_what_cannot_go_after_all_keeps_no_room_from_what_could() -> None:
+    """The pods of both go one after another, and take ten minutes each: the drain would never end in time."""
+    picture, start = one_or_two(), NOW - HOUR
+    slow = {"cpu": 0.5, "node_selector": SSD, "owner": "ReplicaSet/slow", "labels": {"app": "slow"}}
+    kept = [each for each in picture.pods if each.name not in {"p-left", "p-right"}]
+    late = [
+        pod(f"{name}-{number}", on=name, started=start, ready_since=start + 10 * MINUTE, **slow)
+        for name in ("left", "right")
+        for number in range(2)
+    ]
+
+    made = plan(cluster(picture.nodes, [*kept, *late], disruption_budgets=(pdb("slow", app="slow"),)), rules())
+
+    assert made.at_rest is not None
+    assert made.at_rest.nodes == ("left", "right")
+    assert (ordered(made), verdicts(made)["left"]) == (["big"], ("keep", "drain_too_long"))
 
 
 def beside_a_buffer() -> Snapshot:
@@ -169,6 +187,14 @@ def test_a_node_must_be_worth_its_evictions(expected: list[str], least: int) -> 
     for name in {"big", "left"}.difference(expected):
         assert verdicts(made)[name] == ("keep", "saving_too_small")
     assert set(made.marks["a"].marks) == {"uid-big", "uid-left"}
+
+
+def test_pods_that_go_with_their_node_are_no_evictions_that_it_must_be_worth() -> None:
+    agents = [pod(f"agent{number}", on="n1", cpu=0.1, owner=f"DaemonSet/agent{number}") for number in range(9)]
+
+    made = plan(cluster([node("n1"), node("n2", pool="b")], [pod("p", on="n1"), *agents]), rules(minimum_saving=90))
+
+    assert ordered(made) == ["n1"]
 
 
 def test_what_a_node_saves_is_said_for_each_eviction() -> None:
