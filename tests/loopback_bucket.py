@@ -1,5 +1,6 @@
 """A bucket on loopback that answers as a test tells it: for what the simulated GKE's bucket will not do."""
 
+import re
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from types import TracebackType
@@ -43,11 +44,12 @@ class LoopbackBucket:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 bucket.requests.append((self.path, self.headers.get("Authorization")))
-                status, body = bucket.answer()
+                status, whole = bucket.answer()
+                body = whole[: _most(self.headers.get("Range", ""))] if status == 206 else whole
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
                 if status == 206:
-                    self.send_header("Content-Range", f"bytes 0-{len(body) - 1}/{len(body)}")
+                    self.send_header("Content-Range", f"bytes 0-{len(body) - 1}/{len(whole)}")
                 self.end_headers()
                 self.wfile.write(body)
 
@@ -55,3 +57,9 @@ class LoopbackBucket:
                 """Say nothing."""
 
         return Handler
+
+
+def _most(asked: str) -> int | None:
+    """Return how many bytes were asked for, from the first; None = all."""
+    last = re.fullmatch(r"bytes=0-(\d+)", asked)
+    return int(last[1]) + 1 if last else None

@@ -7,6 +7,7 @@ import pytest
 
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy import Policy
+from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy, EbbError, Retryable, Terminal
 from tests.adapters.time_limits import patience
 from tests.loopback_bucket import LoopbackBucket
@@ -56,6 +57,18 @@ def test_a_stand_in_is_asked_once_and_without_credentials(monkeypatch: pytest.Mo
         [(path, authorization)] = bucket.requests
         assert path == "/storage/v1/b/policies/o/a%20folder%2Fpolicy.yaml?alt=media"
         assert authorization is None
+
+
+def test_a_policy_that_is_a_byte_too_long_is_refused_and_never_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    with LoopbackBucket() as bucket:
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
+        source = BucketPolicy("policies", "policy.yaml", parse)
+        bucket.data = b"x" * MOST_POLICY_BYTES
+        assert source.read().hash == bucket.data.decode()
+
+        bucket.data += b"x"
+        with pytest.raises(BadPolicy, match="larger"):
+            source.read()
 
 
 @pytest.mark.parametrize("path", [pytest.param("", id="a folder"), pytest.param("file/policy.yaml", id="below a file")])

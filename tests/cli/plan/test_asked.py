@@ -42,6 +42,12 @@ def test_they_are_sorted_by(expected: list[str], sort: Sort) -> None:
     assert [node.name for node in wanted(view, AskedNodes(sort=sort))] == expected
 
 
+def test_a_tool_gets_the_first_of_those_that_were_asked_for() -> None:
+    found = wanted(_view(), AskedNodes(pools=("b",), top=2))
+
+    assert [node.name[-4:] for node in found] == ["0004", "0005"]
+
+
 def test_what_top_leaves_out_is_counted() -> None:
     view = view_of(plan(busy("n1"), busy("n2"), busy("n3"), waiting("n4")))
     assert shown(view, AskedNodes(top=1)).more == 2

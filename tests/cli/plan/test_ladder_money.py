@@ -38,6 +38,22 @@ def test_printed_money_subtracts_as_it_is_printed(now: int, alone: int, rest: in
 @pytest.mark.parametrize(
     ("expected", "now", "rest"),
     [
+        pytest.param("33%", 3_000, 2_000, id="a third"),
+        pytest.param("66%", 3_000, 1_000, id="two thirds are not 67%"),
+        pytest.param("99%", 1_000, 1, id="not all"),
+        pytest.param("0%", 1_000, 1_000, id="nothing"),
+        pytest.param("0%", 0, 0, id="nothing of nothing"),
+    ],
+)
+def test_no_greater_share_is_saved_than_is(expected: str, now: int, rest: int) -> None:
+    ladder = of(now, now, rest)
+
+    assert LadderMoney(ladder).saved_share(ladder.at_rest) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "now", "rest"),
+    [
         pytest.param(("$646,000", "$391,000", "$255,000"), 73_773_500, 44_706_800, id="three digits"),
         pytest.param(("$646,300", "$644,800", "$1,500"), 73_773_500, 73_600_000, id="two of what is saved"),
         pytest.param(("$8,760", "$8,760", "$0"), 1_000_000, 1_000_000, id="nothing saved"),
