@@ -73,6 +73,9 @@ NEEDS = "The disruption budget web needs 3 healthy pods and has 3 currently"
             id="several PDBs",
         ),
         pytest.param(Eviction(Answer.LATER, "500 etcd"), 500, status(500, "etcd"), id="any other 500"),
+        pytest.param(
+            Eviction(Answer.LATER, f"500 {RECREATED}"), 500, status(500, RECREATED), id="a 500 with a conflict's words"
+        ),
         pytest.param(Eviction(Answer.LATER, "504 timeout"), 504, status(504, "timeout"), id="504"),
         pytest.param(
             Eviction(Answer.TERMINATING, "403 being terminated"),

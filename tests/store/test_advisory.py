@@ -47,3 +47,9 @@ def test_how_long_the_autoscaler_waits_is_unknown_only_without_compute_classes(u
     (sentence,) = said(warn_of_unread_buffers, Buffers(unread=(unread,)))
 
     assert ("ComputeClasses" in sentence) is (unread == "computeclasses")
+
+
+def test_it_is_unknown_as_well_where_more_than_they_could_not_be_read() -> None:
+    (sentence,) = said(warn_of_unread_buffers, Buffers(unread=tuple(LISTS)))
+
+    assert "ComputeClasses" in sentence

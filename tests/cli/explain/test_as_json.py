@@ -8,7 +8,17 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from functions.cli.explain.as_json import explained
+from functions.cli.explain.meant import meant
+from functions.cli.explain.usage import ShownUsage
 from functions.cli.main import app
+from functions.cli.plan.view import view_of
+from shared.adapters.prices import load
+from shared.core.planning.explanation import Explainer
+from shared.core.planning.make_plan import make_plan
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import cluster, node, pod, policy, resources
 from tests.cli import dumps
 
 
@@ -24,6 +34,16 @@ def _text(dump: Path, *words: str, output: str = "json") -> str:
 def _explained(dump: Path, word: str) -> dict[str, Any]:
     (found,) = json.loads(_text(dump, word))["explained"]
     return dict(found)
+
+
+def test_a_pod_that_was_resized_asks_for_one_thing_here_and_another_elsewhere() -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("web", on="n1", cpu=1, booked=resources(cpu=2))])
+    situation = Situation(snapshot, ClusterState(), policy())
+    plan = make_plan(situation, {}, load())
+
+    told = explained(view_of(plan), Explainer(situation, plan), meant(situation, "default/web"), ShownUsage())
+
+    assert (told["requests"]["cpu_millis"], told["needs_elsewhere"]["cpu_millis"]) == (2000, 1000)
 
 
 KEPT = {"to", "runner_up", "not_modelled", "blockers", "restarts"}
