@@ -18,7 +18,7 @@ from shared.adapters.kubernetes.dump.kinds import OPTIONAL
 from shared.answers import PoolsReading
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import NodePool
-from shared.core.policy import DrainSettings, EvictionResponders, Policy
+from shared.core.policy import DrainSettings, EvictionResponders, Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.documents import CLUSTER_KEY
 from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal
@@ -154,6 +154,13 @@ def test_a_healthy_installation_is_told_check_by_check() -> None:
 def test_what_is_amiss_is_found_with_a_remedy(expected: tuple[str, Grade], found: InstallationParts) -> None:
     assert bad(found) == [expected]
     assert all(each.remedy.endswith(".") for each in examine(found) if each.grade is not Grade.OK)
+
+
+def test_a_pool_that_is_not_there_and_not_enabled_either_is_nothing_amiss() -> None:
+    rules = policy()
+    there_and_gone = replace(rules, pools={**rules.pools, "gone": PoolPolicy(enabled=False)})
+
+    assert bad(parts(rules=there_and_gone)) == []
 
 
 NO_AUTOSCALERS = frozenset({("list", "verticalpodautoscalers")})

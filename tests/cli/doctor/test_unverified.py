@@ -70,7 +70,12 @@ def found_in(given: FakeCluster) -> list[CheckResult]:
             "waiting",
             Grade.OK,
             "with 1 pod beside",
-            cluster(other(**WAITING), pod("web", on="n1"), pod("agent", on="n1", owner="DaemonSet/agent")),
+            cluster(
+                other(**WAITING),
+                pod("web", on="n1"),
+                pod("agent", on="n1", owner="DaemonSet/agent"),
+                pod("proxy", on="n1", owner="Node/n1", annotations={names.MIRROR: "x"}),
+            ),
             id="waits, with a pod of its own",
         ),
         pytest.param(
