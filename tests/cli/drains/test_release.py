@@ -155,6 +155,7 @@ def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixtu
         pytest.param(False, {"uid-n1": claim("n1")}, (node("n1"),), id="its claim stands"),
         pytest.param(False, {}, (node("n1", taints=(our_taint(),)),), id="its taint stands"),
         pytest.param(True, {"uid-n1": claim("n1", order_id="next")}, (node("n1"),), id="another order took it since"),
+        pytest.param(True, {}, (node("n1", taints=(our_taint("next"),)),), id="it carries another order's taint since"),
         pytest.param(True, {}, (node("n1"),), id="neither stands"),
         pytest.param(True, {}, (), id="the node is gone"),
         pytest.param(True, {}, (node("n1", uid="reborn", taints=(our_taint(),)),), id="another node bears its name"),
