@@ -52,7 +52,7 @@ def test_a_node_that_is_less_used_does_not_spoil_two_that_save_more() -> None:
 def test_what_cannot_go_after_all_keeps_no_room_from_what_could() -> None:
     """The pods of both go one after another, and take ten minutes each: the drain would never end in time."""
     picture, start = one_or_two(), NOW - HOUR
-    slow = {"cpu": 0.5, "node_selector": SSD, "owner": "ReplicaSet/slow", "labels": {"app": "slow"}}
+    slow: dict[str, Any] = {"cpu": 0.5, "node_selector": SSD, "owner": "ReplicaSet/slow", "labels": {"app": "slow"}}
     kept = [each for each in picture.pods if each.name not in {"p-left", "p-right"}]
     late = [
         pod(f"{name}-{number}", on=name, started=start, ready_since=start + 10 * MINUTE, **slow)
