@@ -208,9 +208,11 @@ def test_the_node_of_a_pod_is_none_of_the_nodes_that_admit_it() -> None:
     assert "other nodes that admit it: 0, with room for one: 0; packed" in refused.detail
 
 
+LEAVING = node("n1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
+
+
 def announced_one() -> Simulation:
-    leaving = node("n1", taints=(taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),))
-    return Simulation.of(cluster([leaving, node("n2")], [pod("p", on="n1")]), announced=["n1"])
+    return Simulation.of(cluster([LEAVING, node("n2")], [pod("p", on="n1")]), announced=["n1"])
 
 
 def test_pods_of_an_announced_node_that_is_taken_move_and_are_reserved_no_more() -> None:
@@ -233,8 +235,10 @@ def test_what_a_copy_takes_is_still_there_for_the_original() -> None:
 
 def test_an_announced_node_is_not_taken_where_one_way_of_packing_has_no_place_for_its_pods() -> None:
     """Its pods fit only if they are packed; the autoscaler may put them otherwise."""
-    nodes = [node("n1"), node("n2", cpu=3), node("n3", cpu=2)]
+    nodes = [LEAVING, node("n2", cpu=3), node("n3", cpu=2)]
     parts = [pod("a-small", on="n1", cpu=1), pod("b-small", on="n1", cpu=1), pod("c-large", on="n1", cpu=2)]
     simulation = Simulation.of(cluster(nodes, [*parts, pod("d", on="n2", cpu=1)]), announced=["n1"])
 
+    assert simulation.announced == {"n1"}
     assert simulation.try_remove("n1") is not None
+    assert simulation.taken == ()
