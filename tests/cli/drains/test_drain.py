@@ -199,6 +199,20 @@ def test_a_refusal_of_an_older_drainer_points_to_explain() -> None:
 
 
 @pytest.mark.parametrize(
+    ("expected", "outcome"),
+    [
+        pytest.param(HALT_REMEDIES["paused"], "given_back", id="given back: the node is to be ordered again"),
+        pytest.param(REMEDIES[Unremovable.PAUSED], "refused", id="refused"),
+    ],
+)
+def test_a_word_that_refusals_and_halts_share_has_the_remedy_of_what_happened(expected: str, outcome: str) -> None:
+    ending = ending_of(DrainRecord(order=order("n1"), phase=DrainPhase.SETTLED, outcome=outcome, why="paused"), None)
+
+    assert ending is not None
+    assert ending.sentences[-1] == expected
+
+
+@pytest.mark.parametrize(
     ("expected", "options"),
     [pytest.param((1, "n9: refused, node_unknown."), (), id="waits"), pytest.param((0, ""), ("--no-wait",), id="not")],
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from functions.cli.inputs import Sources, gather
 from functions.cli.plan import as_json
@@ -16,7 +17,7 @@ from functions.cli.report.cluster_section import workloads_and_pods
 from functions.cli.report.compute import material_of
 from functions.cli.report.document import document
 from functions.cli.report.extra import ExtraSection, Line, Plot
-from functions.cli.report.keeping import kept_by
+from functions.cli.report.keeping import KeptNodes, kept_by
 from functions.cli.report.material import Material
 from functions.cli.report.zone_section import zones
 from shared.core.cluster.names import ZONE_LABEL
@@ -238,6 +239,26 @@ def test_a_policy_that_is_paused_says_so_in_the_calendar(tmp_path: Path) -> None
     assert found["calendar"]["notes"] == ["paused is true: nothing is drained at any time."]
 
 
+@pytest.mark.parametrize(
+    ("expected", "zones_written"),
+    [
+        pytest.param("Europe/Amsterdam", ("Europe/Amsterdam",) * 2, id="one"),
+        pytest.param("UTC", ("Europe/Amsterdam", "America/New_York"), id="several: that of none of them"),
+    ],
+)
+def test_the_calendars_hours_are_those_of_the_zone_of_all_schedules(
+    expected: str, zones_written: tuple[str, ...], tmp_path: Path
+) -> None:
+    sources = reports.shop(tmp_path, 6)
+    windows = ", ".join(f'{{schedule: "0 20 * * *", duration: 8h, timeZone: {zone}}}' for zone in zones_written)
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        f"nodePools: {{web-pool: {{enabled: true, disruption: {{windows: [{windows}]}}}}}}\n", encoding="utf-8"
+    )
+
+    assert reports.told(Sources(sources.dumps, policy=policy))["report"]["calendar"]["time_zone"] == expected
+
+
 def test_equal_dumps_give_equal_reports(tmp_path: Path) -> None:
     first, second = (json.dumps(reports.told(reports.shop(tmp_path, 20))) for _ in range(2))
     assert first == second
@@ -286,3 +307,16 @@ def test_a_workload_keeps_the_node_of_a_pod(*, keeps: bool, reason: Reason, made
     one = replace(made, view=replace(made.view, nodes=(replace(first, decision=decision),)))
 
     assert list(kept_by(one)) == [made.workload_of(held)] * keeps
+
+
+def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: Material) -> None:
+    held = made.now.pods[0]
+    twin = structs.replace(held, name="twin", uid="twin")
+    first = next(each for each in made.view.nodes if each.name == held.node)
+    blockers = tuple(Blocker(PodBlock.LOCAL_STORAGE, each.key) for each in (held, twin))
+    shown = replace(first, decision=replace(first.decision, blockers=blockers))
+    now = replace(made.now, pods=(*made.now.pods, twin))
+
+    kept = kept_by(replace(made, now=now, view=replace(made.view, nodes=(shown,))))
+
+    assert kept[made.workload_of(held)] == KeptNodes(1, first.decision.cost)
