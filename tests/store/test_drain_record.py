@@ -10,7 +10,7 @@ from shared.core.records.drain_record import DrainPhase, DrainRecord, Replicas
 from shared.core.records.state import Lease
 from shared.documents import drain_key
 from shared.errors import Stale
-from shared.store.drain_record import KEPT_FOR, Busy, LeasedRecord
+from shared.store.drain_record import KEPT_FOR, Busy, LeasedRecord, OtherNode
 from tests.builders import NOW, order
 from tests.fakes import FakeClock, FakeState
 
@@ -57,6 +57,24 @@ def test_who_was_overtaken_settles_nothing() -> None:
     with pytest.raises(Stale):
         overtaken.settle(NOW, Outcome.GIVEN_BACK)
     assert stored(state).outcome == "removed"
+
+
+def test_a_drain_begins_when_its_record_is_made_however_old_its_order_is() -> None:
+    state = FakeState()
+    LeasedRecord(state, "step").open(order(issued_at=MINUTE_AGO), FakeClock(), 25)
+
+    assert stored(state).begun_at == NOW
+
+
+def test_an_order_that_named_no_uid_is_of_the_node_that_it_was_claimed_for() -> None:
+    """A node reborn under its name is another one: what the record says was done is not done to it."""
+    state = FakeState()
+    leased = LeasedRecord(state, "step")
+    leased.open(order(node_uid=""), FakeClock(), 25)
+    leased.write(NOW, node_uid="uid-n1")
+
+    with pytest.raises(OtherNode):
+        LeasedRecord(state, "step").open(order(node_uid="uid-second"), FakeClock(), 25)
 
 
 @pytest.mark.parametrize(
