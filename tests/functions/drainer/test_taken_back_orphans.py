@@ -85,6 +85,18 @@ def test_what_is_left_on_an_orphan_tells_whether_a_person_wants_it(
     assert left_alone == ({"uid-n1": ("n1", "overruled", OVERRULED_FOR)} if expected == "overruled" else {})
 
 
+def test_without_the_annotation_the_claim_tells_that_the_autoscaler_cleared_the_cordon() -> None:
+    ebb = planner_ebb()
+    begun(ebb)
+    lose_the_annotation(ebb)
+    fail_to_delete(ebb)
+    (held,) = ebb.remembered().claims.values()
+
+    ebb.deliver(released(order_id=held.order_id, origin=Origin.PLANNER, why="overruled"))
+
+    assert ebb.cluster.nodes["n1"].drain_taint == held.order_id
+
+
 def test_the_pass_that_finds_it_does_not_order_it_anew() -> None:
     ebb = planner_ebb()
     begun(ebb)
