@@ -1,7 +1,9 @@
 """How a mutant ends, and which tests are asked: tests made for it are collected in a process of their own."""
 
 import faulthandler
+import gc
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,12 +59,19 @@ def within_a_run(folder: Path, work: Callable[[Suite], None]) -> None:
     (folder / FILE).write_text(TESTS)
 
     def run() -> int:
+        _leave_behind()
         os.chdir(folder)
         collect([FILE], work)
         return 0
 
     faulthandler.cancel_dump_traceback_later()  # a fork would wait for ever for the thread that watches this test
     assert fate(ended(forked(run))[1]) is Fate.SURVIVED
+
+
+def _leave_behind() -> None:
+    """Blame no test of the new process for what tests before left in this one, nor for a warning about it."""
+    gc.freeze()
+    warnings.resetwarnings()
 
 
 def mutant_of(folder: Path, after: str) -> Mutant:
@@ -109,6 +118,7 @@ def test_the_projects_own_tests_are_collected_under_its_own_settings() -> None:
     found: list[str] = []
 
     def run() -> int:
+        _leave_behind()
         os.chdir(ROOT)
         collect(["tests/core/simulated_days/test_pod_lives.py"], lambda suite: found.extend(suite.items))
         return int(not found)
