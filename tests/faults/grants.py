@@ -71,7 +71,7 @@ class Grants:
         now = [*self._broken(grant, cluster.nodes, cluster), *self._forbidden(grant, cluster)]
         if not now:
             return []
-        seen = (each for call, rows in cluster.lists.items() if call.startswith(DRAINER) for each in rows)
+        seen = (each for call, each in cluster.lists.items() if call.startswith(DRAINER))
         fresh = (each for each in seen if 0 <= grant.began - each.at <= FRESH)
         then = [[*self._broken(grant, each.nodes, cluster), *self._forbidden(grant, cluster)] for each in fresh]
         self._excuses.note(Excuse.LISTED_BEFORE, not all(then))

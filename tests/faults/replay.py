@@ -12,8 +12,6 @@ from infra.local.scaling.view import RESERVED
 
 Entry = Mapping[str, Any]
 TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb="
-LISTS_KEPT = 300.0
-"""Seconds: longer than any call is paused."""
 DELETING = "ToBeDeletedByClusterAutoscaler="
 NODES = "/api/v1/nodes"
 
@@ -60,8 +58,7 @@ class ReplayedCluster:
     once_ready: set[str] = field(default_factory=set)
     cordons: set[str] = field(default_factory=set)
     """Nodes whose cordon is Ebb's: set by it, and not undone since."""
-    lists: dict[str, list[Sighting]] = field(default_factory=dict)
-    """By call, what it read within `LISTS_KEPT`: a write that is long on its way rests on an older list."""
+    lists: dict[str, Sighting] = field(default_factory=dict)
     looks: dict[tuple[str, str], Sighting] = field(default_factory=dict)
     set_out: dict[str, float] = field(default_factory=dict)
     """When the request at hand set out, by actor, where it was long on its way."""
@@ -103,8 +100,7 @@ class ReplayedCluster:
     def _seen(self, entry: Entry) -> None:
         call, path = call_of(entry["user_agent"]), entry["path"]
         if path == NODES:
-            kept = [each for each in self.lists.get(call, ()) if self.at - each.at <= LISTS_KEPT]
-            self.lists[call] = [*kept, Sighting(self.at, dict(self.nodes))]
+            self.lists[call] = Sighting(self.at, dict(self.nodes))
         elif path.startswith(f"{NODES}/"):
             name = path.rpartition("/")[2]
             found = self.nodes.get(name)

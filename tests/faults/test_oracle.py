@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults import ebb_actions
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.replay import NODES, TAINT, moments
+from tests.faults.replay import TAINT, moments
 from tests.faults.waiting_times import Bound, CordonTimes
 
 EBB, PERSON = "ebb/push-1", "person"
@@ -79,20 +79,3 @@ def test_what_stands_longer_than_promised_is_excused_and_counted(
 ) -> None:
     excuses = Excuses()
     assert (Bound(excuses, LONGEST, extra).is_broken(seconds), excuses.used[Excuse.DISTURBED]) == expected
-
-
-def listed(at: float) -> dict[str, Any]:
-    """A list of all nodes by one push."""
-    return {"type": "request", "at": at, "user_agent": EBB, "verb": "GET", "path": NODES, "code": 200}
-
-
-def test_a_claim_that_is_long_on_its_way_is_judged_by_the_list_that_stood_when_it_set_out() -> None:
-    """The same push lists nodes again before its write takes effect."""
-    entries = [FRESH, listed(1), node(31, "cluster-autoscaler", cordoned=True), listed(35), listed(400)]
-    seen = [
-        [(each.at, each.nodes["n1"]["unschedulable"]) for each in cluster.lists.get("push-1", ())]
-        for _, cluster in moments([*entries, FRESH])
-    ]
-
-    assert seen[-2] == [(1, False), (35, True)]
-    assert seen[-1] == [(400, True)]
