@@ -102,6 +102,8 @@ def _still_demanded(context: ReleaseContext) -> bool:
     if context.claim is None or _is_others(context.node):
         return False
     waiting = filter(is_waiting, context.session.ports.cluster.unbound_pods())
+    if context.session.order.not_before is not None:  # for a pod that preempts: others were there before, and stay
+        return any(pod.nominated for pod in waiting)
     return any(map(partial(waits_long, now=context.now), waiting) if _in_upgrade(context) else waiting)
 
 

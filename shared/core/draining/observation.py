@@ -73,7 +73,7 @@ class Observation:
     unbound: tuple[Pod, ...] = ()
     """Read after the workloads: of pods that came in between it is better to know too many than too few."""
     deletion_begun_at: datetime | None = None
-    """When the autoscaler last failed to delete the node; read only where our cordon was cleared under our taint."""
+    """When the autoscaler last began to delete the node; read only where our cordon was cleared under our taint."""
     policy: Policy | None = None
     """None: missing or invalid; a running drain goes on with the settings of its claim."""
     paused: bool = False

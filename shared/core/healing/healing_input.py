@@ -96,7 +96,8 @@ class HealingInput:
 
         Where pods wait, too, they come first: a node that is given back for one is no buffer's yet.
         """
-        return {} if self.wanted else nodes_for_buffers(self.snapshot, self._held)
+        served = all(each.not_before is not None for each in self.wanted.values())
+        return nodes_for_buffers(self.snapshot, self._held) if served else {}
 
     @cached_property
     def _held(self) -> tuple[Node, ...]:

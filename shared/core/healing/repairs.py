@@ -58,6 +58,12 @@ def _stopped(held: StandingClaim) -> Repair | None:
 def _demand(held: StandingClaim) -> Repair | None:
     """Demand has returned: the room that this node is goes first (before any new node is bought)."""
     found = held.inputs.wanted.get(held.claim.node)
+    return held.release(Halt.DEMAND, found.pod.key) if found and found.not_before is None else None
+
+
+def _later_demand(held: StandingClaim) -> Repair | None:
+    """The same for a pod whose place elsewhere is being emptied; the release is void where it gets that place."""
+    found = held.inputs.wanted.get(held.claim.node)
     return held.release(Halt.DEMAND, found.pod.key, found.not_before) if found else None
 
 
@@ -175,4 +181,6 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     _watchdog,
     _unwatched,
     _cordon_lost,
+    # what may end by itself hides nothing else
+    _later_demand,
 )

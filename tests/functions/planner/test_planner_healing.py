@@ -186,16 +186,32 @@ def preempting(ebb: FakeEbb) -> Pod:
     return high
 
 
+def test_a_pod_that_preempts_hides_no_other_repair() -> None:
+    """One in each pass would keep a node cordoned for ever."""
+    ebb = fake_ebb()
+    begun(ebb)
+    ebb.pass_time(minutes=40)
+    preempting(ebb)
+    ebb.bus.published.clear()
+
+    ebb.tick()
+
+    assert [(each.node, each.why) for each in ebb.bus.published if each.why] == [("n1", "watchdog")]
+
+
 @pytest.mark.parametrize(
     ("freed", "gets_its_place"),
     [pytest.param(True, False, id="the lower one never ends"), pytest.param(False, True, id="it has its place")],
 )
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a pod that fits nowhere"])
 def test_a_node_held_from_a_pod_that_preempts_goes_back_when_the_grace_is_over(
-    freed: bool, gets_its_place: bool
+    freed: bool, gets_its_place: bool, beside: bool
 ) -> None:
     """It was given back by the next pass but one: after 310 s."""
     ebb = fake_ebb()
     begun(ebb)
+    if beside:
+        ebb.cluster.put(pod("huge", cpu=500, unschedulable_since=NOW))
     high = preempting(ebb)
     ebb.pass_time(seconds=10)
     ebb.tick()
