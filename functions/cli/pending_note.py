@@ -9,9 +9,9 @@ from typing import Final
 from functions.cli.format import count, some
 from shared.core.cluster.pod import Pod
 
-_PENDING: Final = "{pods} {are} pending ({names}); every figure counts the room that {they}."
+_PENDING: Final = "{pods} {are} pending ({names}); every figure counts the room that {they}, where there is any."
 _NO_PLACE: Final = (
-    "{pods} of those pending {have} no place now ({names}): nodes that the autoscaler may add are in no figure."
+    "{pods} {have} no place now ({names}) and {count} in no figure; nor do nodes that the autoscaler may add."
 )
 
 
@@ -25,8 +25,9 @@ def pending_note(pending: Sequence[Pod]) -> str:
 
 def no_place_note(left: Sequence[Pod]) -> str:
     """Return which of those that are pending have no place; empty where all have one."""
-    have = "has" if len(left) == 1 else "have"
-    return _NO_PLACE.format(pods=f"{len(left):,}", have=have, names=_named(left)) if left else ""
+    have, counts = ("has", "counts") if len(left) == 1 else ("have", "count")
+    pods = count(len(left), "pending pod")
+    return _NO_PLACE.format(pods=pods, have=have, count=counts, names=_named(left)) if left else ""
 
 
 def _named(pods: Sequence[Pod]) -> str:
