@@ -42,13 +42,13 @@ def test_above():
     assert above(5)
 
 def test_amount():
-    assert amount("cpu", "2") == 2000
+    assert amount("cpu", "2.000000") == 2000
 
 def test_constant():
     assert CLAIM_WITHIN.total_seconds() == 600
 
 def test_that_fails():
-    assert amount("cpu", "2") == 3000
+    assert amount("cpu", "2.000000") == 3000
 """
 FILE = "test_example.py"
 
@@ -70,7 +70,7 @@ def within_a_run(folder: Path, work: Callable[[Suite], None]) -> None:
 
 def _leave_behind() -> None:
     """Blame no test of the new process for what tests before left in this one, nor for a warning about it."""
-    gc.freeze()
+    gc.disable()
     warnings.resetwarnings()
 
 
