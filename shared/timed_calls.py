@@ -1,4 +1,4 @@
-"""Outside calls with their durations: one DEBUG line for each call of a port, for who looks for what is slow.
+"""Outside calls with their durations: one DEBUG line for each call of a port, to find what is slow.
 
 Must not change a call, its answer or its failure.
 """
@@ -12,6 +12,12 @@ from shared.ports import Clock, Log, Ports
 
 TIMED = ("cluster", "pools", "state", "policy", "orders")
 """The ports that lead to other machines."""
+
+
+def with_log(ports: Ports, log: Log, level: str) -> Ports:
+    """Return the ports of one call, which write to its own log; at DEBUG each outside call is timed."""
+    own = replace(ports, log=log)
+    return timed_calls(own) if level == "DEBUG" else own
 
 
 def timed_calls(ports: Ports) -> Ports:

@@ -5,7 +5,6 @@ Must not hold rules: it translates and nothing else.
 
 import sys
 import uuid
-from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
 
@@ -17,7 +16,7 @@ from shared.errors import EbbError, Retryable
 from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log, Ports
 from shared.settings import Settings
-from shared.timed_calls import timed_calls
+from shared.timed_calls import with_log
 from shared.wiring import ports_of
 
 
@@ -34,8 +33,7 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     log: Log = JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project)
     log = log.bind(trace=trace_id(dict(request.headers)))
     try:
-        ports = replace(_ports(settings), log=log)
-        ports = timed_calls(ports) if settings.log_level == "DEBUG" else ports
+        ports = with_log(_ports(settings), log, settings.log_level)
     except Retryable as fault:
         log.event("drain_step", f"The message will come again: {fault}", severity="WARNING", reason="retryable")
         return "", PushReply.AGAIN.value

@@ -19,7 +19,7 @@ from shared.errors import EbbError, Retryable, Stale
 from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log
 from shared.settings import Settings
-from shared.timed_calls import timed_calls
+from shared.timed_calls import with_log
 from shared.wiring import ports_of, prices_of
 
 SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
@@ -40,9 +40,7 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     log = log.bind(run_id=call.run_id, trace=trace_id(dict(request.headers)))
     try:
         deps = _deps(settings)
-        ports = replace(deps.ports, log=log)
-        ports = timed_calls(ports) if settings.log_level == "DEBUG" else ports
-        return tick(replace(deps, ports=ports), call), 200
+        return tick(replace(deps, ports=with_log(deps.ports, log, settings.log_level)), call), 200
     except (Retryable, Stale) as fault:
         log.event("run_summary", f"The pass ended early: {fault}", severity="WARNING", reason="unreachable")
         return {"error": str(fault), "run_id": call.run_id}, 503

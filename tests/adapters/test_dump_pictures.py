@@ -53,6 +53,8 @@ def names(found: DumpedCluster) -> tuple[list[str], list[str]]:
 
 
 N1, N2 = node("n1"), node("n2")
+OWN: Object = {"kind": "Namespace", "metadata": {"name": KUBE_SYSTEM, "uid": "u"}}
+"""By which two files are of one cluster."""
 
 
 @pytest.mark.parametrize(
@@ -71,8 +73,7 @@ N1, N2 = node("n1"), node("n2")
 def test_of_two_pictures_of_one_cluster_the_newer_counts(
     expected: tuple[list[str], list[str]], early: list[Object], late: list[Object], tmp_path: Path
 ) -> None:
-    both = [{"kind": "Namespace", "metadata": {"name": KUBE_SYSTEM, "uid": "u"}}]
-    found = read(tmp_path, at(EARLY, *early, *both), at(LATE, *late, *both))
+    found = read(tmp_path, at(EARLY, *early, OWN), at(LATE, *late, OWN))
 
     assert names(found) == expected
     assert [f"{each.time:%H}" for each in found.prints] == ["10", "11"]
@@ -94,8 +95,7 @@ def test_of_two_pictures_of_one_cluster_the_newer_counts(
 def test_what_was_printed_in_pieces_is_put_together(
     expected: tuple[list[str], list[str]], early: list[Object], late: list[Object], tmp_path: Path
 ) -> None:
-    both = [{"kind": "Namespace", "metadata": {"name": KUBE_SYSTEM, "uid": "u"}}]
-    found = read(tmp_path, at(EARLY, *early, *both), at(LATE, *late, *both))
+    found = read(tmp_path, at(EARLY, *early, OWN), at(LATE, *late, OWN))
 
     assert (names(found), found.prints) == (expected, ())
 

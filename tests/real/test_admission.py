@@ -219,15 +219,13 @@ def ending(new_corner: Callable[[], Corner]) -> Callable[[Raw], str]:
     """Try, dry and as the drainer, to evict a pod with such options; return how it was refused, empty if it was not."""
     corner = new_corner()
     [pod] = corner.run("ending", replicas=1)
-    name = pod["metadata"]["name"]
+    return lambda options: eviction_tried(corner, pod["metadata"]["name"], deleteOptions=options)
+
+
+def eviction_tried(corner: Corner, name: str, **options: Raw) -> str:
     path = f"/api/v1/namespaces/{corner.namespace}/pods/{name}/eviction?dryRun=All"
-
-    def attempt(options: Raw) -> str:
-        meta = {"name": name, "namespace": corner.namespace}
-        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": meta, "deleteOptions": options}
-        return _tried(corner.plane, path, body)
-
-    return attempt
+    meta = {"name": name, "namespace": corner.namespace}
+    return _tried(corner.plane, path, {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": meta, **options})
 
 
 def _tried(plane: ControlPlane, path: str, body: Raw) -> str:
@@ -294,23 +292,10 @@ def test_nobody_else_is_asked(plane: ControlPlane, node: str) -> None:
 
 def test_a_namespace_may_keep_its_pods(plane: ControlPlane, corner: Corner) -> None:
     [pod] = corner.run("web", replicas=1)
-    eviction = {
-        "apiVersion": "policy/v1",
-        "kind": "Eviction",
-        "metadata": {"name": pod["metadata"]["name"], "namespace": corner.namespace},
-    }
-    path = f"/api/v1/namespaces/{corner.namespace}/pods/{pod['metadata']['name']}/eviction?dryRun=All"
-    words = (AS_DRAINER, "create", "--raw", path, "-f", "-")
+    name = pod["metadata"]["name"]
 
-    plane.kubectl(*words, stdin=json.dumps(eviction))
+    assert eviction_tried(corner, name) == ""
     plane.kubectl("label", "namespace", corner.namespace, "ebb.internal/evictions=never")
 
-    def refused() -> bool:
-        try:
-            plane.kubectl(*words, stdin=json.dumps(eviction))
-        except ControlPlaneError as answer:
-            return "keeps its pods from Ebb" in str(answer)
-        return False
-
-    until("a refusal by the namespace's label", refused)
-    plane.api.evict(corner.namespace, pod["metadata"]["name"])
+    until("a refusal by the namespace's label", lambda: "keeps its pods from Ebb" in eviction_tried(corner, name))
+    plane.api.evict(corner.namespace, name)

@@ -53,13 +53,15 @@ def _by_pod(
     owing = {each.record.order.order_id: (each, _missing(each.record, observed, workload)) for each in drains}
     left = [each for each, missing in owing.values() if missing]
     late = [pod for pod in _late(observed, workload, grace, now) if any(_may_owe(each, pod) for each in left)]
-    homes = _homes(late, drains, others.picture) if len(left) > 1 else {}
-    for pod in late[: max((missing for _, missing in owing.values()), default=0)]:
+    first = late[: max((missing for _, missing in owing.values()), default=0)]
+    due = {pod.key: _drains_due(pod, others.backoffs, grace, now) for pod in first}
+    homes = _homes([pod for pod in first if due[pod.key]], drains, others.picture) if len(left) > 1 else {}
+    for pod in first:
         ranked = sorted(
             (each for each in left if _may_owe(each, pod)),
             key=lambda each: _rank(each, observed, pod, homes.get(pod.key, ())),
         )
-        for chosen in ranked[: _drains_due(pod, others.backoffs, grace, now)]:
+        for chosen in ranked[: due[pod.key]]:
             left.remove(chosen)
             yield pod, chosen
 

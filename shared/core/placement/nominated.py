@@ -42,20 +42,22 @@ def place_preempting(
     placed: dict[str, datetime] = {}
     for pod in waiting:
         node = packing.arrays.index.get(pod.nominated)
-        going = _gone_soon(packing, pod, node, now) if node is not None and node in nodes else {}
-        if node is not None and going and packing.takes_later(packing.arrays.kind_of[pod.spec], node, [*going]):
-            _keep_room(packing, packing.arrays.kind_of[pod.spec], node)
-            placed[pod.uid] = max(going.values())
+        if node is None or node not in nodes:
+            continue
+        kind, going = packing.arrays.kind_of[pod.spec], _gone_soon(packing, pod, node, now)
+        if going and packing.takes_later(kind, node, going):
+            _keep_room(packing, kind, node)
+            placed[pod.uid] = max(each.deleting for each in going if each.deleting is not None)
     return placed
 
 
-def _gone_soon(packing: Packing, pod: Pod, node: int, now: datetime) -> Mapping[Pod, datetime]:
-    """Return the pods on the node that give way to this one, each with the end of its grace."""
+def _gone_soon(packing: Packing, pod: Pod, node: int, now: datetime) -> list[Pod]:
+    """Return the pods on the node that give way to this one; `deleting` is the end of their grace."""
     if pod.unschedulable_since is None or now >= pod.unschedulable_since + PATIENCE:
-        return {}
+        return []
     until = pod.unschedulable_since + PATIENCE
     ending = (each for each in packing.arrays.ending(node) if each.spec.priority < pod.spec.priority)
-    return {each: each.deleting for each in ending if each.deleting is not None and now <= each.deleting <= until}
+    return [each for each in ending if each.deleting is not None and now <= each.deleting <= until]
 
 
 def _keep_room(packing: Packing, kind: int, node: int) -> None:

@@ -22,14 +22,15 @@ class Print(NamedTuple):
 
 def give_way(stale: DumpContents, fresh: DumpContents) -> bool:
     """Drop of an older picture what a newer one of the same things holds; return whether its pods were others."""
-    again = _is_again(fresh, stale)
+    names = _namespaces(fresh)
+    again = _is_again(fresh, stale, names)
     differ = again and _places(fresh) != _places(stale)
     if again or not fresh.nodes.keys().isdisjoint(stale.nodes):
         stale.doubted = (stale.doubted | stale.nodes.keys()) - fresh.nodes.keys()
     if again:
         for old, new in zip(stale.rows(), fresh.rows(), strict=True):
             if new and old is not stale.nodes:
-                _drop(old, fresh)
+                _drop(old, names)
         if fresh.demand:
             stale.demand.clear()
     return differ
@@ -42,17 +43,15 @@ def drop_what_is_gone(contents: DumpContents) -> None:
         contents.nodes.pop(name, None)
 
 
-def _is_again(fresh: DumpContents, stale: DumpContents) -> bool:
-    names = _namespaces(fresh)
+def _is_again(fresh: DumpContents, stale: DumpContents, names: set[str]) -> bool:
     if not names or not (fresh.nodes or _is_whole(names)):
         return False
     share_nodes = not fresh.nodes.keys().isdisjoint(stale.nodes)
     return not fresh.pods.keys().isdisjoint(stale.pods) or (share_nodes and bool(names & _namespaces(stale)))
 
 
-def _drop(old: dict[str, Any], fresh: DumpContents) -> None:
-    """Drop rows, of objects in namespaces only where the newer picture was printed."""
-    names = _namespaces(fresh)
+def _drop(old: dict[str, Any], names: set[str]) -> None:
+    """Drop rows, of objects in namespaces only where the newer picture was printed: in those of its pods."""
     for key in list(old):
         namespace, is_in_one, _ = key.partition("/")
         if not is_in_one or _is_whole(names) or namespace in names:
