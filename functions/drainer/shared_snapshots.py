@@ -135,8 +135,7 @@ def budgets_and_unbound(
 ) -> BudgetsAndUnbound:
     """Return the PodDisruptionBudgets and the pods that no node has yet, unless `shared` as they stand now.
 
-    `between` is done between two calls. Whoever counts replacements must not have read the waiting pods before the
-    workloads' own counts.
+    `between` is done between two calls. To count replacements, read the waiting pods after the workloads' own counts.
 
     Raises:
         Retryable: a part cannot be read, or another order has been reading for too long.

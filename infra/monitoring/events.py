@@ -194,7 +194,7 @@ EVENTS: Final = (
         (),
         ("run_id",),
         (
-            Field("call", Type.TEXT, "whom and what it asked"),
+            Field("call", Type.TEXT, "the port and its method, such as cluster.node"),
             Field("seconds", Type.NUMBER, "how long it took, also where it failed"),
         ),
     ),

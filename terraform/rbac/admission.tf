@@ -21,7 +21,7 @@ resource "kubernetes_manifest" "fences" {
   manifest = each.value
 
   field_manager {
-    force_conflicts = true # what somebody edited by kubectl is put right again
+    force_conflicts = true # an apply restores what somebody edited by kubectl
   }
 }
 
@@ -31,7 +31,7 @@ resource "kubernetes_manifest" "fence_bindings" {
   manifest = each.value
 
   field_manager {
-    force_conflicts = true # what somebody edited by kubectl is put right again
+    force_conflicts = true # an apply restores what somebody edited by kubectl
   }
 
   depends_on = [kubernetes_manifest.fences]

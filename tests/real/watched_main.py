@@ -1,4 +1,4 @@
-"""Ebb in place of the root's `main.py`, with the stacks of all its threads once a minute, for whoever finds it stalled.
+"""Ebb in place of the root's `main.py`, which writes the stacks of all its threads once a minute.
 
 What it writes is read only where a test has waited in vain.
 """

@@ -184,7 +184,7 @@ def _configuration() -> Any:
 
 @cache
 def _ca_file(pem: str) -> str:
-    """Return a file of this process with the certificate: the client reads it anew for each connection pool."""
+    """Return a file of this process with the certificate: the client reads it for each connection pool."""
     file = Path(_folder().name) / f"{hashlib.sha256(pem.encode()).hexdigest()[:16]}.pem"
     file.write_text(pem)
     return str(file)

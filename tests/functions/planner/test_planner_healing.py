@@ -164,7 +164,7 @@ def test_room_is_given_back_when_demand_returns() -> None:
 
 @pytest.mark.parametrize("by", ["the next pass", "a person"])
 def test_a_node_under_our_taint_without_a_value_is_given_back(by: str) -> None:
-    """Whoever wrote that, the node is cordoned for nothing: no order has an empty id."""
+    """Such a node is cordoned for nothing: no order has an empty id."""
     ebb = FakeEbb(node("n1", taints=(our_taint(""),), unschedulable=True), node("n2"), node("n3"), policy=policy())
     ebb.pass_time(minutes=5)
     if by == "a person":
