@@ -59,11 +59,6 @@ class SharedReading(Generic[T]):
         self._reading = OneAtATime(what)
         self._last: T | None = None
 
-    @property
-    def last(self) -> T | None:
-        """The newest reading, however old; None where there is none, or one is being made."""
-        return self._last
-
     def get(self, is_good: Callable[[T], bool], read: Callable[[], T], sleep: Sleep) -> tuple[T, bool]:
         """Return a reading that the caller calls good, and whether another call had made it.
 

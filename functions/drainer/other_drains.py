@@ -11,7 +11,7 @@ from shared.core.draining.observation import Observation, OtherDrain, OtherDrain
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import Claim
 from shared.documents import drain_key
-from shared.errors import Unreadable
+from shared.errors import Retryable, Unreadable
 from shared.store.compare_and_set import read_cluster
 
 MOST_READS: Final = 10
@@ -41,14 +41,20 @@ def with_others(session: DrainSession, observed: Observation) -> Observation:
     drains = tuple(_others(session, state.claims))
     theirs = {controller for each in drains for controller in each.record.before}
     seen, _ = shared_snapshots.workloads(session.ports, theirs - observed.workloads.keys(), session.time.now())
-    others = OtherDrains(drains, tuple(state.backoffs.values()), _picture(session, observed.claim))
+    picture = _picture(session, observed.claim) if drains else None
+    others = OtherDrains(drains, tuple(state.backoffs.values()), picture)
     return replace(observed, others=others, workloads={**seen, **observed.workloads})
 
 
 def _picture(session: DrainSession, claim: Claim | None) -> Snapshot | None:
-    """Return the last whole picture of this instance, unless it is older than the claim. None is read: a pod waits."""
-    last = session.ports.shared.whole.last
-    return last.snapshot if last and claim and last.snapshot.taken_at >= claim.since else None
+    """Return a whole picture of this instance since the claim; None where it has none and cannot read one now.
+
+    All drains choose alike only if each has one, so an instance that has none reads it once, although a pod waits.
+    """
+    try:
+        return shared_snapshots.picture_since(session, claim.since).snapshot if claim else None
+    except Retryable:
+        return None
 
 
 def _others(session: DrainSession, claims: Mapping[str, Claim]) -> Iterator[OtherDrain]:

@@ -84,6 +84,15 @@ def whole_snapshot(
     return found
 
 
+def picture_since(session: DrainSession, since: datetime) -> WholeSnapshot:
+    """Return a picture of the whole cluster that this instance has read since then, however old. Raises Retryable."""
+
+    def is_good(last: WholeSnapshot) -> bool:
+        return last.snapshot.taken_at >= since
+
+    return session.ports.shared.whole.get(is_good, lambda: _read(session), session.ports.clock.sleep)[0]
+
+
 def _read(session: DrainSession) -> WholeSnapshot:
     ports = session.ports
     state, _, began_at = read_cluster(ports.state)

@@ -68,6 +68,9 @@ OWN: Object = {"kind": "Namespace", "metadata": {"name": KUBE_SYSTEM, "uid": "u"
                      id="a node is gone with its pod"),
         pytest.param((["n1"], ["a@n1", "logs-n1@n1"]), [N1, on("n1", "a"), system("n1"), on("n1", "b", "gone")],
                      [N1, on("n1", "a"), system("n1")], id="a namespace is gone"),
+        pytest.param((["n1"], ["a@n1", "b@n1", "c@n1", "d@n1", "logs-n1@n1"]),
+                     [N1, on("n1", "a"), *(on("n1", each, each) for each in "bcd"), system("n1")],
+                     [N1, on("n1", "a"), system("n1")], id="two namespaces of five"),
     ],
 )  # fmt: skip
 def test_of_two_pictures_of_one_cluster_the_newer_counts(

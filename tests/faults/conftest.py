@@ -29,9 +29,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.write_line(f"{sums.histories:,} histories, seed {SEED}, {of}{short}")
     excused = ", ".join(f"{name} {times:,}" for name, times in sorted(sums.excused.items())) or "none"
     terminalreporter.write_line(f"excused in histories: {excused}")
-    terminalreporter.write_line(
-        f"longest wait of a moved pod while Ebb held its node and nothing hindered it: {sums.longest_wait:.0f} s"
-    )
+    waits = ", ".join(f"{kind} {seconds:.0f} s" for kind, seconds in sorted(sums.waits.items()))
+    terminalreporter.write_line(f"longest wait of a moved pod while Ebb held its node and nothing hindered it: {waits}")
     terminalreporter.write_line(f"CPU: {1000 * _cpu() / max(sums.histories, 1):.0f} ms a history, start-up included")
 
 

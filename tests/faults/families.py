@@ -85,6 +85,11 @@ class Part:
     def __str__(self) -> str:
         return f"{self.of}, {self.number} of {self.parts}" if self.parts > 1 else self.of
 
+    @property
+    def kind(self) -> str:
+        kind, colon, _ = self.of.partition(": ")
+        return kind if colon else "mixtures"
+
     def histories(self) -> Iterator[History]:
         return islice(self.whole(), self.number, None, self.parts)
 

@@ -22,7 +22,7 @@ DRAINER = "push-"
 
 @dataclass(frozen=True)
 class Grant:
-    """One claim as it was granted; `began` is when its compare-and-set began."""
+    """One claim as it was granted; `began` is when its write set out, whose precondition was read before."""
 
     uid: str
     claim: Claim
@@ -37,6 +37,8 @@ class Grants:
     def __init__(self, excuses: Excuses, limits: Limits) -> None:
         self._excuses, self._limits = excuses, limits
         self._starts: list[float] = []
+        self._written_at = float("-inf")
+        """When the state was written last."""
         self._lost_at = float("-inf")
         """When the state was lost."""
         self._off_since: float | None = None
@@ -56,6 +58,7 @@ class Grants:
             for fault in self._judged(grant, cluster):
                 yield f"claim of {grant.claim.node} by {grant.call}: {fault}"
             self._starts.append(cluster.at)
+        self._written_at = cluster.at
 
     def _act(self, entry: Entry) -> None:
         if entry["act"] == "lose the state":
@@ -68,11 +71,12 @@ class Grants:
             self._raised = entry["at"], entry["nodes"]
 
     def _judged(self, grant: Grant, cluster: ReplayedCluster) -> list[str]:
+        if self._written_at > grant.began:
+            return ["the state was written while this write was on its way"]
         now = [*self._broken(grant, cluster.nodes, cluster), *self._forbidden(grant, cluster)]
         if not now:
             return []
-        seen = (each for call, each in cluster.lists.items() if call.startswith(DRAINER))
-        fresh = (each for each in seen if 0 <= grant.began - each.at <= FRESH)
+        fresh = (each for each in cluster.listed_before(grant.began, DRAINER) if grant.began - each.at <= FRESH)
         then = [[*self._broken(grant, each.nodes, cluster), *self._forbidden(grant, cluster)] for each in fresh]
         self._excuses.note(Excuse.LISTED_BEFORE, not all(then))
         return min([*then, now], key=len)

@@ -14,6 +14,7 @@ Entry = Mapping[str, Any]
 TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb="
 DELETING = "ToBeDeletedByClusterAutoscaler="
 NODES = "/api/v1/nodes"
+LISTS_KEPT = 120.0
 
 
 def holder(node: Entry | None) -> str:
@@ -58,7 +59,8 @@ class ReplayedCluster:
     once_ready: set[str] = field(default_factory=set)
     cordons: set[str] = field(default_factory=set)
     """Nodes whose cordon is Ebb's: set by it, and not undone since."""
-    lists: dict[str, Sighting] = field(default_factory=dict)
+    lists: dict[str, list[Sighting]] = field(default_factory=dict)
+    """All nodes as each call listed them, the last two minutes: a write may be as long on its way."""
     looks: dict[tuple[str, str], Sighting] = field(default_factory=dict)
     set_out: dict[str, float] = field(default_factory=dict)
     """When the request at hand set out, by actor, where it was long on its way."""
@@ -73,6 +75,13 @@ class ReplayedCluster:
             self.set_out.pop(entry["user_agent"], None)
             if entry["verb"] == "GET" and entry["code"] == HTTPStatus.OK:
                 self._seen(entry)
+
+    def listed_before(self, at: float, calls: str) -> Iterator[Sighting]:
+        """Yield the last list before `at` of each call whose name begins so."""
+        for call, lists in self.lists.items():
+            earlier = [each for each in lists if each.at <= at]
+            if call.startswith(calls) and earlier:
+                yield earlier[-1]
 
     def before_change(self, entry: Entry) -> Entry | None:
         """Return what stands of the object that a change is about."""
@@ -100,7 +109,8 @@ class ReplayedCluster:
     def _seen(self, entry: Entry) -> None:
         call, path = call_of(entry["user_agent"]), entry["path"]
         if path == NODES:
-            self.lists[call] = Sighting(self.at, dict(self.nodes))
+            young = [each for each in self.lists.get(call, []) if self.at - each.at <= LISTS_KEPT]
+            self.lists[call] = [*young, Sighting(self.at, dict(self.nodes))]
         elif path.startswith(f"{NODES}/"):
             name = path.rpartition("/")[2]
             found = self.nodes.get(name)

@@ -5,7 +5,7 @@ How many have run is summed up and told by `conftest`.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -34,26 +34,31 @@ class Sums:
 
     histories: int = 0
     excused: Counter[str] = field(default_factory=Counter)
-    longest_wait: float = 0.0
+    waits: dict[str, float] = field(default_factory=dict)
+    """The longest wait of a moved pod while Ebb held its node and nothing hindered it, by kind of history."""
     families: dict[str, int] = field(default_factory=dict)
     """How many histories there are of which a run draws a part, by name."""
 
-    def add(self, found: Judgement) -> None:
-        """Count one history."""
+    def add(self, found: Judgement, kind: str) -> None:
+        """Count one history of that kind."""
         self.histories += 1
         self.excused.update(excuse.name for excuse, times in found.excuses.used.items() if times)
-        self.longest_wait = max(self.longest_wait, found.longest_wait)
+        self._waited({kind: found.longest_wait})
 
     def read(self, text: str) -> None:
         """Add what a test has told."""
-        histories, excused, longest, families = json.loads(text)
+        histories, excused, waits, families = json.loads(text)
         self.histories += histories
         self.excused.update(excused)
-        self.longest_wait = max(self.longest_wait, longest)
+        self._waited(waits)
         self.families.update(families)
 
+    def _waited(self, waits: Mapping[str, float]) -> None:
+        for kind, seconds in waits.items():
+            self.waits[kind] = max(self.waits.get(kind, 0.0), seconds)
+
     def text(self) -> str:
-        return json.dumps([self.histories, self.excused, self.longest_wait, self.families])
+        return json.dumps([self.histories, self.excused, self.waits, self.families])
 
 
 def some(rows: Sequence[T], name: str, of: int) -> Sequence[T]:
@@ -66,12 +71,12 @@ def is_whole(paths: Iterable[Path], chosen: str) -> bool:
     return not chosen and any(Path(__file__).is_relative_to(path) for path in paths)
 
 
-def describe_failure(history: History, sums: Sums | None = None) -> str:
+def describe_failure(history: History, sums: Sums | None = None, kind: str = "") -> str:
     """Run a history and return what broke and what Ebb told, empty if it kept the promise."""
     end = run(history)
     found = judgement(end)
     if sums is not None:
-        sums.add(found)
+        sums.add(found, kind)
     if not (broke := found.breaches):
         return ""
     struck = [str(call) for call in end.call_gate.calls if call.number in history.faults]
@@ -85,7 +90,7 @@ def assert_kept(part: Part, tell: Record) -> None:
     if part.parts > 1:
         sums.families[part.of] = sum(1 for _ in part.whole())
     for history in part.histories():
-        found = describe_failure(history, sums)
+        found = describe_failure(history, sums, part.kind)
         told += [found] if found else []
         if len(told) == MOST_FAILURES:
             break

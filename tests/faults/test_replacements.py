@@ -133,7 +133,7 @@ def test_a_rival_at_any_moment_leaves_no_replacement_without_a_place(
     for at in some(moments, name, of):
         end = run(History(setting, acts=((at, Scale(rival, 1)),)))
         found = judgement(end)
-        sums.add(found)
+        sums.add(found, "drains of one workload")
         longest = max([longest, *measured_waits(end)])
         broken += [f"{rival} at {at:g} s: {each}" for each in found.breaches]
     record_property(SUMS, sums.text())

@@ -226,12 +226,15 @@ def apart(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Cor
         ("recreated", corner.namespace),
         ("recreated-since", corner.namespace),
         ("own", "kube-system"),
+        ("long", corner.namespace),
     ):
         made = deployment(name, replicas=0, namespace=namespace)
-        spec = {**made["spec"], **(RECREATE if namespace == corner.namespace else {})}
+        spec = {**made["spec"], **(RECREATE if name.startswith("recreated") else {})}
         template = {**spec["template"], "metadata": {**spec["template"]["metadata"], "annotations": {}}}
         if name == "recreated-since":
             template["metadata"]["annotations"] = {SURGE_STAMP: "order-1"}
+        if name == "long":
+            made["metadata"] = {**made["metadata"], "annotations": {SURGED_BEFORE: "x" * 100}}
         corner.plane.api.create([{**made, "spec": {**spec, "template": template}}])
     return corner
 
@@ -243,6 +246,9 @@ def apart(new_corner: Callable[[], Corner], restarter: KubernetesCluster) -> Cor
         pytest.param("", "recreated-since", stamped(None), id="Recreate by now: taken back"),
         pytest.param("of the cluster's own", "own", stamped("order-1"), id="kube-system"),
         pytest.param("at most 63 characters", "fenced", stamped("x" * 20_000), id="a stamp that fills the object"),
+        pytest.param(
+            "", "long", {**stamped("x" * 100), **noting_earlier(None)}, id="a long value that was there before"
+        ),
     ],
 )
 def test_what_no_drain_restarts_its_identity_may_not_restart(apart: Corner, said: str, name: str, patch: Raw) -> None:

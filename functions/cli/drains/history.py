@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from functions.cli.drains.outcome import why_sentence
 from functions.cli.format import dollars, rfc3339
+from shared.core.outcomes import Outcome
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Reclaimed
 from shared.ports import State
@@ -20,7 +21,7 @@ SCHEMA: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class PastDrain:
-    """One drain that ended. `took` is the time from its claim to its end; None of an order that was refused."""
+    """One drain that ended. `took` is the time from its first step to its end; None where nothing was claimed."""
 
     record: DrainRecord
     ended_at: datetime
@@ -82,7 +83,8 @@ def history_of(
 
 
 def _past(record: DrainRecord, ended: datetime) -> PastDrain:
-    took = ended - record.begun_at if record.begun_at else None
+    is_claimed = record.outcome not in {Outcome.REFUSED, Outcome.WOULD_DRAIN}
+    took = ended - record.begun_at if record.begun_at and is_claimed else None
     moved = sum(each.moved for each in record.pods.values())
     return PastDrain(record, ended, took, moved, why_sentence(record))
 

@@ -14,6 +14,8 @@ from shared.core.placement.packing import Packing
 
 PATIENCE: Final = timedelta(seconds=90)
 """A minute of grace, and what the kubelet and the scheduler take after it."""
+AFTER_GRACE: Final = timedelta(seconds=5)
+"""What these take after a shorter grace."""
 
 
 def place_nominated(packing: Packing, queue: Iterable[Pod]) -> list[int]:
@@ -44,18 +46,19 @@ def place_preempting(
         node = packing.arrays.index.get(pod.nominated)
         if node is None or node not in nodes:
             continue
-        kind, going = packing.arrays.kind_of[pod.spec], _gone_soon(packing, pod, node, now)
+        until = pod.unschedulable_since + PATIENCE if pod.unschedulable_since else now
+        kind, going = packing.arrays.kind_of[pod.spec], _gone_soon(packing, pod, node, now, until)
         if going and packing.takes_later(kind, node, going):
             _keep_room(packing, kind, node)
-            placed[pod.uid] = max(each.deleting for each in going if each.deleting is not None)
+            ends = max(each.deleting for each in going if each.deleting is not None)
+            placed[pod.uid] = min(ends + AFTER_GRACE, until)
     return placed
 
 
-def _gone_soon(packing: Packing, pod: Pod, node: int, now: datetime) -> list[Pod]:
+def _gone_soon(packing: Packing, pod: Pod, node: int, now: datetime, until: datetime) -> list[Pod]:
     """Return the pods on the node that give way to this one; `deleting` is the end of their grace."""
-    if pod.unschedulable_since is None or now >= pod.unschedulable_since + PATIENCE:
+    if now >= until:
         return []
-    until = pod.unschedulable_since + PATIENCE
     ending = (each for each in packing.arrays.ending(node) if each.spec.priority < pod.spec.priority)
     return [each for each in ending if each.deleting is not None and now <= each.deleting <= until]
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from shared.core.cluster.names import NODE_NAME
+from shared.core.cluster.names import NO_ORDER, NODE_NAME
 from shared.core.policy.times import YEARS
 from shared.core.reasons import DrainReason
 from shared.errors import BadOrder
@@ -59,7 +59,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime
     picture_at: datetime | None = None
     not_before: datetime | None = None
-    """The message comes again until then."""
+    """Of a release: what it waits for may end by then."""
     generation: Annotated[int, msgspec.Meta(ge=0, le=MOST_GENERATION)] = 0
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
@@ -133,6 +133,8 @@ def _times_checked(order: Order, published_at: datetime) -> None:
             raise BadOrder(f"{name}: the year {value.year} is not one of {YEARS.start} to {YEARS.stop - 1}.")
     if order.picture_at is not None and order.picture_at > published_at + _CLOCKS_DIFFER:
         raise BadOrder(f"picture_at: {order.picture_at.isoformat()} lies after the message; leave it out.")
+    if order.not_before is not None and order.kind is not OrderKind.RELEASE:
+        raise BadOrder("not_before: only a release waits; leave it out, and publish the order at that time.")
     if order.not_before is not None and order.not_before > order.expires_at:
         raise BadOrder(f"not_before: {order.not_before.isoformat()} lies after expires_at; write an earlier time.")
 
@@ -148,6 +150,8 @@ def _id_checked(order: Order) -> None:
             f"order_id: {echoed(order.order_id)} cannot be a taint's value; "
             "write at most 63 letters, digits, '-', '_' or '.', or leave it out."
         )
+    if order.order_id == NO_ORDER and order.kind is OrderKind.DRAIN:
+        raise BadOrder(f"order_id: {NO_ORDER!r} stands for a taint without a value; write another, or leave it out.")
 
 
 def _object(data: bytes) -> Mapping[str, Any]:

@@ -64,7 +64,8 @@ class Ebb:
         world, drains = self._world, self._drains
         if any(world.pods[key].unschedulable_since for key in world.pending):
             held = [world.nodes[name] for name in drains.under_way if name in world.nodes]
-            for name in nodes_to_give_back(world.snapshot(), held) if held else ():
+            wanted = nodes_to_give_back(world.snapshot(), held) if held else {}
+            for name in (name for name, room in wanted.items() if room.not_before is None):
                 drains.give_back(name, Halt.DEMAND)
         for name, drain in list(drains.under_way.items()):
             if drain.drained_at is not None and world.now - drain.drained_at >= drain.settings.watchdog:

@@ -223,7 +223,7 @@ def test_a_pod_that_we_moved_does_not_wait_for_others_to_end() -> None:
     ours = [each for each in picture.nodes if each.drain_taint]
 
     (found,) = nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/other"}).values()
-    assert found.not_before == NOW + timedelta(seconds=30)
+    assert found.not_before == NOW + timedelta(seconds=35)
     (found,) = nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/web"}).values()
     assert found.not_before is None
 
@@ -240,6 +240,6 @@ def test_a_pod_that_others_give_way_to_asks_for_a_held_node_once_the_last_of_the
     found = nodes_to_give_back(picture, ours)
 
     assert {each.pod.name: each.not_before for each in found.values()} == {
-        "p1": NOW + timedelta(seconds=45),
+        "p1": NOW + timedelta(seconds=50),
         "p2": None,
     }

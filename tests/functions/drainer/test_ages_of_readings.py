@@ -16,10 +16,11 @@ from functions.drainer.session import DrainSession
 from shared.answers import Eviction
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.pod import Pod
-from shared.core.draining.observation import Observation, Proof
+from shared.core.draining.observation import Observation, OtherDrains, Proof
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
 from shared.documents import drain_key
+from shared.errors import Retryable
 from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, claim, mounts, node, order, pod, policy, volume_claim
@@ -104,17 +105,45 @@ def test_what_undoes_a_drain_is_not_what_was_remembered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "seconds"), [pytest.param(True, 0, id="as old as the claim"), pytest.param(False, 1, id="older")]
+    ("expected", "seconds"), [pytest.param(1, 0, id="as old as the claim"), pytest.param(2, 1, id="older")]
 )
-def test_where_waiting_pods_fit_is_told_by_no_picture_of_before_the_claim(expected: bool, seconds: float) -> None:
+def test_where_waiting_pods_fit_is_shown_by_a_picture_of_after_the_claim(expected: int, seconds: float) -> None:
     ebb = fake_ebb(one_instance=True)
-    drain = step(ebb)
+    drain, since = step(ebb), NOW + timedelta(seconds=seconds)
+    beside(ebb)
     shared_snapshots.whole_snapshot(drain, ClusterState(), NOW)
+    ebb.pass_time(seconds=5)
 
-    observed = with_others(drain, Observation(None, claim("n1", since=NOW + timedelta(seconds=seconds))))
+    observed = with_others(drain, Observation(None, claim("n1", since=since)))
 
     assert observed.others is not None
-    assert (observed.others.picture is not None) is expected
+    assert observed.others.picture is not None
+    assert (observed.others.picture.taken_at >= since, calls(ebb, "read")) == (True, expected)
+
+
+def test_without_another_drain_no_picture_is_read_while_a_pod_waits() -> None:
+    ebb = fake_ebb()
+
+    assert with_others(step(ebb), Observation(None, claim("n1"))).others == OtherDrains((), (), None)
+    assert calls(ebb, "read") == 0
+
+
+def test_a_picture_that_cannot_be_read_keeps_no_drain_from_giving_way() -> None:
+    ebb = fake_ebb()
+    drain = step(ebb)
+    beside(ebb)
+    ebb.cluster.failures["read"] = [Retryable("kubernetes", "timeout")]
+
+    observed = with_others(drain, Observation(None, claim("n1")))
+
+    assert observed.others is not None
+    assert (len(observed.others.drains), observed.others.picture) == (1, None)
+
+
+def beside(ebb: FakeEbb) -> None:
+    """Another drain is under way."""
+    ebb.state.put(drain_key("second"), DrainRecord(order=order("n2", order_id="second"), node_uid="uid-n2"), None)
+    ebb.remember(ClusterState(claims={"uid-n2": claim("n2", order_id="second")}))
 
 
 def test_a_drain_proves_anew_on_a_picture_of_after_its_last_proof() -> None:

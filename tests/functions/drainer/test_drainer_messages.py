@@ -11,7 +11,7 @@ from shared.core.records.state import Lease
 from shared.documents import drain_key
 from shared.errors import Retryable
 from tests.builders import NOW, order, pdb, pod
-from tests.functions.drainer.one_drain import WEB, fake_ebb
+from tests.functions.drainer.one_drain import WEB, fake_ebb, holder, released
 
 
 @pytest.mark.acceptance(96)
@@ -42,6 +42,26 @@ def test_a_delivery_that_meets_a_living_step_comes_again() -> None:
 
     assert ebb.deliver(order()) is PushReply.AGAIN
     assert ebb.effects() == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"),
+    [
+        pytest.param(PushReply.DONE, 0, id="now"),
+        pytest.param(PushReply.DONE, 60, id="within a step's time"),
+        pytest.param(PushReply.AGAIN, 61, id="later than that"),
+    ],
+)
+def test_a_release_waits_for_its_time_as_long_as_a_step_takes(expected: PushReply, seconds: int) -> None:
+    ebb = fake_ebb(step_seconds=60)
+    ebb.drain(order())
+    begun = ebb.clock.now()
+
+    found = ebb.deliver(released(not_before=begun + timedelta(seconds=seconds), expires_at=begun + timedelta(hours=1)))
+
+    assert found is expected
+    assert (holder(ebb) is None) == (expected is PushReply.DONE)
+    assert (ebb.clock.now() - begun).total_seconds() == min(seconds, 60)
 
 
 @pytest.mark.acceptance(89)

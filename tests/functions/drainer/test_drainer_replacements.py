@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace as changed
 
 from functions.drainer.receive import PushReply
-from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.cluster.workloads import Workload, mark
 from shared.core.outcomes import Halt
 from shared.core.records.claims import settle
@@ -25,15 +25,16 @@ from tests.functions.fake_ebb import FakeEbb
 MOST = 30.0
 """Seconds that a replacement may wait before its node is given back (docs/decisions/promise.md)."""
 BIG = pod_class(owner="ReplicaSet/web", cpu=1)
+SSD = pod_class(owner="ReplicaSet/web", node_selector={"disk": "ssd"})
 
 
-def reborn_without_a_place(ebb: FakeEbb) -> None:
+def reborn_without_a_place(ebb: FakeEbb, kind: PodClass = WEB) -> None:
     """The replacement of `p` comes when `p` begins to end, and the scheduler says at once that it fits nowhere."""
 
     def look() -> None:
         old = ebb.cluster.pods.get("default/p")
         if old and old.deleting and "default/new" not in ebb.cluster.pods:
-            ebb.cluster.put(waiting(ebb))
+            ebb.cluster.put(changed(waiting(ebb), spec=kind))
 
     ebb.clock.moves.insert(0, look)
 
@@ -145,6 +146,24 @@ def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay(
 
     assert (holder(ebb), ebb.reasons("drain_result")) == ("order", [])
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
+
+
+@pytest.mark.parametrize("step_seconds", [480, 12])
+def test_the_drain_gives_way_on_whose_node_the_pod_fits_in_a_new_instance_too(step_seconds: int) -> None:
+    """Each call is an instance of its own. The younger drain's node is without the disk that the pod asks for."""
+    nodes = [node(name, labels={"disk": "ssd"}) for name in ("n1", "n2")]
+    ebb = FakeEbb(*nodes, N9, pod("p", on="n1", kind=SSD), pdb("web", app="web"), step_seconds=step_seconds)
+    reborn_without_a_place(ebb, SSD)
+    ebb.later(8, lambda: younger_drain(ebb))
+
+    ebb.drain(order())
+    while ebb.bus.published:
+        ebb.deliver(ebb.bus.published.pop())
+
+    since = ebb.cluster.pods["default/new"].unschedulable_since
+    assert since is not None
+    assert (ebb.clock.now() - since).total_seconds() <= MOST
+    assert ebb.reasons("drain_result") == ["replacement_pending"]
 
 
 def test_a_node_that_was_given_back_in_vain_is_followed_by_the_next_within_a_look() -> None:

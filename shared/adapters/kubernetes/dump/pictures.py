@@ -23,14 +23,15 @@ class Print(NamedTuple):
 def give_way(stale: DumpContents, fresh: DumpContents) -> bool:
     """Drop of an older picture what a newer one of the same things holds; return whether its pods were others."""
     names = _namespaces(fresh)
-    again = _is_again(fresh, stale, names)
+    is_whole = _is_whole(names, _namespaces(stale))
+    again = _is_again(fresh, stale, names, is_whole=is_whole)
     differ = again and _places(fresh) != _places(stale)
     if again or not fresh.nodes.keys().isdisjoint(stale.nodes):
         stale.doubted = (stale.doubted | stale.nodes.keys()) - fresh.nodes.keys()
     if again:
         for old, new in zip(stale.rows(), fresh.rows(), strict=True):
             if new and old is not stale.nodes:
-                _drop(old, names)
+                _drop(old, names, is_whole=is_whole)
         if fresh.demand:
             stale.demand.clear()
     return differ
@@ -43,18 +44,18 @@ def drop_what_is_gone(contents: DumpContents) -> None:
         contents.nodes.pop(name, None)
 
 
-def _is_again(fresh: DumpContents, stale: DumpContents, names: set[str]) -> bool:
-    if not names or not (fresh.nodes or _is_whole(names)):
+def _is_again(fresh: DumpContents, stale: DumpContents, names: set[str], *, is_whole: bool) -> bool:
+    if not names or not (fresh.nodes or is_whole):
         return False
     share_nodes = not fresh.nodes.keys().isdisjoint(stale.nodes)
     return not fresh.pods.keys().isdisjoint(stale.pods) or (share_nodes and bool(names & _namespaces(stale)))
 
 
-def _drop(old: dict[str, Any], names: set[str]) -> None:
+def _drop(old: dict[str, Any], names: set[str], *, is_whole: bool) -> None:
     """Drop rows, of objects in namespaces only where the newer picture was printed: in those of its pods."""
     for key in list(old):
         namespace, is_in_one, _ = key.partition("/")
-        if not is_in_one or _is_whole(names) or namespace in names:
+        if not is_in_one or is_whole or namespace in names:
             del old[key]
 
 
@@ -62,8 +63,9 @@ def _namespaces(contents: DumpContents) -> set[str]:
     return {pod.spec.namespace for pod in contents.pods.values()}
 
 
-def _is_whole(namespaces: set[str]) -> bool:
-    return KUBE_SYSTEM in namespaces and len(namespaces) > 1
+def _is_whole(names: set[str], before: set[str]) -> bool:
+    """Whether pods of all namespaces were printed; some of those that an older picture has may be gone."""
+    return KUBE_SYSTEM in names and len(names) > 1 and 2 * len(names & before) >= len(before)
 
 
 def _places(contents: DumpContents) -> Mapping[str, tuple[str, str]]:
