@@ -238,7 +238,7 @@ def test_each_sick_claim_or_node_has_one_cure(expected: list[Repair], patient: H
     ("expected", "moved"),
     [
         pytest.param(
-            NOW + timedelta(seconds=30), "default/ReplicaSet/other", id="the scheduler has ended others for it"
+            NOW + timedelta(seconds=35), "default/ReplicaSet/other", id="the scheduler has ended others for it"
         ),
         pytest.param(None, "default/ReplicaSet/web", id="not where we have moved pods of its workload"),
     ],
