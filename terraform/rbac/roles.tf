@@ -23,6 +23,8 @@ resource "kubernetes_cluster_role_v1" "roles" {
       verbs      = rule.value.verbs
     }
   }
+
+  depends_on = [kubernetes_manifest.fence_bindings] # the fence stands before the right, and goes after it
 }
 
 resource "kubernetes_cluster_role_binding_v1" "bindings" {

@@ -26,6 +26,13 @@ RECORD = {OUR_ANNOTATION: '{"order_id":"order"}'}
 FREE, HELD, TAINT_ONLY, UNCORDONED, BY_A_PERSON = "free", "held", "held by its taint", "held, uncordoned", "by a person"
 
 
+MANAGED: Raw = {
+    "manager": "m", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z", "fieldsType": "FieldsV1",
+    "fieldsV1": {"f:metadata": {"f:annotations": {f"f:example.com/{'k' * 50}{number}": {} for number in range(300)}}},
+}  # fmt: skip
+"""20 kB of what the API server keeps about who wrote which field."""
+
+
 @pytest.fixture(scope="module")
 def plane(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> ControlPlane:
     assert kubeconfigs
@@ -125,6 +132,10 @@ CASES = [
         "with the effect NoSchedule", FREE, with_taints(our("NoExecute"), unschedulable=True), id="our taint ends pods"
     ),
     pytest.param("change labels", FREE, lambda _: {"metadata": {"labels": {"a": "b"}}}, id="a label added"),
+    pytest.param("other metadata", FREE, lambda _: {"metadata": {"generateName": "x" * 200}}, id="a generated name"),
+    pytest.param(
+        "fill managedFields", FREE, lambda _: {"metadata": {"managedFields": [MANAGED]}}, id="who wrote which field"
+    ),
     pytest.param(
         "change labels", FREE, lambda _: {"metadata": {"labels": {"example.com/team": None}}}, id="a label removed"
     ),
@@ -253,6 +264,16 @@ def event(namespace: str = "default", kind: str = "Node", **changes: Any) -> Raw
     }
 
 
+def about(**changes: Any) -> Raw:
+    body = event()
+    return {**body, "involvedObject": {**body["involvedObject"], **changes}}
+
+
+def named(**changes: Any) -> Raw:
+    body = event()
+    return {**body, "metadata": {**body["metadata"], **changes}}
+
+
 @pytest.mark.parametrize(
     ("said", "body"),
     [
@@ -263,6 +284,16 @@ def event(namespace: str = "default", kind: str = "Node", **changes: Any) -> Raw
         pytest.param(
             "in its own name", event(reportingComponent="cluster-autoscaler"), id="as the autoscaler's newer writers"
         ),
+        pytest.param("", event(message="x" * 1024), id="as long as a message may be"),
+        pytest.param("short events", event(message="x" * 1025), id="a longer message"),
+        pytest.param("short events", event(reason="x" * 20_000), id="a long reason"),
+        pytest.param("short events", about(fieldPath="x" * 20_000), id="a long path"),
+        pytest.param("short events", event(source={"component": "ebb", "host": "x" * 20_000}), id="a long host"),
+        pytest.param("nothing else", event(related={"kind": "Pod", "name": "x" * 20_000}), id="another object"),
+        pytest.param("nothing else", event(action="x"), id="another field"),
+        pytest.param("than a name", named(labels={"a": "b"}), id="labels"),
+        pytest.param("than a name", named(finalizers=["example.com/never"]), id="a finalizer"),
+        pytest.param("than a name", named(managedFields=[MANAGED]), id="managedFields that fill it"),
     ],
 )
 def test_the_drainer_writes_its_own_events_on_nodes_and_no_other(plane: ControlPlane, said: str, body: Raw) -> None:

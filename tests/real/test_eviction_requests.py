@@ -101,10 +101,31 @@ def test_a_namespace_that_keeps_its_pods_keeps_them_from_requests_but_not_from_w
 
 
 @pytest.mark.parametrize(
+    ("said", "meta"),
+    [
+        pytest.param("", {}, id="as Ebb makes it"),
+        pytest.param("no other metadata", {"finalizers": ["example.com/never"]}, id="a finalizer"),
+        pytest.param("one annotation", {"annotations": {"a": "x" * 20_000}}, id="an annotation that fills it"),
+        pytest.param("one annotation", {"labels": {"a": "b", "c": "d"}}, id="labels"),
+    ],
+)
+def test_a_request_is_made_with_its_own_metadata_only(
+    corner: Corner, requester: KubernetesCluster, pod: Pod, said: str, meta: dict[str, Any]
+) -> None:
+    assert requester
+    body = request_body(pod, NOW)
+
+    found = refusal(corner.plane, {**body, "metadata": {**body["metadata"], **meta}})
+
+    assert (said in found) if said else found == "", found
+
+
+@pytest.mark.parametrize(
     ("said", "spec"),
     [
         pytest.param("", {"intent": "Withdrawn"}, id="it withdraws its own"),
         pytest.param(CHANGES, {"target": {"pod": {"name": "other", "uid": "u"}}}, id="another pod"),
+        pytest.param("the intent only", {"third": "x"}, id="another field"),
     ],
 )
 def test_of_a_request_that_stands_only_its_intent_changes(

@@ -12,6 +12,7 @@ OF_PEOPLE = frozenset(
         Right("get", "admissionregistration.k8s.io", "validatingadmissionpolicies"),
         Right("get", "admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
         Right("get", "rbac.authorization.k8s.io", "clusterroles"),
+        Right("get", "rbac.authorization.k8s.io", "clusterrolebindings"),
         Right("list", "metrics.k8s.io", "nodes"),
         Right("list", "metrics.k8s.io", "pods"),
     }

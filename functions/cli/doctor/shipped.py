@@ -12,6 +12,7 @@ from typing import Any, Final
 from functions.cli.doctor.findings import CheckResult, warn
 from functions.cli.doctor.installation import RightsReview
 from functions.cli.doctor.rights import manifests, rights_in
+from shared.errors import Forbidden
 
 _POLICY: Final = "ValidatingAdmissionPolicy"
 _BINDING: Final = "ValidatingAdmissionPolicyBinding"
@@ -21,9 +22,11 @@ _SERVED: Final = {
     _BINDING: ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
     _ROLE: ("rbac.authorization.k8s.io", "clusterroles"),
 }
+_HELD_BY: Final = {"${drainer}": "ebb-drainer", "${planner}": "ebb-planner"}
+"""The ClusterRoleBinding whose subject each placeholder is."""
 _PLACEHOLDER: Final = re.compile(re.escape("${") + r"\w+}")
 _FILLED: Final = "[^'$]+"
-"""Whose name a placeholder became; one that was never filled in fences nobody."""
+"""Whose name a placeholder became where no binding shows it; one that was never filled in fences nobody."""
 _UNSAID: Final = {"matchPolicy": "Equivalent", "scope": "*"} | dict.fromkeys(
     (
         *("excludeResourceRules", "matchConditions", "matchResources", "namespaceSelector", "objectSelector"),
@@ -53,13 +56,14 @@ def fences(check: str, file: str, reviews: RightsReview) -> Fences:
     """
     missing: list[str] = []
     differing: list[CheckResult] = []
+    identities = dict(_identities(reviews))
     for name in _names(_POLICY, file):
         policy, binding = (_standing(kind, name, reviews) for kind in (_POLICY, _BINDING))
         if policy is None or binding is None:
             missing.append(name)
         else:
-            differing += _differs(check, file, (_POLICY, name), policy)
-            differing += _differs(check, file, (_BINDING, name), binding)
+            differing += _differs(check, file, (_POLICY, name), policy, identities)
+            differing += _differs(check, file, (_BINDING, name), binding, identities)
     return Fences(tuple(missing), tuple(differing))
 
 
@@ -84,6 +88,29 @@ def _standing(kind: str, name: str, reviews: RightsReview) -> Mapping[str, Any] 
     return reviews.standing(*_SERVED[kind], name)
 
 
+def _identities(reviews: RightsReview) -> Iterator[tuple[str, str]]:
+    """Yield whose name each placeholder is, where the binding of the role shows one."""
+    for placeholder, name in _HELD_BY.items():
+        try:
+            binding = reviews.standing("rbac.authorization.k8s.io", "clusterrolebindings", name)
+        except Forbidden:
+            continue
+        subjects: list[Mapping[str, Any]] = list((binding or {}).get("subjects") or [])
+        if len(subjects) == 1:
+            yield placeholder, str(subjects[0].get("name", ""))
+
+
+def _filled(shipped: Any, identities: Mapping[str, str]) -> Any:
+    """Return what a file states with the names filled in."""
+    if isinstance(shipped, Mapping):
+        return {name: _filled(value, identities) for name, value in shipped.items()}
+    if isinstance(shipped, list):
+        return [_filled(value, identities) for value in shipped]
+    for placeholder, name in identities.items() if isinstance(shipped, str) else ():
+        shipped = shipped.replace(placeholder, name)
+    return shipped
+
+
 def _again(file: str) -> str:
     return (
         f"Apply infra/{file} again, as its comment says, or by terraform apply where the submodule rbac made it; "
@@ -91,8 +118,11 @@ def _again(file: str) -> str:
     )
 
 
-def _differs(check: str, file: str, key: tuple[str, str], standing: Mapping[str, Any]) -> Iterator[CheckResult]:
-    if fields := list(_differing(manifests(file)[key]["spec"], standing.get("spec") or {})):
+def _differs(
+    check: str, file: str, key: tuple[str, str], standing: Mapping[str, Any], identities: Mapping[str, str]
+) -> Iterator[CheckResult]:
+    shipped = _filled(manifests(file)[key]["spec"], identities)
+    if fields := list(_differing(shipped, standing.get("spec") or {})):
         kind, name = key
         whose = f"The binding of {name}" if kind == _BINDING else name
         weighs = "it may refuse what Ebb writes, or let through more than it should"

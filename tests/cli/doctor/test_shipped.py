@@ -13,6 +13,7 @@ from tests.rights.rbac import FILE, OPTIONS
 
 Edit = Callable[[Raw], Any]
 NODES, SURGE = (POLICIES, "ebb-drainer-nodes"), (POLICIES, "ebb-drainer-surge")
+ROLE_BINDINGS = "clusterrolebindings.rbac.authorization.k8s.io"
 NODES_BINDING, DRAINER = (BINDINGS, "ebb-drainer-nodes"), (ROLES, "ebb-drainer")
 MORE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["delete", "list"]}
 AUDIT = {"key": "a", "valueExpression": "'b'"}
@@ -161,6 +162,23 @@ def test_the_role_of_an_option_is_looked_at_too() -> None:
 
     assert "list pods" in said.sentence
     assert "infra/options/surge.yaml" in said.remedy
+
+
+OTHER = "request.userInfo.username == 'ebb-drainer@other.example.com'"
+
+
+@pytest.mark.parametrize(
+    ("expected", "bound"), [pytest.param(1, True, id="the role is another's"), pytest.param(0, False, id="nobody's")]
+)
+def test_a_fence_that_holds_another_identity_than_the_role_is_named(expected: int, bound: bool) -> None:
+    standing = edited(NODES, first("matchConditions", expression=OTHER))
+    if not bound:
+        del standing[ROLE_BINDINGS, "ebb-drainer"]
+
+    said = found_with(standing)
+
+    assert len(said) == expected
+    assert all("matchConditions" in each.sentence for each in said)
 
 
 def test_two_fences_that_differ_are_two_findings_and_all_is_not_well() -> None:
