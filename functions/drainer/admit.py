@@ -6,6 +6,7 @@ and claim together; it is made before the node is touched.
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 from functions.drainer import finish, shared_snapshots
 from functions.drainer.claim import (
@@ -27,15 +28,19 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
 from shared.core.outcomes import Outcome, Refusal
 from shared.core.policy import Policy
+from shared.core.records.orders import echoed
 from shared.core.records.published import without_order
 from shared.core.records.state import ClusterState
-from shared.core.rules.gates import idle_words
+from shared.core.rules.gates import IGNORABLE, idle_words
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.errors import Gone
 from shared.readings import NodesAndBudgets
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.store.snapshots import snapshot_of, with_unknown_workloads
+
+_MOST_WORDS: Final = 5
+"""Of an order's `ignore` that are named in its line."""
 
 
 def admit(session: DrainSession) -> bool:
@@ -96,7 +101,9 @@ def _idle_words(session: DrainSession, policy: Policy) -> str:
     if not words:
         return ""
     allowed = ", ".join(sorted(policy.manual_may_ignore)) or "nothing"
-    sentence = f"Of ignore, {', '.join(words)} did not count: manual.mayIgnore of the policy allows {allowed}."
+    named = ", ".join(word if word in IGNORABLE else echoed(word) for word in words[:_MOST_WORDS])
+    more = f" and {len(words) - _MOST_WORDS} more" if len(words) > _MOST_WORDS else ""
+    sentence = f"Of ignore, {named}{more} did not count: manual.mayIgnore of the policy allows {allowed}."
     session.log_event("drain_step", sentence, severity="WARNING", reason="ignore_not_allowed")
     return sentence
 

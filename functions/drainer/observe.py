@@ -25,16 +25,18 @@ from shared.core.rules.pods import movable
 from shared.core.rules.upgrades import may_be_taken
 from shared.core.rules.workload_limits import other_claims
 from shared.errors import EbbError, Gone
-from shared.ports import Pools
 from shared.store.compare_and_set import read_cluster
 
 SLOW_READS_STAND_FOR: Final = timedelta(seconds=5)
 
 
-def in_upgrade(pools: Pools, node: Node) -> bool:
-    """Return whether an upgrade of its pool may be emptying the node. Where GKE cannot be asked, it is not known to."""
+def in_upgrade(session: DrainSession, node: Node) -> bool:
+    """Return whether an upgrade of its pool may be emptying the node. Where that cannot be read, it is not known to."""
     try:
-        return may_be_taken(node, pools.read().pools.get(node.pool))
+        pool = session.ports.pools.read().pools.get(node.pool)
+        if pool is None or not pool.upgrading:
+            return False
+        return may_be_taken(node, pool, shared_snapshots.nodes_and_budgets(session.ports, session.time.now()).nodes)
     except EbbError:
         return False
 
@@ -70,7 +72,7 @@ class Observer:
         """Return the observation with nothing remembered. Raises Retryable when a part cannot be read."""
         self._read_at = float("-inf")
         observed = self.observe()
-        taken = observed.node is not None and in_upgrade(self._session.ports.pools, observed.node)
+        taken = observed.node is not None and in_upgrade(self._session, observed.node)
         return replace(observed, in_upgrade=taken)
 
     def prove(self, node: Node) -> None:

@@ -24,7 +24,7 @@ from shared.core.records.state import Claim
 from shared.errors import Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import read_cluster
-from shared.store.drain_record import LeasedRecord, OtherNode, StepTime
+from shared.store.drain_record import LeasedRecord, StepTime, check_node
 from shared.store.drain_result import report_result
 
 
@@ -38,8 +38,8 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     pool = claim.pool if claim else node.pool if node else ""
     session = DrainSession(ports, _with_order_id(order, claim, node), leased, time, pool=pool)
     record = _seize(session)
-    if record is not None and record.order.node != order.node:
-        raise OtherNode(record)
+    if record is not None and (record.phase is not DrainPhase.SETTLED or record.order.node != order.node):
+        check_node(record, order)
     if record is not None and record.phase is DrainPhase.HALTING:  # a step died while it ended this very drain
         finish.resume(session)  # what was found is no longer there to be found again: the ending itself has undone it
         return

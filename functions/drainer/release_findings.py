@@ -79,6 +79,8 @@ def _still_overruled(context: ReleaseContext) -> bool:
         return True
     note = read_annotation(node)
     since = context.claim.since if context.claim else note.since if note else None
+    if context.record is not None:
+        since = context.record.cordon_set_at or since
     begun = None if node.unschedulable else begun_at(context.session, node)
     return wanted_by_person(node, context.order_id, begun, since)
 
@@ -102,8 +104,9 @@ def _still_demanded(context: ReleaseContext) -> bool:
     if context.claim is None or _is_others(context.node):
         return False
     waiting = filter(is_waiting, context.session.ports.cluster.unbound_pods())
-    if context.session.order.not_before is not None:  # for a pod that preempts: others were there before, and stay
-        return any(pod.nominated for pod in waiting)
+    order = context.session.order
+    if order.not_before is not None:  # for a pod that preempts: others were there before, and stay
+        return any(pod.key == order.pod for pod in waiting)
     return any(map(partial(waits_long, now=context.now), waiting) if _in_upgrade(context) else waiting)
 
 
@@ -120,7 +123,7 @@ def _is_others(node: Node | None) -> bool:
 
 
 def _in_upgrade(context: ReleaseContext) -> bool:
-    return context.node is not None and in_upgrade(context.session.ports.pools, context.node)
+    return context.node is not None and in_upgrade(context.session, context.node)
 
 
 def _still_overdue(context: ReleaseContext) -> bool:

@@ -37,7 +37,7 @@ from shared.core.draining.steps import (
 from shared.core.records.drain_record import DrainPhase, PodProgress
 from shared.core.records.evictions import ASKED
 from shared.core.records.orders import continuation
-from shared.errors import Gone, Retryable, Stale
+from shared.errors import Gone, Retryable, Stale, Terminal
 
 LOOK_AGAIN: Final = timedelta(seconds=2)
 """After a failed read of what stands."""
@@ -50,7 +50,7 @@ def work(session: DrainSession) -> None:
         session.leased.renew(session.time.now())
         try:
             observed, step = _look(session, observer)
-        except Retryable as fault:
+        except (Retryable, Terminal) as fault:
             _look_again(session, fault, noted=blind)
             blind = True
             continue
@@ -71,17 +71,17 @@ def _look(session: DrainSession, observer: Observer) -> tuple[Observation, Step]
     return observed, step
 
 
-def _look_again(session: DrainSession, fault: Retryable, *, noted: bool) -> None:
+def _look_again(session: DrainSession, fault: Retryable | Terminal, *, noted: bool) -> None:
     """Pass over a failed read: Pub/Sub repeats a message after minutes, and what was moved may wait for a place.
 
     Raises:
-        Retryable: the step's time is over; from here Pub/Sub repeats the message.
+        Retryable, Terminal: the step's time is over; from here Pub/Sub repeats the message.
     """
     if session.time.left() <= LOOK_AGAIN.total_seconds():
         raise fault
     if not noted:
         message = f"A read failed; it is repeated: {fault}"
-        session.log_event("drain_step", message, severity="WARNING", reason="retryable")
+        session.log_event("drain_step", message, severity="WARNING", reason=type(fault).__name__.lower())
     session.time.rest(LOOK_AGAIN)
 
 
@@ -148,8 +148,9 @@ def _cordon(session: DrainSession, node: Node) -> None:
         taken = _take_node(session, node)
     except (Stale, Gone):
         return  # the next look sees what changed
-    if session.record.phase is DrainPhase.DRAINED:
-        return  # the autoscaler had cleared the cordon of the drained node; it is set again
+    if session.record.phase is DrainPhase.DRAINED:  # the autoscaler had cleared the cordon, which is set again
+        session.leased.write(session.time.now(), cordoned_again_at=session.time.now())
+        return
     session.post_event(
         taken, "EbbCordoned", f"Cordoned to be drained ({session.order.reason.value}), order {session.order.order_id}."
     )

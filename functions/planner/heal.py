@@ -143,6 +143,7 @@ def _release(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
             issued_at=now,
             expires_at=now + RELEASE_WITHIN,
             not_before=repair.not_before,
+            pod=repair.detail if repair.not_before else "",
             why=repair.why.value if repair.why else "",
         )
     )

@@ -92,7 +92,7 @@ class LeasedRecord:
         found = self._state.get(drain_key(order.order_id))
         time = StepTime(found.read_at, clock, seconds)
         record = found.value or DrainRecord(order=order, node_uid=order.node_uid, begun_at=found.read_at)
-        _of_same_node(record, order)
+        check_node(record, order)
         if record.phase is DrainPhase.SETTLED or record.generation > order.generation:
             raise Overtaken(record)
         if record.lease and record.lease.is_held(found.read_at) and record.lease.owner != self._owner:
@@ -165,7 +165,7 @@ class LeasedRecord:
         self._record = dated
 
 
-def _of_same_node(record: DrainRecord, order: Order) -> None:
+def check_node(record: DrainRecord, order: Order) -> None:
     """Raise OtherNode where the order's node is not that of the record."""
     uids = {record.node_uid, order.node_uid} - {""}
     if record.order.node != order.node or len(uids) > 1:

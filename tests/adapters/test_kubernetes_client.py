@@ -222,6 +222,7 @@ BUSY = Say(429, status(429, "too many requests"))
     [
         pytest.param([0.2], (BUSY,), id="one bad answer"),
         pytest.param([0.2, 0.4, 0.8], (BUSY, Say(500), Say(503)), id="three of them, each pause twice as long"),
+        pytest.param([0.2, 0.4], (BUSY, Say(reset=True)), id="a reset among them"),
         pytest.param([1.0], (replace(BUSY, retry_after="1"),), id="as long as the server asks for"),
         pytest.param([0.2], (replace(BUSY, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"),), id="a date is passed over"),
     ],

@@ -191,13 +191,22 @@ def test_a_page_whose_connection_was_reset_is_read_once_more(api: Script) -> Non
     assert sorted(pod.name for pod in pods) == ["a", "b", "c"]
 
 
-def test_a_second_reset_in_a_row_is_an_outage(api: Script) -> None:
-    api.says(Say(reset=True), Say(reset=True), Say(body=api_node()))
+@pytest.mark.parametrize(("expected", "resets"), [(1, 0), (2, 1), (4, 3)])
+def test_a_read_is_repeated_three_times_after_a_reset(expected: int, resets: int, api: Script) -> None:
+    api.says(*[Say(reset=True)] * resets, Say(body=api_node()))
+
+    KubernetesClient(access_to(api.address), sleep=no_wait).ask(GET)
+
+    assert len(api.asked) == expected
+
+
+def test_a_fourth_reset_in_a_row_is_an_outage(api: Script) -> None:
+    api.says(*[Say(reset=True)] * 4, Say(body=api_node()))
 
     with pytest.raises(Retryable, match="no answer"):
         KubernetesClient(access_to(api.address), sleep=no_wait).ask(GET)
 
-    assert len(api.asked) == 2
+    assert len(api.asked) == 4
 
 
 @pytest.mark.parametrize("call", [pytest.param(PATCH, id="a patch"), pytest.param(EVICT, id="an eviction")])

@@ -20,7 +20,7 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
 from shared.adapters.kubernetes.replies import DENIED, ApiReply
-from shared.adapters.kubernetes.transport import RawRequest, Transport
+from shared.adapters.kubernetes.transport import RawRequest, Transport, is_reset
 from shared.answers import Traffic
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 
@@ -82,6 +82,10 @@ class TrafficMeter:
         return self._counted
 
 
+class _Reset(Retryable):
+    """The connection of a read broke before its answer."""
+
+
 class KubernetesClient:
     """One cluster's API server. Safe to use from several threads."""
 
@@ -112,19 +116,22 @@ class KubernetesClient:
         return reply.body
 
     def send(self, call: Call) -> ApiReply:
-        """Return the answer with its code; a read that passing trouble answered is repeated a few times.
+        """Return the answer with its code; a read that met passing trouble or a reset is repeated a few times.
 
         Raises:
             Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
         """
-        reply = self._authorized(call)
         for attempt in range(REPEATS):
-            pause = _pause(attempt, reply.retry_after)
-            if call.method != "GET" or not _passes(reply.code) or pause > LONGEST_PAUSE:
-                break
+            pause = _pause(attempt, "")
+            try:
+                reply = self._authorized(call)
+                pause = _pause(attempt, reply.retry_after)
+                if call.method != "GET" or not _passes(reply.code) or pause > LONGEST_PAUSE:
+                    return reply
+            except _Reset:
+                pass  # repeated as an answer that passes is
             self._sleep(pause)
-            reply = self._authorized(call)
-        return reply
+        return self._authorized(call)
 
     def _authorized(self, call: Call) -> ApiReply:
         """Return the answer to a call whose credentials are good.
@@ -156,7 +163,8 @@ class KubernetesClient:
         except ConfigException as fault:
             raise Retryable(f"Kubernetes API, {call}", f"the kubeconfig gave no credentials ({fault})") from fault
         except (HTTPError, OSError) as fault:
-            raise Retryable(f"Kubernetes API, {call}", f"no answer ({fault})") from fault
+            kind = _Reset if call.method == "GET" and is_reset(fault) else Retryable
+            raise kind(f"Kubernetes API, {call}", f"no answer ({fault})") from fault
         finally:
             self.meter.count(answered)
         return reply

@@ -90,6 +90,11 @@ def _loss_of(fault: Exception) -> _RequestLoss:
     return _RequestLoss.RESET if isinstance(cause, ProtocolError) else _RequestLoss.OTHER
 
 
+def is_reset(fault: Exception) -> bool:
+    """Return whether the connection broke: the request may have been answered, and a read may be repeated."""
+    return _loss_of(fault) is _RequestLoss.RESET
+
+
 class Transport:
     """The way in that leads to the cluster now. Safe to use from several threads."""
 
@@ -105,26 +110,20 @@ class Transport:
         self._connection.access.renew()
 
     def send(self, request: RawRequest) -> RawAnswer:
-        """Return the answer; each kind of loss is got over once. Raises as `Connection.send`."""
+        """Return the answer; a request that never left goes another way, where there is one by now.
+
+        Raises:
+            HTTPError, OSError, ConfigException: as `Connection.send`.
+        """
         from urllib3.exceptions import HTTPError
 
-        untried = {_RequestLoss.UNREACHED, _RequestLoss.RESET}
-        while True:
-            connection = self._connection
-            try:
-                return connection.send(request, self._timeout)
-            except HTTPError as fault:
-                loss = _loss_of(fault)
-                if loss not in untried or not self._may_repeat(loss, connection, request):
-                    raise
-                untried.discard(loss)
-
-    def _may_repeat(self, loss: _RequestLoss, connection: Connection, request: RawRequest) -> bool:
-        """Whatever never left, where there is another way by now; and what only reads, when its connection was reset.
-
-        A write whose connection was reset may have been done: whoever sent it looks first.
-        """
-        return self._is_elsewhere(connection) if loss is _RequestLoss.UNREACHED else request.method == "GET"
+        connection = self._connection
+        try:
+            return connection.send(request, self._timeout)
+        except HTTPError as fault:
+            if _loss_of(fault) is not _RequestLoss.UNREACHED or not self._is_elsewhere(connection):
+                raise
+        return self._connection.send(request, self._timeout)
 
     def _is_elsewhere(self, connection: Connection) -> bool:
         """Whether another way than this one leads to the cluster now; one thread asks, the others wait for it."""

@@ -81,7 +81,7 @@ def overruled(drain: Drain) -> Step | None:
     After a failed deletion, or its own restart, the autoscaler clears `unschedulable` on nodes that it did not cordon,
     too; the taint has kept pods away meanwhile, and the cordon is set again (docs/decisions/healing.md).
     """
-    node, begun_at, cordoned_at = drain.node, drain.observed.deletion_begun_at, drain.record.cordoned_at
+    node, begun_at, cordoned_at = drain.node, drain.observed.deletion_begun_at, drain.record.cordon_set_at
     if wanted_by_person(node, drain.order_id, begun_at, cordoned_at):
         return GiveBack(Halt.OVERRULED, untainted(node))
     return None if node.unschedulable else Cordon(node)

@@ -3,7 +3,7 @@
 Must not judge: that is `repairs`'.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -14,12 +14,12 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.breakers import after_failures, after_scale_ups, after_stranded_pods, evicted_workloads
 from shared.core.outcomes import Halt
 from shared.core.placement.buffer_demand import nodes_for_buffers
-from shared.core.placement.demand import RoomWanted, nodes_to_give_back
+from shared.core.placement.demand import RoomWanted, as_given_back, nodes_to_give_back
 from shared.core.policy import Policy
 from shared.core.records.claims import open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Breaker, Claim, ClusterState
-from shared.core.rules.upgrades import is_upgraded, waits_long
+from shared.core.rules.upgrades import may_be_taken, waits_long
 
 
 class RepairKind(StrEnum):
@@ -85,10 +85,15 @@ class HealingInput:
         drains = (self.records.get(claim.order_id) for claim in self.state.claims.values())
         moved = frozenset[str]().union(*map(evicted_workloads, drains))
         found = nodes_to_give_back(self.snapshot, self._held, moved)
-        if found or not self._in_upgrades:
-            return found
+        return {**self._wanted_for_long(found, moved), **found} if self._in_upgrades else found
+
+    def _wanted_for_long(self, found: Mapping[str, RoomWanted], moved: Collection[str]) -> Mapping[str, RoomWanted]:
+        """Return the same of pods that wait as long as an upgrade may take a node, with those nodes given back."""
+        free = {name for name, room in found.items() if room.not_before is None}
+        nodes = tuple(as_given_back(node) if node.name in free else node for node in self.snapshot.nodes)
         long = tuple(pod for pod in self.snapshot.pods if pod.node or waits_long(pod, self.now))
-        return nodes_to_give_back(replace(self.snapshot, pods=long), (*self._held, *self._in_upgrades), moved)
+        held = [node for node in (*self._held, *self._in_upgrades) if node.name not in free]
+        return nodes_to_give_back(replace(self.snapshot, nodes=nodes, pods=long), held, moved)
 
     @cached_property
     def wanted_by_buffers(self) -> Mapping[str, str]:
@@ -122,8 +127,7 @@ class HealingInput:
 
     def may_be_taken(self, node: Node) -> bool:
         """Whether GKE may be emptying the node for an upgrade of its pool."""
-        pool = self.snapshot.pools.get(node.pool)
-        return pool is not None and pool.upgrading and not is_upgraded(node, pool, self.snapshot.nodes)
+        return may_be_taken(node, self.snapshot.pools.get(node.pool), self.snapshot.nodes)
 
 
 @dataclass(frozen=True)

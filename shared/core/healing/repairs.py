@@ -145,7 +145,7 @@ def _cordon_lost(held: StandingClaim) -> Repair | None:
 
 
 def _cleared_by_autoscaler(held: StandingClaim, node: Node, record: DrainRecord) -> bool:
-    return uncordoned_by_autoscaler(node, held.inputs.begun_deletions.get(node.name), record.cordoned_at)
+    return uncordoned_by_autoscaler(node, held.inputs.begun_deletions.get(node.name), record.cordon_set_at)
 
 
 def _orphan_repairs(inputs: HealingInput) -> Iterator[Repair]:

@@ -101,6 +101,8 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     lease: Lease | None = None
     begun_at: datetime | None = None
     cordoned_at: datetime | None = None
+    cordoned_again_at: datetime | None = None
+    """When the cordon of the drained node was last set again, after the autoscaler had cleared it."""
     deadline: datetime | None = None
     max_grace: timedelta = timedelta(minutes=8)
     """From the claim's settings: the cap on each pod's grace period."""
@@ -135,6 +137,11 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: datetime | None = None
     expire_at: datetime | None = None
     """The store deletes the record some time after this (TTL, 30 days)."""
+
+    @property
+    def cordon_set_at(self) -> datetime | None:
+        """When the cordon that stands, or that somebody has cleared, was set."""
+        return self.cordoned_again_at or self.cordoned_at
 
     def is_leased(self, now: datetime) -> bool:
         """Whether a step is at work."""

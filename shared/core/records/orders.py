@@ -66,6 +66,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     requested_by: str = ""
     why: str = ""
     """For a release by the planner: the halt it found, which the drainer looks for again before it acts."""
+    pod: str = ""
+    """For a release with `not_before`: the pod that waits, as namespace/name."""
 
     @property
     def attributes(self) -> dict[str, str]:

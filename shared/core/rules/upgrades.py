@@ -18,9 +18,12 @@ MAY_TAKE: Final = timedelta(minutes=10)
 """For so long a node that GKE may be emptying counts as emptied: a surge upgrade takes some minutes for a node."""
 
 
-def may_be_taken(node: Node, pool: NodePool | None) -> bool:
-    """Return whether GKE may work on the node now or soon: its pool is upgraded, and its version is not the new one."""
-    return pool is not None and pool.upgrading and (not pool.version or node.version != pool.version)
+def may_be_taken(node: Node, pool: NodePool | None, nodes: Iterable[Node]) -> bool:
+    """Return whether GKE may empty the node now or soon: it works on its pool, and is not known to be done with it.
+
+    Work without a new version (an image, labels, a machine type) shows on no node. `nodes` are all nodes.
+    """
+    return pool is not None and pool.upgrading and not is_upgraded(node, pool, nodes)
 
 
 def is_upgraded(node: Node, pool: NodePool | None, nodes: Iterable[Node]) -> bool:
@@ -28,7 +31,7 @@ def is_upgraded(node: Node, pool: NodePool | None, nodes: Iterable[Node]) -> boo
 
     A node of its pool must be older: if GKE reported the old version until the end, none would be.
     """
-    if pool is None or may_be_taken(node, pool):
+    if pool is None or (pool.upgrading and (not pool.version or node.version != pool.version)):
         return False
     own = _numbers(node.version)
     return any(each.pool == node.pool and _numbers(each.version) < own for each in nodes)

@@ -10,6 +10,7 @@ from msgspec.structs import replace as changed
 
 from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.node import NodePool
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
@@ -59,6 +60,48 @@ def upgrading(picture: Snapshot, *older: str) -> Snapshot:
 
 def wanted(picture: Snapshot, minutes: float = 0) -> Snapshot:
     return replace(picture, pods=(pod("p", unschedulable_since=NOW - timedelta(minutes=minutes)),))
+
+
+def two_held(*pods: Pod) -> HealingInput:
+    """n1 waits for the upgrade of its pool, n2 is done; n3 is open and full. A pod has waited for n1 for an hour."""
+    long = pod("long", cpu=3, node_selector={"team": "x"}, unschedulable_since=NOW - timedelta(hours=1))
+    nodes = [
+        node(name, version=version, unschedulable=True, taints=(our_taint(name),), labels={"team": team})
+        for name, version, team in (("n1", "8", "x"), ("n2", "9", "y"))
+    ]
+    picture = cluster([*nodes, node("n3", pool="b")], [long, *pods])
+    pools = {"a": NodePool("a", upgrading=True, version="9"), "b": NodePool("b")}
+    claims = {each.uid: claim(each.name, since=BEFORE, drained=True, order_id=each.name) for each in nodes}
+    records = {
+        each.name: DrainRecord(
+            order=order(each.name, order_id=each.name), phase=DrainPhase.DRAINED, node_uid=each.uid, drained_at=NOW
+        )
+        for each in nodes
+    }
+    return HealingInput(replace(picture, pools=pools), ClusterState(claims=claims), records, policy(), NOW)
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"),
+    [
+        pytest.param(["n1"], [], id="alone"),
+        pytest.param(
+            ["n1", "n2"], [pod("new", cpu=3.9, unschedulable_since=NOW), pod("full", on="n3", cpu=3.9)], id="another"
+        ),
+        pytest.param(
+            ["n1", "n2"],
+            [
+                pod("low", on="n3", cpu=3, deleting=NOW + timedelta(seconds=30)),
+                pod("high", cpu=3, priority=9, unschedulable_since=NOW, nominated="n3"),
+            ],
+            id="one that preempts",
+        ),
+    ],
+)
+def test_what_waits_for_a_node_of_an_upgrade_for_long_is_hidden_by_no_other_demand(
+    expected: list[str], pods: list[Pod]
+) -> None:
+    assert [each.node for each in find_repairs(two_held(*pods))] == expected
 
 
 LACKING = held(buffer("web"))

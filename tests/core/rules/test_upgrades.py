@@ -16,12 +16,14 @@ AT_WORK = NodePool("a", upgrading=True, version=NEW)
         pytest.param(False, OLD, None, id="a pool that GKE does not report"),
         pytest.param(False, OLD, NodePool("a", version=NEW), id="no upgrade"),
         pytest.param(True, OLD, AT_WORK, id="an old node"),
-        pytest.param(False, NEW, AT_WORK, id="a node that has the new version"),
+        pytest.param(False, NEW, AT_WORK, id="a node that has the new version, among older ones"),
+        pytest.param(True, OLD, NodePool("a", upgrading=True, version=OLD), id="work that brings no new version"),
         pytest.param(True, "", NodePool("a", upgrading=True), id="nothing is known"),
     ],
 )
-def test_an_upgrade_may_take_what_has_not_its_version(expected: bool, version: str, pool: NodePool | None) -> None:
-    assert may_be_taken(node("n1", version=version), pool) is expected
+def test_an_upgrade_may_take_what_is_not_known_to_be_done(expected: bool, version: str, pool: NodePool | None) -> None:
+    nodes = [node("n1", version=version), node("n2", version=OLD)]
+    assert may_be_taken(nodes[0], pool, nodes) is expected
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from functions.drainer.receive import PushReply
 from shared.core.policy import Budget, Limit
 from tests.builders import node, pod, policy
@@ -24,12 +26,22 @@ def test_words_that_the_policy_does_not_let_count_are_named_in_the_log_and_in_th
 
     ebb.deliver(json.dumps({"node": "n1", "ignore": ["windows", "budgets", "nonsense"]}).encode())
 
-    said = "Of ignore, budgets, nonsense did not count: manual.mayIgnore of the policy allows windows."
+    said = "Of ignore, budgets, 'nonsense' did not count: manual.mayIgnore of the policy allows windows."
     record = ebb.record("message")
     assert record is not None
     assert (record.why, record.detail.endswith(said)) == ("budget", True)
     assert [line["message"] for line in ebb.log.of("drain_step") if line["severity"] == "WARNING"] == [said]
     assert said in ebb.log.of("drain_result")[0]["message"]
+
+
+@pytest.mark.parametrize("words", [["x" * 60_000], [f"w-{each}" for each in range(5_000)]], ids=["long", "many"])
+def test_words_without_end_make_no_long_line(words: list[str]) -> None:
+    ebb = fake_ebb()
+
+    ebb.deliver(json.dumps({"node": "n1", "ignore": words}).encode())
+
+    (said,) = (line["message"] for line in ebb.log.of("drain_step") if line["severity"] == "WARNING")
+    assert len(said) < 600
 
 
 def test_words_that_the_policy_allows_count_and_are_not_complained_of() -> None:

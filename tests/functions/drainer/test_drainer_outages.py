@@ -32,7 +32,7 @@ from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 def test_an_outage_makes_the_message_come_again_and_the_repeat_finishes(call: str, fault: EbbError) -> None:
     ebb = fake_ebb()
     ebb.cluster.failures[call] = [fault]
-    goes_on = {("take", Stale), ("read", Retryable)}
+    goes_on = {("take", Stale), ("read", Retryable), ("read", Terminal)}
     """The next look sees who was faster; what was read in vain is read again."""
     expected = PushReply.DONE if (call, type(fault)) in goes_on else PushReply.AGAIN
 
@@ -41,15 +41,16 @@ def test_an_outage_makes_the_message_come_again_and_the_repeat_finishes(call: st
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
 
 
+@pytest.mark.parametrize("fault", [Retryable("kubernetes", "timeout"), Terminal("kubernetes", "403")])
 @pytest.mark.parametrize("call", ["node", "pods_on", "unbound_pods", "disruption_budgets", "workloads_of"])
-def test_a_drain_that_is_begun_goes_on_through_failed_reads_and_logs_them_once(call: str) -> None:
+def test_a_drain_that_is_begun_goes_on_through_failed_reads_and_logs_them_once(call: str, fault: EbbError) -> None:
     ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
-    ebb.later(10, lambda: ebb.cluster.failures.update({call: [Retryable("kubernetes", "timeout")] * 4}))
+    ebb.later(10, lambda: ebb.cluster.failures.update({call: [fault] * 4}))
 
     assert ebb.drain(order()) is PushReply.DONE
 
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
-    assert ebb.reasons("drain_step").count("retryable") == 1
+    assert ebb.reasons("drain_step").count(type(fault).__name__.lower()) == 1
 
 
 def test_reads_that_fail_until_the_steps_end_bring_the_message_again() -> None:

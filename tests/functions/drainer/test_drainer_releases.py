@@ -47,6 +47,18 @@ def test_a_release_is_carried_out_in_dry_run_and_without_a_policy() -> None:
     assert ebb.cluster.nodes["n1"].drain_taint is None
 
 
+@pytest.mark.parametrize("step_seconds", [3, 480], ids=["under way", "drained"])
+def test_a_release_that_names_another_node_of_that_name_ends_no_drain(step_seconds: int) -> None:
+    ebb = fake_ebb(step_seconds=step_seconds)
+    ebb.drain(order())
+
+    ebb.deliver(released(node_uid="uid-other"))
+
+    assert (holder(ebb), ebb.reasons("drain_result")) == ("order", ["other_node"])
+    assert ebb.record().phase is not DrainPhase.SETTLED  # type: ignore[union-attr]  # the record exists
+    assert ebb.record().node_uid == "uid-n1"  # type: ignore[union-attr]  # the record exists
+
+
 @pytest.mark.acceptance(94)
 def test_the_watchdogs_release_looks_again_before_it_undoes_anything() -> None:
     ebb = fake_ebb()

@@ -17,7 +17,7 @@ from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Lease, Start
 from shared.documents import drain_key
-from shared.errors import Retryable
+from shared.errors import Retryable, Terminal
 from tests.builders import CLUSTER, NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 from tests.functions.fake_ebb import FakeEbb
@@ -44,7 +44,7 @@ def waiting(ebb: FakeEbb) -> Pod:
     return pod("new", kind=WEB, phase=Phase.PENDING, ready=False, created=now, unschedulable_since=now)
 
 
-def failing(ebb: FakeEbb, waits: Sequence[float]) -> None:
+def failing(ebb: FakeEbb, waits: Sequence[float], fault: type[Retryable | Terminal] = Retryable) -> None:
     """Reads of pods fail so many seconds after the replacement has begun to wait."""
     read, left = ebb.cluster.pods_on, list(waits)
 
@@ -54,7 +54,7 @@ def failing(ebb: FakeEbb, waits: Sequence[float]) -> None:
             waited = (ebb.clock.now() - new.unschedulable_since).total_seconds()
             if waited >= left[0]:
                 left.pop(0)
-                raise Retryable("Kubernetes API, list pods", "429")
+                raise fault("Kubernetes API, list pods", "429")
         return read(name)
 
     ebb.cluster.pods_on = pods_on  # type: ignore[method-assign,assignment]  # what fails depends on the time
@@ -64,12 +64,15 @@ def counted(ebb: FakeEbb, *, available: int, created: int = 1) -> None:
     ebb.cluster.workloads[WEB.workload] = Workload("default/Deployment/web", 1, available, created=created)
 
 
+@pytest.mark.parametrize("fault", [Retryable, Terminal])
 @pytest.mark.parametrize("failures", [[15], [19], [15, 16], [10, 11, 12], [5, 6, 7, 8], [16, 17, 18, 19]])
-def test_failed_reads_put_a_node_off_by_no_more_than_seconds(failures: list[float]) -> None:
+def test_failed_reads_put_a_node_off_by_no_more_than_seconds(
+    failures: list[float], fault: type[Retryable | Terminal]
+) -> None:
     """Before, each one ended the step, and Pub/Sub decided when somebody looked again: after 155 s with four."""
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)
-    failing(ebb, failures)
+    failing(ebb, failures, fault)
 
     assert ebb.drain(order()) is PushReply.DONE
 

@@ -99,3 +99,29 @@ def test_nonsense_in_the_annotation_proves_nothing(note: str) -> None:
 
     assert ebb.cluster.nodes["n9"].unschedulable
     assert [call for call in ebb.effects() if call[0] == "give_back"] == []
+
+
+def test_a_person_uncordons_for_good_a_node_that_the_autoscaler_had_uncordoned_once() -> None:
+    """The event of the one failed deletion stood for hours, and each time the cordon was set again."""
+    ebb = planner_ebb()
+    begun(ebb)
+    ebb.pass_time(minutes=2)
+    ebb.cluster.begun_deletions["n1"] = ebb.clock.now()
+    ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=False))
+    carried_on(ebb)
+    assert ebb.cluster.nodes["n1"].unschedulable
+
+    ebb.pass_time(minutes=4)
+    ebb.cluster.put(replace(ebb.cluster.nodes["n1"], unschedulable=False))
+    carried_on(ebb)
+
+    assert is_free(ebb)
+
+
+def carried_on(ebb: FakeEbb) -> None:
+    """One pass, and what it publishes for n1 carried out."""
+    ebb.bus.published.clear()
+    ebb.pass_time(minutes=1)
+    ebb.tick()
+    for each in [each for each in ebb.bus.published if each.node == "n1"]:
+        ebb.deliver(each)

@@ -200,12 +200,16 @@ def test_a_pod_that_preempts_hides_no_other_repair() -> None:
 
 
 @pytest.mark.parametrize(
-    ("freed", "gets_its_place"),
-    [pytest.param(True, False, id="the lower one never ends"), pytest.param(False, True, id="it has its place")],
+    ("freed", "becomes"),
+    [
+        pytest.param(True, {}, id="the lower one never ends"),
+        pytest.param(True, {"nominated": ""}, id="another pod has its place"),
+        pytest.param(False, {"node": "n3"}, id="it has its place"),
+    ],
 )
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a pod that fits nowhere"])
 def test_a_node_held_from_a_pod_that_preempts_goes_back_when_the_grace_is_over(
-    freed: bool, gets_its_place: bool, beside: bool
+    freed: bool, becomes: dict[str, str], beside: bool
 ) -> None:
     """It was given back by the next pass but one: after 310 s."""
     ebb = fake_ebb()
@@ -217,8 +221,7 @@ def test_a_node_held_from_a_pod_that_preempts_goes_back_when_the_grace_is_over(
     ebb.tick()
     (release,) = [each for each in ebb.bus.published if each.kind is OrderKind.RELEASE]
 
-    if gets_its_place:
-        ebb.later(ebb.clock.passed + 20, lambda: ebb.cluster.put(replace(high, node="n3")))
+    ebb.later(ebb.clock.passed + 20, lambda: ebb.cluster.put(replace(high, **becomes)))
 
     assert ebb.deliver(release) is PushReply.DONE
     assert release.not_before is not None
