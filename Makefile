@@ -42,13 +42,11 @@ deep: $(VENV)/.dev ## Run all tests with new seeds (EBB_SEED= repeats them): abo
 	@EBB_DEEP=1 $(BIN)/python -m tests.parts
 
 quick: $(VENV)/.dev ## Run the tests of the core and the functions, in under a minute
-	$(BIN)/pytest -q -n 2 tests/core tests/functions
-
 check: $(VENV)/.dev ## Run lint, types and the import contracts
-unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests
+unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests, and those on Google's emulators
 faults: $(VENV)/.dev ## Run histories of injected faults, and Ebb broken on purpose
-real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane and Google's emulators
-check unit faults real:
+real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane
+quick check unit faults real:
 	@$(BIN)/python -m tests.parts $@
 
 lint: $(VENV)/.dev ## Run ruff alone
@@ -69,8 +67,8 @@ bench: $(VENV)/.dev ## Print the benchmarks' ratios, and draw them into build/be
 fuzz: $(VENV)/.dev ## Feed the readers a million almost right inputs
 	$(BIN)/python -m tests.fuzz
 
-mutants: $(VENV)/.dev ## Make small mistakes in the code, and show which no test sees (SHARE=1 for all: hours)
-	$(BIN)/python -m tests.mutation --share $(or $(SHARE),0.02) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2)
+mutants: $(VENV)/.dev ## Make small mistakes in the code, and show which no test sees (IN=rules/nodes SHARE=1: all of a module)
+	$(BIN)/python -m tests.mutation --share $(or $(SHARE),0.02) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) $(IN)
 
 fmt: $(VENV)/.dev ## Format the code and fix what ruff can fix
 	$(BIN)/ruff format .

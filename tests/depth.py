@@ -1,8 +1,9 @@
 """How deep a run goes: the same cases every time (`make test`), or all of them with new seeds (`make deep`).
 
-`EBB_DEEP=1` makes a run deep. `EBB_SEED` (a number or any text) chooses what is drawn: it is 0 in a run that is not
-deep, so that a green commit stays green, and the time in a deep one, which prints it. A test that takes long and kills
-no mutant that a faster one lets through bears the mark `deep`; naming it with `::` runs it all the same.
+`EBB_DEEP=1` makes a run deep. `EBB_SEED` (a number or any text) chooses what is drawn. Unless it is set it is 0 in a
+run that is not deep, so that a green commit stays green, and the time in a deep one; each run prints it. A test that
+takes long and kills no mutant that a faster one lets through bears the mark `deep`; naming it with `::` runs it all the
+same.
 """
 
 import os

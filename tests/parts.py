@@ -1,14 +1,13 @@
 """Runs the parts of `make test` and `make deep`, and shows a line for each with its time and what it left out.
 
 `python -m tests.parts [PART …]`: parts that do not wait for each other run side by side. What a part prints goes to
-`build/log/PART.txt` and is shown if it fails; a part that is named alone is shown as it runs. With EBB_DEEP=1 each part
-runs whole, and the tests that take longest are listed at the end.
+`build/log/PART.txt` and is shown if it fails; a part that is named alone is shown as it runs, and not written. With
+EBB_DEEP=1 each part runs whole, and the tests that take longest are listed at the end.
 """
 
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -51,6 +50,8 @@ PARTS: Final = (
     Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets", "unit"})),
     Part("faults", ("pytest -q -n2 --dist=worksteal tests/faults",), after=frozenset({"check", "unit", "assets"})),
 )
+DAILY: Final = Part("quick", ("pytest -q -n 2 tests/core tests/functions",))
+"""Runs when it is named: the other parts have its tests."""
 
 
 class Run:
@@ -87,21 +88,32 @@ class Run:
 
 def main(names: Sequence[str]) -> int:
     """Run the parts of these names, all without any; return 1 if one failed, 2 if there is no such part."""
-    if unknown := set(names) - {part.name for part in PARTS}:
-        sys.stderr.write(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(p.name for p in PARTS)}\n")
+    known = {part.name: part for part in (*PARTS, DAILY)}
+    if unknown := set(names) - known.keys():
+        sys.stderr.write(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(known)}\n")
         return 2
-    shutil.rmtree(LOGS, ignore_errors=True)
-    LOGS.mkdir(parents=True)
-    TIMES.unlink(missing_ok=True)
+    chosen = [known[name] for name in names] or list(PARTS)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    drop({part.name for part in chosen})
     _say(f"EBB_SEED={SEED}: the same draws again" if not DEEP else f"deep run with new draws; again: EBB_SEED={SEED}")
     begun, runs = time.monotonic(), []
-    for run in ended([part for part in PARTS if not names or part.name in names]):
+    for run in ended(chosen):
         runs.append(run)
         _say(*described(run, read()))
     if DEEP:
         _say(*slowest(read()))
-    _say(closing(runs, read(), time.monotonic() - begun))
+    names_run = {part.name for part in chosen}
+    _say(closing(runs, [row for row in read() if row.part in names_run], time.monotonic() - begun))
     return 1 if any(run.code for run in runs) else 0
+
+
+def drop(parts: Collection[str]) -> None:
+    """Remove what earlier runs of these parts have left; that of others stays."""
+    for part in parts:
+        (LOGS / f"{part}.txt").unlink(missing_ok=True)
+    if TIMES.is_file():
+        rows = TIMES.read_text(encoding="utf-8").splitlines(keepends=True)
+        TIMES.write_text("".join(row for row in rows if row.partition("\t")[0] not in parts), encoding="utf-8")
 
 
 def ended(parts: Sequence[Part]) -> Iterator[Run]:

@@ -160,3 +160,16 @@ def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pyte
 @pytest.mark.parametrize(("expected", "text"), [(7, "7"), (20261123, "20261123"), (2688009735, "2026-11-23")])
 def test_a_seed_is_a_number_or_stands_for_one(expected: int, text: str) -> None:
     assert seed_of(text) == expected
+
+
+def test_a_part_that_runs_again_leaves_what_others_have_written(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = logs / "times.tsv"
+    monkeypatch.setattr(parts, "TIMES", times)
+    times.write_text("unit\tpassed\t1\t1\ta\nreal\tpassed\t1\t1\tb\n")
+    for name in ("unit", "real"):
+        (logs / f"{name}.txt").write_text(name)
+
+    parts.drop({"unit"})
+
+    assert [path.name for path in logs.glob("*.txt")] == ["real.txt"]
+    assert [each.part for each in read(times)] == ["real"]
