@@ -11,7 +11,7 @@ from shared.core.draining.observation import Observation, OtherDrain, OtherDrain
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import Claim
 from shared.documents import drain_key
-from shared.errors import Retryable, Unreadable
+from shared.errors import Retryable, Terminal, Unreadable
 from shared.store.compare_and_set import read_cluster
 
 MOST_READS: Final = 10
@@ -53,7 +53,7 @@ def _picture(session: DrainSession, claim: Claim | None) -> Snapshot | None:
     """
     try:
         return shared_snapshots.picture_since(session, claim.since).snapshot if claim else None
-    except Retryable:
+    except (Retryable, Terminal):
         return None
 
 

@@ -20,7 +20,7 @@ from shared.core.draining.observation import Observation, OtherDrains, Proof
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
 from shared.documents import drain_key
-from shared.errors import Retryable
+from shared.errors import EbbError, Retryable, Terminal
 from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, claim, mounts, node, order, pod, policy, volume_claim
@@ -128,11 +128,12 @@ def test_without_another_drain_no_picture_is_read_while_a_pod_waits() -> None:
     assert calls(ebb, "read") == 0
 
 
-def test_a_picture_that_cannot_be_read_keeps_no_drain_from_giving_way() -> None:
+@pytest.mark.parametrize("fault", [Retryable("kubernetes", "timeout"), Terminal("kubernetes", "403")])
+def test_a_picture_that_cannot_be_read_keeps_no_drain_from_giving_way(fault: EbbError) -> None:
     ebb = fake_ebb()
     drain = step(ebb)
     beside(ebb)
-    ebb.cluster.failures["read"] = [Retryable("kubernetes", "timeout")]
+    ebb.cluster.failures["read"] = [fault]
 
     observed = with_others(drain, Observation(None, claim("n1")))
 
