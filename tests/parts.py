@@ -93,17 +93,18 @@ def main(names: Sequence[str]) -> int:
         sys.stderr.write(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(known)}\n")
         return 2
     chosen = [known[name] for name in names] or list(PARTS)
+    chosen_names = {part.name for part in chosen}
     LOGS.mkdir(parents=True, exist_ok=True)
-    drop({part.name for part in chosen})
+    drop(chosen_names)
     _say(f"EBB_SEED={SEED}: the same draws again" if not DEEP else f"deep run with new draws; again: EBB_SEED={SEED}")
     begun, runs = time.monotonic(), []
     for run in ended(chosen):
         runs.append(run)
         _say(*described(run, read()))
+    rows = [row for row in read() if row.part in chosen_names]
     if DEEP:
-        _say(*slowest(read()))
-    names_run = {part.name for part in chosen}
-    _say(closing(runs, [row for row in read() if row.part in names_run], time.monotonic() - begun))
+        _say(*slowest(rows))
+    _say(closing(runs, rows, time.monotonic() - begun))
     return 1 if any(run.code for run in runs) else 0
 
 

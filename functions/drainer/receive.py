@@ -42,7 +42,7 @@ def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> PushRe
     if order is None:
         return PushReply.DONE
     try:
-        if _is_early(ports, settings, order):
+        if not _await_time(ports, settings, order):
             _log(ports, order, "The message will come again: its not_before lies ahead.", "INFO", "early")
             return PushReply.AGAIN
         _carry_out(ports, settings, order, owner)
@@ -93,13 +93,13 @@ def _reject(ports: Ports, body: bytes, message: PushMessage | None, why: str, re
         ports.log.event("message_rejected", f"It could not be kept: {error}", severity="ERROR", message_id=message_id)
 
 
-def _is_early(ports: Ports, settings: Settings, order: Order) -> bool:
-    """Whether the order's time lies ahead, after a step's time of waiting: Pub/Sub tries ever more seldom."""
+def _await_time(ports: Ports, settings: Settings, order: Order) -> bool:
+    """Wait for the order's time, at most a step's length, and return whether it has come. Pub/Sub repeats too late."""
     if order.not_before is None:
-        return False
+        return True
     ahead = (order.not_before - read_cluster(ports.state)[2]).total_seconds()
     ports.clock.sleep(min(max(ahead, 0.0), settings.step_seconds))
-    return ahead > settings.step_seconds
+    return ahead <= settings.step_seconds
 
 
 def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> None:

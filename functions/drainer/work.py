@@ -149,7 +149,8 @@ def _cordon(session: DrainSession, node: Node) -> None:
     except (Stale, Gone):
         return  # the next look sees what changed
     if session.record.phase is DrainPhase.DRAINED:  # the autoscaler had cleared the cordon, which is set again
-        session.leased.write(session.time.now(), cordoned_again_at=session.time.now())
+        now = session.time.now()
+        session.leased.write(now, cordoned_again_at=now)
         return
     session.post_event(
         taken, "EbbCordoned", f"Cordoned to be drained ({session.order.reason.value}), order {session.order.order_id}."

@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -19,6 +20,14 @@ FENCE = FILE.with_name("admission.yaml")
 NAMESPACE = "ebb"
 TARGETS = {"plan": "planner", "drain": "drainer"}
 _COMMAND = re.compile(r"^# +(sed .*) \| kubectl apply -f -$", re.MULTILINE)
+
+
+def filled_fields(api_version: str) -> dict[str, Any]:
+    """Return a patch that fills an object with 20 kB of what the API server keeps about who wrote which field."""
+    fields: dict[str, Any] = {f"f:example.com/{'k' * 50}{number}": {} for number in range(300)}
+    written = {"fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": fields}}}
+    entry = {"manager": "m", "operation": "Update", "apiVersion": api_version, "time": "2026-01-01T00:00:00Z"}
+    return {"metadata": {"managedFields": [{**entry, **written}]}}
 
 
 def user(name: str) -> str:

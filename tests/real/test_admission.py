@@ -14,7 +14,7 @@ import pytest
 from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
 from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane, ControlPlaneError
-from tests.real.least_rights import user
+from tests.real.least_rights import filled_fields, user
 from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
@@ -24,13 +24,6 @@ OURS: Mapping[str, str] = {"key": OUR_TAINT, "value": "order", "effect": "NoSche
 FOREIGN: Mapping[str, str] = {"key": "example.com/keep", "effect": "NoSchedule"}
 RECORD = {OUR_ANNOTATION: '{"order_id":"order"}'}
 FREE, HELD, TAINT_ONLY, UNCORDONED, BY_A_PERSON = "free", "held", "held by its taint", "held, uncordoned", "by a person"
-
-
-MANAGED: Raw = {
-    "manager": "m", "operation": "Update", "apiVersion": "v1", "time": "2026-01-01T00:00:00Z", "fieldsType": "FieldsV1",
-    "fieldsV1": {"f:metadata": {"f:annotations": {f"f:example.com/{'k' * 50}{number}": {} for number in range(300)}}},
-}  # fmt: skip
-"""20 kB of what the API server keeps about who wrote which field."""
 
 
 @pytest.fixture(scope="module")
@@ -133,9 +126,7 @@ CASES = [
     ),
     pytest.param("change labels", FREE, lambda _: {"metadata": {"labels": {"a": "b"}}}, id="a label added"),
     pytest.param("other metadata", FREE, lambda _: {"metadata": {"generateName": "x" * 200}}, id="a generated name"),
-    pytest.param(
-        "fill managedFields", FREE, lambda _: {"metadata": {"managedFields": [MANAGED]}}, id="who wrote which field"
-    ),
+    pytest.param("fill managedFields", FREE, lambda _: filled_fields("v1"), id="who wrote which field"),
     pytest.param(
         "change labels", FREE, lambda _: {"metadata": {"labels": {"example.com/team": None}}}, id="a label removed"
     ),
@@ -293,7 +284,7 @@ def named(**changes: Any) -> Raw:
         pytest.param("nothing else", event(action="x"), id="another field"),
         pytest.param("than a name", named(labels={"a": "b"}), id="labels"),
         pytest.param("than a name", named(finalizers=["example.com/never"]), id="a finalizer"),
-        pytest.param("than a name", named(managedFields=[MANAGED]), id="managedFields that fill it"),
+        pytest.param("than a name", named(**filled_fields("v1")["metadata"]), id="managedFields that fill it"),
     ],
 )
 def test_the_drainer_writes_its_own_events_on_nodes_and_no_other(plane: ControlPlane, said: str, body: Raw) -> None:

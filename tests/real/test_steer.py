@@ -20,7 +20,7 @@ from tests.pages import OPERATIONS, blocks, section
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane, ControlPlaneError
 from tests.real.control_plane.manifests import deployment
-from tests.real.least_rights import user, with_option
+from tests.real.least_rights import filled_fields, user, with_option
 from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
@@ -157,6 +157,7 @@ IMAGE = {"spec": {"containers": [{"name": "main", "image": "other"}]}}
         pytest.param("from -1000 to -1 only", costs("-1001", "-1001"), id="a cost too low"),
         pytest.param("no annotation of a pod but its own", noted(**{"example.com/a": "b"}), id="another annotation"),
         pytest.param("two annotations only", {"metadata": {"labels": {"a": "b"}}}, id="a label"),
+        pytest.param("fill managedFields", filled_fields("v1"), id="who wrote which field"),
         pytest.param("two annotations only", {"metadata": {"finalizers": ["example.com/held"]}}, id="a finalizer"),
         pytest.param("nothing of a pod's spec", IMAGE, id="another image"),
         pytest.param("nothing of a pod's spec", {"spec": {"activeDeadlineSeconds": 5}}, id="a deadline"),

@@ -14,7 +14,7 @@ from tests.real.conftest import Corner, cluster_as, is_ready
 from tests.real.control_plane import ControlPlane, ControlPlaneError
 from tests.real.control_plane.api import MERGE_PATCH
 from tests.real.control_plane.manifests import deployment
-from tests.real.least_rights import user, with_option
+from tests.real.least_rights import filled_fields, user, with_option
 from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
@@ -108,10 +108,6 @@ WHOLE = "no metadata of a Deployment"
 OWN = "no annotation of a Deployment but its own"
 EARLIER = "only what it replaces in the pod template"
 SPEC = "one annotation of the pod template only"
-MANAGED = {
-    "manager": "m", "operation": "Update", "apiVersion": "apps/v1", "time": "2026-01-01T00:00:00Z",
-    "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {f"f:{'k' * 50}{number}": {} for number in range(300)}},
-}  # fmt: skip
 TEMPLATE = "change its own annotation only"
 NOTE = "but its own, ebb.internal/surged-for"
 
@@ -135,7 +131,7 @@ NOTE = "but its own, ebb.internal/surged-for"
             {"spec": {"template": {"metadata": {"labels": {"a": "b"}}}}},
             id="a label of the pods",
         ),
-        pytest.param("fill managedFields", {"metadata": {"managedFields": [MANAGED]}}, id="who wrote which field"),
+        pytest.param("fill managedFields", filled_fields("apps/v1"), id="who wrote which field"),
         pytest.param(NOTE, annotated(**{"kubectl.kubernetes.io/restartedAt": "now"}), id="kubectl's own stamp"),
         pytest.param(NOTE, annotated(**{"example.com/owner": "b"}), id="an owner's annotation changed"),
         pytest.param(NOTE, annotated(**{"example.com/owner": None}), id="an owner's annotation removed"),

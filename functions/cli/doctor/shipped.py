@@ -17,10 +17,12 @@ from shared.errors import Forbidden
 _POLICY: Final = "ValidatingAdmissionPolicy"
 _BINDING: Final = "ValidatingAdmissionPolicyBinding"
 _ROLE: Final = "ClusterRole"
+_ROLE_BINDING: Final = "ClusterRoleBinding"
 _SERVED: Final = {
     _POLICY: ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
     _BINDING: ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
     _ROLE: ("rbac.authorization.k8s.io", "clusterroles"),
+    _ROLE_BINDING: ("rbac.authorization.k8s.io", "clusterrolebindings"),
 }
 _HELD_BY: Final = {"${drainer}": "ebb-drainer", "${planner}": "ebb-planner"}
 """The ClusterRoleBinding whose subject each placeholder is."""
@@ -92,7 +94,7 @@ def _identities(reviews: RightsReview) -> Iterator[tuple[str, str]]:
     """Yield whose name each placeholder is, where the binding of the role shows one."""
     for placeholder, name in _HELD_BY.items():
         try:
-            binding = reviews.standing("rbac.authorization.k8s.io", "clusterrolebindings", name)
+            binding = _standing(_ROLE_BINDING, name, reviews)
         except Forbidden:
             continue
         subjects: list[Mapping[str, Any]] = list((binding or {}).get("subjects") or [])

@@ -122,14 +122,14 @@ class KubernetesClient:
             Retryable: no answer came, or the credentials were refused twice. Terminal: there are no credentials.
         """
         for attempt in range(REPEATS):
-            pause = _pause(attempt, "")
             try:
                 reply = self._authorized(call)
+            except _Reset:
+                pause = _pause(attempt, "")
+            else:
                 pause = _pause(attempt, reply.retry_after)
                 if call.method != "GET" or not _passes(reply.code) or pause > LONGEST_PAUSE:
                     return reply
-            except _Reset:
-                pass  # repeated as an answer that passes is
             self._sleep(pause)
         return self._authorized(call)
 
