@@ -95,10 +95,10 @@ class _Look:
         machines: list[_Machine] = []
         for spec in self._homeless(pods):
             home = next((each for each in machines if each.takes(spec) and self._admits(spec, each.group)), None)
-            home = home or self._bought(spec)
+            if home is None and (home := self._bought(spec)) is not None:
+                machines.append(home)
             if home is not None:
                 home.put(spec)
-                machines += [] if home in machines else [home]
         return [machine.group for machine in machines]
 
     def _homeless(self, pods: Sequence[Pod]) -> list[PodClass]:
