@@ -108,6 +108,7 @@ CASES = [
     pytest.param("", HELD, GIVE_BACK, id="give a node back"),
     pytest.param("", UNCORDONED, GIVE_BACK, id="give back after the autoscaler has uncordoned it"),
     pytest.param("", TAINT_ONLY, GIVE_BACK, id="give back without the annotation"),
+    pytest.param("", FREE, lambda _: {"metadata": {"managedFields": [{}]}}, id="forget who wrote which field"),
     pytest.param(
         "a taint that is not its own",
         FREE,
