@@ -117,14 +117,16 @@ class CallGate:
         assert actor is not None
         begun = self.threads.clock.now()
         self.struck_at.append(begun)
-        if fault.before:
-            self.threads.pause(fault.before)
-        done = [act()] if fault.effect else []
-        if fault.after:
-            self.threads.pause(fault.after)
-        self.struck_at.append(self.threads.clock.now())
-        if fault.end is CallEnd.KILL or fault.before or fault.after:
-            self.stopped_at += [begun, self.threads.clock.now()]
+        try:
+            if fault.before:
+                self.threads.pause(fault.before)
+            done = [act()] if fault.effect else []
+            if fault.after:
+                self.threads.pause(fault.after)
+        finally:
+            self.struck_at.append(self.threads.clock.now())
+            if fault.end is CallEnd.KILL or fault.before or fault.after:
+                self.stopped_at += [begun, self.threads.clock.now()]
         if fault.end is CallEnd.KILL:
             actor.killed = True
             raise Killed

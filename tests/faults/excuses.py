@@ -19,6 +19,10 @@ class Excuse(Enum):
         "A moved pod waits while the API server turns Ebb's requests away, and half a minute after.",
         "Nobody can look, nor uncordon a node, through an API that answers nobody.",
     )
+    SLOW = (
+        "A moved pod waits longer by four calls while each call of a kind takes seconds.",
+        "What is given back is looked at twice, and nobody looks faster than the API server answers.",
+    )
     GIVEN_BACK = (
         "A moved pod waits, or one that was to take its place, and the node that it left is open again.",
         "That is all that Ebb can do for it: what keeps it from there now is not Ebb's cordon.",

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.faults.excuses import Excuse, Excuses
+from tests.faults.outages import BegunOutage
 from tests.faults.replay import Entry, ReplayedCluster, holder, is_ebb
 
 MOST_UNSCHEDULABLE = 30.0
+CALLS_OF_TWO_LOOKS = 4
+"""So many calls of one kind has a look that sees a pod wait, with the look before its node is given back."""
 
 
 @dataclass
@@ -80,9 +83,14 @@ class WaitingTimes:
     """
 
     def __init__(
-        self, excuses: Excuses, hindrances: Sequence[float], recovery: float, turned_away: Sequence[float] = ()
+        self,
+        excuses: Excuses,
+        hindrances: Sequence[float],
+        recovery: float,
+        turned_away: Sequence[float] = (),
+        outages: Sequence[BegunOutage] = (),
     ) -> None:
-        self._excuses, self._recovery = excuses, recovery
+        self._excuses, self._recovery, self._outages = excuses, recovery, outages
         self._turned_away = tuple(zip(turned_away[::2], turned_away[1::2], strict=True))
         self._hindrances = sorted(hindrances)
         self._episodes: dict[str, Episode] = {}
@@ -118,6 +126,7 @@ class WaitingTimes:
                 (Excuse.GIVEN_BACK, not held),
                 (Excuse.HINDERED, hindered),
                 (Excuse.TURNED_AWAY, self._is_turned_away(cluster.at)),
+                (Excuse.SLOW, waited <= MOST_UNSCHEDULABLE + CALLS_OF_TWO_LOOKS * self._slowness(cluster.at)),
             )
             if not any(self._excuses.covers(*row) for row in rows):
                 self._told.add(owner)
@@ -139,6 +148,10 @@ class WaitingTimes:
     def _is_turned_away(self, now: float) -> bool:
         """Whether the API server answers nobody, or has begun to answer again less than half a minute ago."""
         return any(begin <= now <= end + MOST_UNSCHEDULABLE for begin, end in self._turned_away)
+
+    def _slowness(self, now: float) -> float:
+        """How many seconds a call of some kind takes."""
+        return sum(each.outage.slow for each in self._outages if each.strikes_at(now))
 
     def _moved(self, entry: Entry, cluster: ReplayedCluster) -> None:
         owner = cluster.pods[entry["uid"]]["owner"]
