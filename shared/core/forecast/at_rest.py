@@ -147,7 +147,7 @@ class _Turns:
 
     def take(self, names: tuple[str, ...], until: datetime) -> tuple[str, ...]:
         """Return those that it removes by then."""
-        taken = names[: max((until - self.free) // ONE_REMOVAL, 0)]
+        taken = names[: (until - self.free) // ONE_REMOVAL]
         self.free += len(taken) * ONE_REMOVAL
         return taken
 

@@ -111,7 +111,7 @@ class Pace:
                 return _told(drains, [*waiting, *never], never=[*waiting, *never])
             if later >= until:
                 break
-            first = held.get(waiting[0].node.name) or next(iter(held.values()))
+            first = next(iter(held.values()))
             self.held_up[first] += int((later - self.now).total_seconds())
             self._move_to(later)
         return _told(drains, [*waiting, *never], never=never)

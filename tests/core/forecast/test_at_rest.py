@@ -1,5 +1,6 @@
 """What the autoscaler takes beside a policy's passes, and when: by hand from its ten minutes and its 100 s a node."""
 
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -59,3 +60,15 @@ def test_a_drain_ends_when_the_autoscaler_has_deleted_the_node() -> None:
     told = climbed(TWO_SMALL)
 
     assert (told.begins, told.by) == ({"n1": NOW}, NOW + 11 * MINUTE + timedelta(seconds=30))
+
+
+def test_where_the_first_node_is_kept_for_good_the_next_goes_in_its_place() -> None:
+    """There is room for the pod of one of them; the dearer one is in a pool whose window never opens."""
+    nodes = [node("a1", machine="n2-standard-4"), node("b1", pool="b"), node("full", cpu=8, pool="c")]
+    pods = [pod(f"p{each.name}", on=each.name, cpu=2.1, owner=f"ReplicaSet/{each.name}") for each in nodes[:2]]
+    rules = policy(windows=())
+    rules = replace(rules, pools={**rules.pools, "b": policy("b").pools["b"]})
+    seen = cluster(nodes, [*pods, pod("large", on="full", cpu=5.5, owner="ReplicaSet/large")])
+    told = ladder(Situation(seen, ClusterState(), rules), {}, load())
+
+    assert told.begins == {"b1": NOW}

@@ -13,7 +13,7 @@ from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.orders import Origin
 from shared.core.records.state import Backoff, Claim, ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, policy
+from tests.builders import NOW, claim, cluster, node, policy
 
 FAR = NOW + timedelta(days=400)
 MINUTE = timedelta(minutes=1)
@@ -208,3 +208,60 @@ def test_a_node_goes_when_a_scheduled_budget_of_its_pool_ends() -> None:
     none = Budget(Limit(count=0), schedule=Schedule("0 22 * * *", 60 * MINUTE, "UTC"))
 
     assert ends(policy(budgets=(none,)), 1) == 64 * MINUTE
+
+
+def test_every_pass_that_a_reason_holds_the_next_node_up_counts() -> None:
+    pace = paced(policy())
+    pace.let_go(drains(4), FAR)
+
+    assert pace.held_up == {Unremovable.NODES_PER_PASS: 3 * 300}
+
+
+def test_a_pool_that_has_had_its_turn_leaves_the_others_theirs() -> None:
+    nodes = [node("a0"), node("a1"), node("b0", pool="b")]
+    pace = pace_of(Situation(cluster(nodes), ClusterState(), with_pool(policy(), "b")))
+    pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, 60 * MINUTE) for each in nodes], FAR)
+
+    assert pace.begins == {"a0": NOW, "a1": NOW + 5 * MINUTE, "b0": NOW}
+
+
+def test_the_last_node_is_gone_when_the_longest_drain_has_ended() -> None:
+    pace = paced(policy())
+    long, short = drains(1, lasts=60 * MINUTE), drains(2)[1:]
+    pace.let_go([*long, *short], FAR)
+
+    assert (pace.begins["n1"], pace.ended) == (NOW + 5 * MINUTE, NOW + 60 * MINUTE)
+
+
+def test_passes_in_vain_are_counted_from_the_last_drain_on() -> None:
+    """Some 360 passes lie in each gap of 30 hours, and a schedule changes at every one of them."""
+    each_minute = Schedule("*/2 * * * *", MINUTE, "UTC")
+    pace = paced(policy(budgets=(Budget(Limit(count=9), each_minute),), cluster_wide={"time_gap": timedelta(hours=30)}))
+
+    assert pace.let_go(drains(3), FAR).begun == {"n0", "n1", "n2"}
+
+
+def test_the_pass_after_a_drain_is_looked_at_although_nothing_ends_before_it() -> None:
+    pace = paced(policy(cluster_wide={"time_gap": 10 * MINUTE}))
+    pace.let_go(drains(2, lasts=60 * MINUTE), FAR)
+
+    assert pace.held_up == {Unremovable.NODES_PER_PASS: 300, Unremovable.TIME_GAP: 600}
+
+
+def test_a_drain_that_began_before_ends_its_watchdog_after_its_beginning() -> None:
+    rules = policy(budgets=(Budget(ONE),))
+    pace = paced(rules, ClusterState(claims={"uid-n4": claim("n4", since=NOW - rules.drain.watchdog + 5 * MINUTE)}))
+    pace.let_go(drains(1), FAR)
+
+    assert pace.begins == {"n0": NOW + 5 * MINUTE}
+
+
+def test_a_node_that_counts_for_no_budget_takes_nothing_from_one_when_it_goes() -> None:
+    """Half of four are two; were it counted, half of three and its place in them would be one."""
+    nodes = [*NODES[:4], node("n9", once_ready=False, ready=False)]
+    rules = policy(max_nodes_per_pass=9, budgets=(Budget(Limit(percent=30)),))
+    state = ClusterState(claims={"uid-n9": claim("n9", since=NOW - rules.drain.watchdog + 5 * MINUTE)})
+    pace = pace_of(Situation(cluster(nodes), state, rules))
+    pace.let_go(drains(2, lasts=60 * MINUTE), FAR)
+
+    assert sorted((begins - NOW) // MINUTE for begins in pace.begins.values()) == [0, 5]

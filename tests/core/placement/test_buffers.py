@@ -104,8 +104,57 @@ def test_a_node_that_the_autoscaler_has_announced_stays_for_a_buffer_too(expecte
 
 
 def test_headroom_is_room_for_buffers() -> None:
-    seen = picture(held(buffer("web", cpu=2)))
-    assert Simulation.of(seen, headroom={"a": 25}).try_remove("n1") is None
+    simulation = Simulation.of(picture(held(buffer("web", cpu=2))), headroom={"a": 25})
+
+    assert simulation.copy().try_remove("n1") is None
+    assert simulation.try_remove("n1") is None
+
+
+def test_headroom_that_chunks_may_take_is_none_for_pods_of_their_size() -> None:
+    """n3 has one core free, which is its headroom; the chunk may lie there, the pod of n1 only on n2."""
+    nodes = [node("n1"), node("n2"), node("n3")]
+    pods = [pod("p", on="n1", cpu=1), pod("full", on="n3", cpu=3, owner="ReplicaSet/full")]
+    chunk = buffer("web", cpu=1, labels={"app": "web"}, anti_affinity=(PodTerm(HOSTNAME, SAME, ("default",)),))
+    simulation = Simulation.of(cluster(nodes, pods, buffers=held(chunk)), headroom={"a": 25})
+
+    assert simulation.try_remove("n1") is None
+    refused = simulation.try_remove("n2")
+    assert refused is not None
+    assert refused.blocker.reason is Unremovable.NO_PLACE_FOR_PODS
+
+
+def test_a_node_that_stays_for_a_buffer_offers_no_more_room_than_before() -> None:
+    """Emptied, n1 could take the chunk; its pod stays, and leaves n2's no room."""
+    pods = [pod("p1", on="n1", cpu=0.5), pod("p2", on="n2", cpu=3.2)]
+    seen = cluster([node("n1", cpu=3.5), node("n2")], pods, buffers=held(buffer("web", cpu=3.2)))
+    simulation = Simulation.of(seen)
+
+    told = [simulation.try_remove(name) for name in ("n1", "n2")]
+    assert [each.buffer for each in told if each] == ["default/web", ""]
+
+
+def spread_out() -> Simulation:
+    """n1 has to stay for a chunk of n3, which only the scheduler's scoring gives away: the second strategy."""
+    nodes = [node("n1"), node("n2"), node("n3")]
+    pods = [pod("p1", on="n1", cpu=1), pod("p2", on="n2", cpu=2)]
+    return Simulation.of(cluster(nodes, pods, buffers=held(buffer("web", cpu=3.5))))
+
+
+def test_what_is_refused_for_a_buffer_leaves_every_strategy_as_it_was() -> None:
+    tried, other = spread_out(), spread_out()
+    assert tried.try_remove("n1") is not None
+
+    assert tried.try_remove("n2") == other.try_remove("n2")
+    assert tried.try_remove("n3") == other.try_remove("n3")
+
+
+def test_nodes_that_are_open_stay_open_when_chunks_have_been_counted() -> None:
+    simulation = Simulation.of(picture(held()))
+    packing, kind = simulation.first_packing, 0
+    before = list(packing.taking(kind))
+    packing.fitting_one_by_one([(kind, 1)], [simulation.arrays.index["n2"]])
+
+    assert list(packing.taking(kind)) == before
 
 
 @pytest.mark.parametrize("number", [10**9, 2**63 - 1, 2**63, 10**30])

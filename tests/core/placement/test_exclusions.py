@@ -78,6 +78,11 @@ def test_the_nodes_that_a_rule_excludes_and_those_that_are_open_have_names() -> 
     assert [each.where_alone.names for each in found.excluded] == [(), ("n3",)]
 
 
+def test_a_node_with_just_enough_room_is_not_excluded_for_it() -> None:
+    found = _choice([node("n1"), node("n2", cpu=2, taints=(taint("gpu"),))], pod("p", on="n1", cpu=2))
+    assert _words(found) == {"taint": (1, 1)}
+
+
 def test_the_node_itself_is_no_other_node() -> None:
     assert _choice([node("n1")], pod("p", on="n1")) == NodeChoice(0, 0)
 

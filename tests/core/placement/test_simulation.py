@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import Phase
-from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
+from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.placement.assignments import Move
 from shared.core.placement.bounds import MOST, share, shares
@@ -242,3 +242,37 @@ def test_an_announced_node_is_not_taken_where_one_way_of_packing_has_no_place_fo
     assert simulation.announced == {"n1"}
     assert simulation.try_remove("n1") is not None
     assert simulation.taken == ()
+
+
+def pinned(name: str, on: str) -> Pod:
+    """A pod that may run on the node of that name alone."""
+    return pod(name, on=on, owner=f"ReplicaSet/{name}", node_selector={names.HOSTNAME_LABEL: on})
+
+
+def test_a_closed_node_that_is_tried_in_vain_receives_nothing_afterwards() -> None:
+    simulation = Simulation.of(cluster([node("n1"), node("n2")], [pinned("s", "n1"), pod("p", on="n2")]), closed=["n1"])
+
+    assert simulation.try_remove("n1") is not None
+    assert simulation.try_remove("n2") is not None
+
+
+def test_headroom_counts_for_what_waited_before_it_was_kept() -> None:
+    """The one that waits takes one of two places; the other is headroom, for the next of its class, too."""
+    kind = pod_class(cpu=1)
+    nodes = [node("n1", cpu=1), node("n2"), node("n3")]
+    full = [pod(f"full{each.name}", on=each.name, cpu=3, owner="ReplicaSet/full") for each in nodes[1:]]
+    seen = cluster(nodes, [*full, pod("p", on="n1", kind=kind), pod("waits", kind=kind, phase=Phase.PENDING)])
+
+    assert Simulation.of(seen).try_remove("n1") is None
+    assert Simulation.of(seen, headroom={"a": 25}).try_remove("n1") is not None
+
+
+def test_a_node_of_which_nobody_knows_whether_it_stays_keeps_its_domain() -> None:
+    """n2 has no pod of the workload: one more on n3 would be two too many, were it to stay."""
+    even = (SpreadConstraint(names.HOSTNAME_LABEL, EVERY_WEB, honours_taints=True),)
+    kind = pod_class(hard_spread=even)
+    nodes = [node("n1"), node("n2"), node("n3")]
+    seen = cluster(nodes, [pod("p", on="n1", kind=kind), pod("q", on="n3", kind=kind)])
+
+    assert Simulation.of(seen, ["n2"]).try_remove("n1") is None
+    assert Simulation.of(seen, closed=["n2"]).try_remove("n1") is not None
