@@ -133,19 +133,16 @@ def test_a_node_that_stays_for_a_buffer_offers_no_more_room_than_before() -> Non
     assert [each.buffer for each in told if each] == ["default/web", ""]
 
 
-def spread_out() -> Simulation:
-    """n1 has to stay for a chunk of n3, which only the scheduler's scoring gives away: the second strategy."""
-    nodes = [node("n1"), node("n2"), node("n3")]
-    pods = [pod("p1", on="n1", cpu=1), pod("p2", on="n2", cpu=2)]
-    return Simulation.of(cluster(nodes, pods, buffers=held(buffer("web", cpu=3.5))))
-
-
 def test_what_is_refused_for_a_buffer_leaves_every_strategy_as_it_was() -> None:
-    tried, other = spread_out(), spread_out()
-    assert tried.try_remove("n1") is not None
+    """n1 has to stay for the chunk of n3, which only the second strategy gives away; then it takes the pod of n2."""
+    nodes = [node("n1", labels={"disk": "ssd"}), node("n2"), node("n3")]
+    pods = [pod("p1", on="n1", cpu=1), pod("p2", on="n2", cpu=2, node_selector={"disk": "ssd"})]
+    simulation = Simulation.of(cluster(nodes, pods, buffers=held(buffer("web", cpu=3.5))))
 
-    assert tried.try_remove("n2") == other.try_remove("n2")
-    assert tried.try_remove("n3") == other.try_remove("n3")
+    refused = simulation.try_remove("n1")
+    assert refused is not None
+    assert "spread" in refused.detail
+    assert simulation.try_remove("n2") is None
 
 
 def test_nodes_that_are_open_stay_open_when_chunks_have_been_counted() -> None:
