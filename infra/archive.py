@@ -20,19 +20,16 @@ _TIME: Final = (2049, 1, 1, 0, 0, 0)
 _MODE: Final = 0o100644
 
 
-def patterns(list_of: str = "include") -> list[str]:
-    """Return what the archive holds, or what of it is left out (`exclude`), as patterns from the repository's root."""
-    found: list[str] = yaml.safe_load(PATTERNS.read_text(encoding="utf-8"))[list_of]
+def patterns() -> list[str]:
+    """Return what the archive holds, as patterns from the repository's root."""
+    found: list[str] = yaml.safe_load(PATTERNS.read_text(encoding="utf-8"))["include"]
     return found
 
 
 def source_files(root: Path = ROOT) -> list[str]:
     """Return the files that the patterns name, relative to the root, by name."""
-    return sorted(path.relative_to(root).as_posix() for path in _files(root, "include") - _files(root, "exclude"))
-
-
-def _files(root: Path, list_of: str) -> set[Path]:
-    return {path for pattern in patterns(list_of) for path in root.glob(pattern) if path.is_file()}
+    found = {path for pattern in patterns() for path in root.glob(pattern) if path.is_file()}
+    return sorted(path.relative_to(root).as_posix() for path in found)
 
 
 def archive(root: Path = ROOT) -> bytes:

@@ -3,10 +3,9 @@
 
 locals {
   # One list for Terraform and for the test that builds the same archive.
-  source_files = sort(setsubtract(
-    flatten([for each in yamldecode(file("${local.root}/infra/zip.yaml")).include : tolist(fileset(local.root, each))]),
-    flatten([for each in yamldecode(file("${local.root}/infra/zip.yaml")).exclude : tolist(fileset(local.root, each))]),
-  ))
+  source_files = sort(distinct(flatten([
+    for each in yamldecode(file("${local.root}/infra/zip.yaml")).include : tolist(fileset(local.root, each))
+  ])))
 
   repository = module.inputs.encryption.repository == null ? google_artifact_registry_repository.images[0].id : module.inputs.encryption.repository
   archive = (

@@ -67,7 +67,7 @@ def faults_of(path: Path, data: bytes = b"") -> Iterator[None]:
     try:
         yield
     except BadPolicy as bad:
-        from shared.core.policy.lines import line_of, lines_of
+        from functions.cli.lines import line_of, lines_of
 
         lines, name = lines_of(data), name_of(path)
         plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)

@@ -23,8 +23,8 @@ from shared.errors import BadInput, EbbError
 from shared.settings import read_settings
 
 if TYPE_CHECKING:
-    from shared.adapters.kubernetes.dump import DumpedCluster
-    from shared.adapters.kubernetes.dump.homes import Home
+    from functions.cli.dumps import DumpedCluster
+    from functions.cli.dumps.homes import Home
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
 HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
@@ -76,7 +76,7 @@ def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading,
     missing = [str(path) for path in paths if path != STDIN and not path.exists()]
     if missing:
         raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
-    from shared.adapters.kubernetes.dump import read_dumps
+    from functions.cli.dumps import read_dumps
 
     with reading_bar(_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
         found = read_dumps(paths, bar.add)
@@ -84,7 +84,7 @@ def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading,
 
 
 def _of_dump(found: "DumpedCluster", name: str, *, said: bool) -> Reading:
-    from shared.adapters.kubernetes.dump.kinds import COMMAND
+    from functions.cli.dumps.kinds import COMMAND
 
     check_usable(name, found.reading, COMMAND)
     again = printed_again([(each.time, [_names([file]) for file in each.files]) for each in found.prints])

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from shared.adapters.kubernetes.dump.homes import Home
+    from functions.cli.dumps.homes import Home
     from shared.core.policy import Policy
 
 _CLUSTER: Final = re.compile(

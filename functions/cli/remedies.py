@@ -6,7 +6,7 @@ Must not decide anything, and must not promise that the remedy alone makes the n
 from collections.abc import Mapping
 from typing import Final
 
-from shared.core.placement.exclusions import Exclusion
+from functions.cli.analysis.exclusions import Exclusion
 from shared.core.reasons import PodBlock, Reason, Unremovable
 
 _NOTHING: Final = "Nothing to do: this passes by itself."

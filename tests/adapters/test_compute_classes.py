@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from functions.cli.dumps.anonymize.objects import compute_class
+from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
+from functions.cli.dumps.contents import DumpContents
 from shared.adapters.kubernetes import buffer_wire
-from shared.adapters.kubernetes.anonymize.objects import compute_class
-from shared.adapters.kubernetes.anonymize.pseudonyms import Gathering, Pseudonyms
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.compute_classes import autoscaling_policy
-from shared.adapters.kubernetes.dump.contents import DumpContents
 from shared.core.cluster.autoscaling import NO_CLASSES, AutoscalingPolicy, ComputeClasses
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import NO_GROUP, Say, Script, scripted, status

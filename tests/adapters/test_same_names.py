@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from functions.cli.dumps import read_dump
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.dump import read_dump
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.rules.utilization import usage
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_node, api_pod, container
 from tests.adapters.scripted import Say, scripted
-from tests.adapters.test_dump import a_node, a_pod, listed, write
+from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
 
 Read = tuple[Sequence[Node], Sequence[Pod]]
 Items = Sequence[dict[str, Any]]

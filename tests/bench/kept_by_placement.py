@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Final
 
+from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.planning.candidates import AssessedNode, assess_nodes
-from shared.core.planning.potential import potential
 from shared.core.planning.prices import Price, Prices
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.state import ClusterState

@@ -7,11 +7,11 @@ from random import Random
 
 import numpy as np
 
+from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.potential import potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.bench.bound_of import bound_of

@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.candidates import AssessedNode, assess_nodes
-from shared.core.planning.potential import potential
 from shared.core.policy import PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.nodes import SAFETY_RULES

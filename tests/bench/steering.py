@@ -1,9 +1,9 @@
 """What steering a scale-in is worth: evictions for each node reclaimed, with `steerScaleIn` and without.
 
-The same days of the same made-up clusters twice, in virtual time (`shared.core.simulated_days`: the production planner
-beside a simulated autoscaler): office hours, and at night a share of each workload's replicas. Shapes of demand differ
-in how many pods a workload has, how many workloads are scaled in, and when nodes may go. It prints what it finds, worth
-or not; a result fails only where steering is worse by more than a tenth.
+The same days of the same made-up clusters twice, in virtual time (`functions.cli.analysis.simulated_days`: the
+production planner beside a simulated autoscaler): office hours, and at night a share of each workload's replicas.
+Shapes of demand differ in how many pods a workload has, how many workloads are scaled in, and when nodes may go. It
+prints what it finds, worth or not; a result fails only where steering is worse by more than a tenth.
 """
 
 from collections import Counter
@@ -13,6 +13,10 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Final
 
+from functions.cli.analysis.simulated_days.measures import Actor
+from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, swinging
+from functions.cli.analysis.simulated_days.run import Days, simulate
+from functions.cli.analysis.simulated_days.world import World
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -20,10 +24,6 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
-from shared.core.simulated_days.measures import Actor
-from shared.core.simulated_days.patterns import Curve, by_curve, swinging
-from shared.core.simulated_days.run import Days, simulate
-from shared.core.simulated_days.world import World
 from tests.bench.reporting import say
 from tests.builders import cluster, node, pod, pod_class
 

@@ -16,6 +16,7 @@ from typing import Final
 
 from msgspec import structs
 
+from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.names import HOSTNAME_LABEL
 from shared.core.cluster.pod import Pod, PodClass, Volume
@@ -24,7 +25,6 @@ from shared.core.cluster.selectors import Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import Storage
 from shared.core.planning.candidates import assess_nodes
-from shared.core.planning.potential import potential
 from shared.core.reasons import PodBlock
 from shared.core.records.state import ClusterState
 from shared.core.rules.nodes import SAFETY_RULES

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from functions.cli.dumps.kinds import COMMAND
 from functions.cli.gaps import unread
-from shared.adapters.kubernetes.dump.kinds import COMMAND
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.storage import Storage

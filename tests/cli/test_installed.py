@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from functions.cli.dumps.homes import Home
 from functions.cli.inputs import INSTALLED_POLICY, NO_MARKS, NO_POLICY, OTHER_POLICY
 from functions.cli.installed import is_installed
 from functions.cli.main import app
 from functions.cli.plan.remembered import IN_REACH, OTHER_CLUSTER
-from shared.adapters.kubernetes.dump.homes import Home
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.documents import CLUSTER_KEY, pool_key
 from shared.settings import read_settings

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from functions.cli.main import app
-from tests.adapters.rich_dump import rich_dump
+from tests.cli.dumps.rich_dump import rich_dump
 from tests.cli.running import run_ebb
 
 SEEDS = (0, pytest.param(1, marks=pytest.mark.deep))

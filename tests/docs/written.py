@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from typer.testing import CliRunner
 
+from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.drains.outcome import HALT_REMEDIES, REFUSAL_REMEDIES
 from functions.cli.main import app
 from functions.cli.policy.reference.page import table
@@ -20,7 +21,6 @@ from functions.cli.policy.reference.schema import schema
 from functions.cli.remedies import REMEDIES
 from infra.module_reference import inputs, outputs
 from shared.core.outcomes import Halt, Outcome, Refusal
-from shared.core.placement.exclusions import Exclusion
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from tests.cli import dumps
 from tests.docs import fleet_sample

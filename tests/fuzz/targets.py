@@ -15,17 +15,17 @@ from typing import Any, Final
 
 import msgspec
 
+from functions.cli.analysis.potential import potential
+from functions.cli.dumps import read_dump
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
 from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from functions.planner import log_lines as lines
 from shared.adapters.envelope import unwrap
-from shared.adapters.kubernetes.dump import read_dump
 from shared.adapters.prices import load
 from shared.answers import PoolsReading
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import node_metrics
-from shared.core.planning.potential import potential
 from shared.core.policy.parsing import parse
 from shared.core.policy.schedule import hits
 from shared.core.policy.warnings import warnings

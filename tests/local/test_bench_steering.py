@@ -4,12 +4,12 @@ from datetime import timedelta
 
 from msgspec import structs
 
+from functions.cli.analysis.simulated_days.controllers import ReplicaControl
+from functions.cli.analysis.simulated_days.settings import DELAYS
+from functions.cli.analysis.simulated_days.world import World
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
-from shared.core.simulated_days.controllers import ReplicaControl
-from shared.core.simulated_days.settings import DELAYS
-from shared.core.simulated_days.world import World
 from tests.bench.steering import SHAPES, Shape, night
 from tests.builders import NOW, cluster, node, pod, pod_class
 

@@ -11,12 +11,12 @@ from typing import Final
 import msgspec
 import pytest
 
+from functions.cli.analysis.forecast.ladder import Ladder, ladder
 from shared.adapters.kubernetes import buffer_wire
 from shared.adapters.kubernetes.compute_classes import classes_of
 from shared.adapters.prices import load
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.forecast.ladder import Ladder, ladder
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation

@@ -12,14 +12,14 @@ from typing import Final
 
 import pytest
 
+from functions.cli.analysis.simulated_days.measures import PlayedTotals
+from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, swinging
+from functions.cli.analysis.simulated_days.run import Days, simulate
+from functions.cli.analysis.simulated_days.settings import Delays
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
-from shared.core.simulated_days.measures import PlayedTotals
-from shared.core.simulated_days.patterns import Curve, by_curve, swinging
-from shared.core.simulated_days.run import Days, simulate
-from shared.core.simulated_days.settings import Delays
 from tests.bench.beside.reaper import reaped
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.scenario import scenario_of

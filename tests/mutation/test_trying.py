@@ -120,7 +120,7 @@ def test_the_projects_own_tests_are_collected_under_its_own_settings() -> None:
     def run() -> int:
         _leave_behind()
         os.chdir(ROOT)
-        collect(["tests/core/simulated_days/test_pod_lives.py"], lambda suite: found.extend(suite.items))
+        collect(["tests/cli/analysis/simulated_days/test_pod_lives.py"], lambda suite: found.extend(suite.items))
         return int(not found)
 
     faulthandler.cancel_dump_traceback_later()  # as above

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from functions.cli.analysis.potential import potential
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
 from functions.planner import log_lines as lines
@@ -19,7 +20,6 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, left, matrix, share, shares
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import node_metrics
-from shared.core.planning.potential import potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy

@@ -16,9 +16,9 @@ from tests.zip.archive import ROOT, unpack
 
 FUNCTIONS = ROOT / "terraform" / "functions.tf"
 MOST_BYTES = 1024 * 1024
-FOREIGN = (
-    "infra", "functions/cli", "tests", "terraform", "shared/core/forecast", "shared/core/simulated_days",
-)  # fmt: skip
+FOREIGN = ("infra", "functions/cli", "tests", "terraform")
+DATA_ALONE = "shared/data/__init__.py"
+"""A package without code: its table of prices is read by its place."""
 
 
 def names() -> list[str]:
@@ -33,24 +33,39 @@ def test_nothing_of_the_ground_the_commands_or_the_tests_is_inside() -> None:
 
 
 def test_every_pattern_names_something_and_every_module_that_is_imported_is_inside() -> None:
-    everything = (*patterns(), *patterns("exclude"))
-    assert [pattern for pattern in everything if not any(ROOT.glob(pattern))] == []
+    assert [pattern for pattern in patterns() if not any(ROOT.glob(pattern))] == []
     inside = set(names())
     asked_for = {module for name in inside if name.endswith(".py") for module in ours(ROOT / name)}
     missing = [module for module in sorted(asked_for) if not inside & set(places(module))]
     assert missing == []
 
 
-def test_no_module_is_inside_that_no_function_reaches() -> None:
-    """What only commands use is named under `exclude` in infra/zip.yaml."""
-    inside = {name for name in names() if name.endswith(".py")}
-    reached, next_ones = set[str](), {"main.py", *(name for name in inside if name.startswith("functions/"))}
+def test_shared_is_what_main_reaches() -> None:
+    """What only people's commands use lives with them, in functions/cli."""
+    held = {path.relative_to(ROOT).as_posix() for path in (ROOT / "shared").rglob("*.py")} - {DATA_ALONE}
+    reached = {name for name in reached_from("main.py") if name.startswith("shared/")}
+
+    assert sorted(held - reached) == []
+    assert sorted(reached - held) == []
+
+
+def test_the_archive_holds_the_modules_that_main_reaches_and_no_other() -> None:
+    inside = {name for name in names() if name.endswith(".py")} - {DATA_ALONE}
+    reached = reached_from("main.py")
+
+    assert sorted(inside - reached) == []
+    assert sorted(reached - inside) == []
+
+
+def reached_from(start: str) -> set[str]:
+    """Return that file and those of all modules that it imports, wherever in them, and of the packages around them."""
+    reached, next_ones = set[str](), {start}
     while next_ones:
         reached |= next_ones
-        next_ones = {place for name in next_ones for module in ours(ROOT / name) for place in places(module)}
-        next_ones = (next_ones & inside) - reached
-    packages = {f"{package}/__init__.py" for package in parents(reached)}
-    assert inside - reached - packages - {"shared/data/__init__.py"} == set()
+        imported = {place for name in next_ones for module in ours(ROOT / name) for place in places(module)}
+        around = {f"{package}/__init__.py" for package in parents(imported | next_ones)}
+        next_ones = {name for name in imported | around if (ROOT / name).is_file()} - reached
+    return reached
 
 
 def parents(names: set[str]) -> set[str]:
@@ -99,7 +114,7 @@ def test_the_archive_is_small() -> None:
 
 def test_terraform_packs_the_very_same_files(terraform: str, tmp_path: Path) -> None:
     """The expression of the module itself, evaluated by Terraform."""
-    found = re.search(r"source_files = (sort\(setsubtract\(.*?\n  \)\))", FUNCTIONS.read_text(), re.DOTALL)
+    found = re.search(r"source_files = (sort\(distinct\(.*?\n  \]\)\)\))", FUNCTIONS.read_text(), re.DOTALL)
     assert found, "terraform/functions.tf no longer reads infra/zip.yaml into local.source_files"
     (tmp_path / "main.tf").write_text(f'locals {{\n  root = "{ROOT}"\n  {found[0]}\n}}\n')
     said = subprocess.run(

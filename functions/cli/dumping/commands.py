@@ -8,10 +8,10 @@ from typing import Final
 import typer
 
 from functions.cli.dumping.kubectl import Kubectl
+from functions.cli.dumps.kinds import OPTIONAL
 from functions.cli.files import STDIN
 from functions.cli.reading_bar import reading_bar, size_of
 from functions.cli.terminal import print_warning
-from shared.adapters.kubernetes.dump.kinds import OPTIONAL
 from shared.errors import BadInput
 
 HOLDS: Final = "it holds what your pods say, environment variables too: --anonymize leaves them out."
@@ -63,8 +63,8 @@ def _check(asked: DumpRequest) -> None:
 
 def _write_anonymous(asked: DumpRequest, kubectl: Kubectl) -> None:
     from functions.cli.dumping.writing import folder_of_its_own, write_pieces, write_table
-    from shared.adapters.kubernetes.anonymize.files import anonymized
-    from shared.adapters.kubernetes.dump import read_dump
+    from functions.cli.dumps import read_dump
+    from functions.cli.dumps.anonymize.files import anonymized
 
     with folder_of_its_own() as folder:
         paths = _at_hand(asked, kubectl, folder)

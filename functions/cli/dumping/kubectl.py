@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final
 
-from shared.adapters.kubernetes.dump.kinds import OPTIONAL, kubectl_get
+from functions.cli.dumps.kinds import OPTIONAL, kubectl_get
 from shared.errors import Terminal
 
 _TIMEOUT: Final = "--request-timeout=120s"

@@ -6,6 +6,9 @@ Every key is always there, null where there is nothing; nodes are named, all of 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from functions.cli.analysis.exclusions import NodeChoice
+from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
+from functions.cli.analysis.openings import Closed
 from functions.cli.explain.meant import Meant
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.explain.workload_pods import PodRow, kept_alone, rows_of
@@ -16,10 +19,7 @@ from functions.cli.plan.view import PlanView
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources
-from shared.core.placement.exclusions import NodeChoice
-from shared.core.planning.explanation import Explainer, NodeExplanation, PodPlace
 from shared.core.reasons import Blocker
-from shared.core.rules.openings import Closed
 
 SCHEMA: Final = 1
 

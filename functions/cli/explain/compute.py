@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import typer
 from rich.console import Console
 
+from functions.cli.analysis.explanation import Explainer
 from functions.cli.documents import print_document
 from functions.cli.explain import as_json, markdown, node_page, pod_page, workload_page
 from functions.cli.explain.meant import Meant, meant
@@ -19,7 +20,6 @@ from functions.cli.plan.notes import show_notes, show_odd, show_rests_on
 from functions.cli.plan.remembered import remembered
 from functions.cli.plan.view import PlanView, view_of
 from functions.cli.terminal import printing
-from shared.core.planning.explanation import Explainer
 from shared.core.planning.make_plan import make_plan
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput

@@ -6,6 +6,8 @@ Must not judge: the core has said all of it. Must not word anything but its titl
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from functions.cli.analysis.exclusions import NodeChoice
+from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain import node_page, pod_page, workload_page
 from functions.cli.explain.blockers import by_reason, lines
 from functions.cli.explain.grid import Fact
@@ -17,8 +19,6 @@ from functions.cli.markdown_text import code, table, text
 from functions.cli.plan.node_views import BlockerView, blocker_view
 from functions.cli.plan.view import PlanView
 from functions.cli.remedies import REMEDIES
-from shared.core.placement.exclusions import NodeChoice
-from shared.core.planning.explanation import Explainer
 
 _EXCLUDED: Final = ("nodes", "alone", "excluded by", "meaning", "which", "what to do")
 

@@ -6,10 +6,10 @@ Must not guess: a word that means several things is refused with what they are.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from functions.cli.analysis.explanation import Matches, matches, names, pods_of
 from functions.cli.format import some
 from functions.cli.near_names import near
 from shared.core.cluster.pod import Pod
-from shared.core.planning.explanation import Matches, matches, names, pods_of
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 

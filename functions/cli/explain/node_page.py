@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from functions.cli.analysis.explanation import NodeExplanation
+from functions.cli.analysis.openings import Closed
 from functions.cli.explain import place_table
 from functions.cli.explain.blockers import blockers
 from functions.cli.explain.grid import Fact, facts
@@ -22,9 +24,7 @@ from functions.cli.plan.sentences import length
 from functions.cli.plan.view import PlanView
 from functions.cli.remedies import REMEDIES
 from shared.core.cluster.resources import Resources
-from shared.core.planning.explanation import NodeExplanation
 from shared.core.planning.plan import NodeDecision, Verdict
-from shared.core.rules.openings import Closed
 
 KEPT: Final = "What keeps it; the first names the verdict:"
 CLOSED: Final = "Closed for it now, whatever else is true of it:"

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from functions.cli.analysis.explanation import PodPlace
 from functions.cli.plan.layout import shared_beginning
-from shared.core.planning.explanation import PodPlace
 
 Cells = tuple[str, ...]
 NOWHERE = "nowhere"

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from functions.cli.analysis.exclusions import NodeChoice
+from functions.cli.analysis.explanation import NodeExplanation, PodPlace
 from functions.cli.explain.blockers import blockers
 from functions.cli.explain.grid import Fact, facts
 from functions.cli.explain.named_nodes import NodeNamer
@@ -24,8 +26,6 @@ from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.workloads import Workload
-from shared.core.placement.exclusions import NodeChoice
-from shared.core.planning.explanation import NodeExplanation, PodPlace
 from shared.core.planning.steering import is_from_template
 
 ALONE: Final = "alone: nodes that no other rule excludes; they would be open without it."

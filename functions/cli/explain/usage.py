@@ -13,7 +13,7 @@ from shared.core.cluster.resources import Resources
 from shared.errors import EbbError
 
 if TYPE_CHECKING:
-    from shared.adapters.kubernetes.usage import MeasuredUsage
+    from functions.cli.explain.usage_metrics import MeasuredUsage
 
 _SECONDS: Final = 10.0
 """Longer nobody waits for what only informs."""
@@ -41,9 +41,9 @@ def usage_of(sources: Sources) -> ShownUsage:
 
 
 def _read(sources: Sources) -> "MeasuredUsage":
+    from functions.cli.explain.usage_metrics import UsageMetrics
     from shared.adapters.kubernetes.access import from_kubeconfig
     from shared.adapters.kubernetes.client import KubernetesClient
-    from shared.adapters.kubernetes.usage import UsageMetrics
 
     path = str(sources.kubeconfig or os.environ.get("EBB_KUBECONFIG", ""))
     client = KubernetesClient(from_kubeconfig(path, sources.context), read_seconds=_SECONDS)

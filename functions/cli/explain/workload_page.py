@@ -8,6 +8,7 @@ from typing import Final
 
 from rich.console import Console
 
+from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
 from functions.cli.explain import place_table
 from functions.cli.explain.blockers import blockers
 from functions.cli.explain.meant import Meant
@@ -17,7 +18,6 @@ from functions.cli.format import count, monthly
 from functions.cli.plan.node_views import BlockerView, blocker_view
 from functions.cli.plan.view import PlanView
 from shared.core.cluster.pod import Pod
-from shared.core.planning.explanation import Explainer, NodeExplanation, PodPlace
 
 KEPT: Final = "What keeps its pods:"
 PODS: Final = ("pod", "on", "which is", "would go to", "kept by")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
 from shared.core.cluster.pod import Pod
-from shared.core.planning.explanation import Explainer, NodeExplanation, PodPlace
 from shared.core.reasons import PodBlock
 
 PodRow = tuple[Pod, NodeExplanation, PodPlace | None]

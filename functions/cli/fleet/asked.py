@@ -97,7 +97,7 @@ def clusters_of(
 
 def _dumps(paths: Iterable[Path]) -> Iterator[ClusterSource]:
     """Yield a source for each file, and for each file and folder in a folder: one that is broken is one alone."""
-    from shared.adapters.kubernetes.dump.files import files_of
+    from functions.cli.dumps.files import files_of
 
     for path in paths:
         if path.is_dir():

@@ -25,7 +25,7 @@ from shared.collector import no_search_for_cycles
 from shared.errors import EbbError
 
 if TYPE_CHECKING:
-    from shared.adapters.kubernetes.dump.homes import Home
+    from functions.cli.dumps.homes import Home
 
 _PREFIX: Final = "EBB_"
 

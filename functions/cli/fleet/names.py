@@ -6,7 +6,7 @@ Pure: names in, answers out. Must not guess: what does not say which cluster it 
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from shared.adapters.kubernetes.dump.homes import Home
+    from functions.cli.dumps.homes import Home
 
 _PATH: Final = ("projects", "locations", "clusters")
 _LEAST_OF_A_NAME: Final = 16

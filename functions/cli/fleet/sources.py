@@ -16,7 +16,7 @@ from functions.cli.profiles import CLUSTER
 from shared.core.policy import Policy
 
 if TYPE_CHECKING:
-    from shared.adapters.kubernetes.dump.homes import Home
+    from functions.cli.dumps.homes import Home
 
 
 @dataclass(frozen=True)

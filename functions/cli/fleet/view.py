@@ -20,7 +20,7 @@ from functions.cli.plan.legend import HOLDING, LegendEntry, WordKind
 from functions.cli.plan.view import PlanView
 
 if TYPE_CHECKING:
-    from shared.adapters.kubernetes.dump.homes import Home
+    from functions.cli.dumps.homes import Home
 
 NOT_READ: Final = "not read"
 THEIR_POLICIES: Final = "their policies"

@@ -9,6 +9,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
+from functions.cli.analysis.pool_summaries import PoolSummary
 from functions.cli.format import dollars, dollars_a_month, rfc3339
 from functions.cli.plan.asked import EVERY_NODE, AskedNodes, wanted
 from functions.cli.plan.ladder_json import rungs
@@ -19,7 +20,6 @@ from functions.cli.pricing import PricedNodes
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
-from shared.core.planning.pool_summaries import PoolSummary
 from shared.core.planning.prices import Prices
 from shared.core.rules.drain_time import DrainTime
 

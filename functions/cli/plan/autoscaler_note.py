@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
 
+from functions.cli.analysis.pool_scale_down import pool_rules
 from functions.cli.format import percent, some
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.cluster.pool_scale_down import pool_rules
 from shared.core.cluster.snapshot import Snapshot
 
 PAGE: Final = "docs/reaper.md"

@@ -8,6 +8,9 @@ from typing import Final
 
 import typer
 
+from functions.cli.analysis.forecast.ladder import ladder
+from functions.cli.analysis.pool_scale_down import pool_rules
+from functions.cli.analysis.potential import potential
 from functions.cli.documents import print_document
 from functions.cli.format import count
 from functions.cli.inputs import NO_MARKS, WARNING, Inputs, Sources, gather_each
@@ -26,10 +29,7 @@ from functions.cli.pricing import priced_nodes
 from functions.cli.reading_line import reading_line
 from functions.cli.terminal import printing
 from shared.collector import no_search_for_cycles
-from shared.core.cluster.pool_scale_down import pool_rules
-from shared.core.forecast.ladder import ladder
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.potential import potential
 from shared.core.rules.situation import Situation
 
 BEYOND: Final = (

@@ -10,6 +10,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep
 from functions.cli.format import dollars_a_month, monthly, whole_money
 from functions.cli.markdown_text import table, text
 from functions.cli.plan.ladder_json import rungs
@@ -17,7 +18,6 @@ from functions.cli.plan.ladder_money import LadderMoney
 from functions.cli.plan.ladder_rows import headline
 from functions.cli.plan.layout import GAP
 from functions.cli.plan.view import PlanView
-from shared.core.forecast.ladder import Ladder, LadderStep
 
 SCHEMA: Final = 1
 PARTIAL: Final = "Partial: "

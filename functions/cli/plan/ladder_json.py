@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
 from functions.cli.format import dollars_a_month, rfc3339
-from shared.core.forecast.ladder import Ladder, LadderStep, Rung
 from shared.core.reasons import Reason
 
 

@@ -8,8 +8,8 @@ printed of each. Must not word anything.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
 from functions.cli.format import dollars_a_month, rounded_year, whole_money, year_unit
-from shared.core.forecast.ladder import Ladder, LadderStep, Rung
 
 _KNOWN_OF_SAVED: Final = 2
 _SUMMED: Final[Mapping[Rung, Callable[[Ladder], LadderStep]]] = {

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
 from functions.cli.format import by_the_minute, clock, count, some, span
 from functions.cli.plan.ladder_money import LadderMoney
-from shared.core.forecast.ladder import Ladder, LadderStep, Rung
 from shared.core.reasons import Reason
 
 POLICY: Final = "this policy"

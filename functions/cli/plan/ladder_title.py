@@ -3,9 +3,9 @@
 The title of the report of one cluster and of the page of a fleet. Must not decide anything.
 """
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.format import count
 from functions.cli.plan.ladder_money import LadderMoney
-from shared.core.forecast.ladder import Ladder
 
 
 def title(ladder: Ladder, money: LadderMoney, whose: str, where: str = "") -> str:

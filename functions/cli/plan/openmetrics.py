@@ -9,13 +9,13 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Final
 
+from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.analysis.pool_summaries import PoolSummary
 from functions.cli.format import dollars
 from functions.cli.openmetrics import MONEY, MetricFamily, Sample, distinct, exposition
 from functions.cli.plan.legend import HOLDING
 from functions.cli.plan.view import PlanView
-from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import Verdict
-from shared.core.planning.pool_summaries import PoolSummary
 
 _OF_CLUSTER: Final = ("cluster",)
 _OF_POOL: Final = ("cluster", "pool")

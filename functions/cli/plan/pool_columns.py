@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from functions.cli.analysis.pool_summaries import GOING, PoolSummary, whole_cluster
 from functions.cli.format import monthly, monthly_parts
 from functions.cli.plan.view import PlanView
 from shared.core.planning.plan import Verdict
-from shared.core.planning.pool_summaries import GOING, PoolSummary, whole_cluster
 
 ALL: Final = "all pools"
 NONE: Final = "-"

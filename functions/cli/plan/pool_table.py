@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from functions.cli.analysis.pool_summaries import PoolSummary
 from functions.cli.plan.gauge import FIGURE, gauge
 from functions.cli.plan.pool_columns import PoolColumn, columns, name_of, rows
 from functions.cli.plan.view import PlanView
-from shared.core.planning.pool_summaries import PoolSummary
 
 BARS: Final = (16, 12, 10, 8, 6, 4)
 """The widths of a bar, the widest that fits is taken."""

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.analysis.pool_summaries import PoolSummary, pool_summaries, whole_cluster
 from functions.cli.format import some
 from functions.cli.gaps import nothing_of_savings
 from functions.cli.plan import sentences
@@ -18,9 +20,7 @@ from functions.cli.plan.legend import LegendEntry, legend
 from functions.cli.plan.node_views import NodeView, VerdictGroup, node_views, verdict_groups
 from functions.cli.pricing import PricedNodes
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import AtRest, Plan, PlannedOrder, Potential
-from shared.core.planning.pool_summaries import PoolSummary, pool_summaries, whole_cluster
 from shared.core.planning.prices import Prices
 from shared.errors import BadInput
 

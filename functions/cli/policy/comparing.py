@@ -9,6 +9,7 @@ from typing import Final
 
 import typer
 
+from functions.cli.analysis.forecast.ladder import ladder
 from functions.cli.files import read_policy
 from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, warnings_of
 from functions.cli.options import DiffFormat
@@ -19,7 +20,6 @@ from functions.cli.policy.impact import Impact
 from functions.cli.reading_line import reading_line
 from functions.cli.terminal import printing
 from shared.collector import no_search_for_cycles
-from shared.core.forecast.ladder import ladder
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState, PoolMarks

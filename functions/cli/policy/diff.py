@@ -12,11 +12,11 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.format import count
 from functions.cli.plan.sentences import VERDICTS
 from functions.cli.policy.ladder_change import HEADS, headline, rows
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
-from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
 

@@ -6,8 +6,8 @@ Pure: what the core planned in, differences out. Must not word them: a page does
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.plan.legend import HOLDING, LegendEntry, WordKind, legend
-from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import Plan
 
 

@@ -2,14 +2,14 @@
 
 import typer
 
+from functions.cli.analysis.forecast.at_rest import reached
+from functions.cli.analysis.forecast.policy_at_rest import policy_at_rest
+from functions.cli.analysis.potential import potential
 from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Sources, gather
 from functions.cli.policy.starter import starter
 from functions.cli.visible import visible
-from shared.core.forecast.at_rest import reached
-from shared.core.forecast.policy_at_rest import policy_at_rest
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Potential
-from shared.core.planning.potential import potential
 from shared.core.planning.prices import Prices
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.format import by_the_minute, clock, count, span, whole_money, yearly
 from functions.cli.plan.ladder_money import LadderMoney
-from shared.core.forecast.ladder import Ladder
 
 UNKNOWN: Final = "Of this cluster not all pods are known, so nothing is said of what it comes to."
 SAME: Final = "="

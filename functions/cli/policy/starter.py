@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any, Final
 
+from functions.cli.analysis.pool_summaries import PoolSummary, pool_summaries
 from functions.cli.format import count, monthly, percent
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, imported
 from functions.cli.policy.night import HOURS, NIGHT, UTC, time_zone
 from functions.cli.visible import visible
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.plan import Plan, Potential
-from shared.core.planning.pool_summaries import PoolSummary, pool_summaries
 
 GAP_MINUTES: Final = 10
 PASSES: Final = HOURS * 60 // GAP_MINUTES

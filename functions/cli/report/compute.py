@@ -7,6 +7,7 @@ from typing import Final
 
 import typer
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.files import write_text
 from functions.cli.inputs import Inputs, Sources, gather
 from functions.cli.options import ReportOutput
@@ -18,7 +19,6 @@ from functions.cli.report.material import Material
 from functions.cli.report.page import page
 from functions.cli.report.simulated import section
 from functions.cli.terminal import print_sentence
-from shared.core.forecast.ladder import Ladder
 from shared.errors import BadInput
 
 PAGE: Final = Path("ebb-report.html")

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.plan.view import PlanView
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.forecast.ladder import Ladder
 from shared.core.policy import Policy
 
 

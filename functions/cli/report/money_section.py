@@ -5,6 +5,8 @@ Beside what is printed stand whole micro-dollars an hour, for lengths of bars. M
 
 from typing import Any, Final
 
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
+from functions.cli.analysis.pool_summaries import PoolSummary
 from functions.cli.format import count, monthly, monthly_parts, percent
 from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.ladder_money import LadderMoney
@@ -14,8 +16,6 @@ from functions.cli.plan.legend import HOLDING, LegendEntry
 from functions.cli.plan.pool_columns import ALL
 from functions.cli.remedies import REMEDIES
 from functions.cli.report.material import Material
-from shared.core.forecast.ladder import Ladder, LadderStep, Rung
-from shared.core.planning.pool_summaries import PoolSummary
 from shared.core.reasons import PodBlock, Reason, Unremovable
 
 _OBJECTS: Final = 3

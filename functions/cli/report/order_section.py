@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.format import clock, monthly
 from functions.cli.report.material import Material
 from functions.cli.report.tables import table
-from shared.core.forecast.ladder import Ladder
 from shared.core.planning.plan import PlannedOrder
 
 COLUMNS: Final = ("node", "begins", "by", "moves", "month")

@@ -7,10 +7,10 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.format import count
 from functions.cli.report.extra import ExtraSection, Line, Plot
 from functions.cli.simulate.view import COLUMNS, DaysView, percent
-from shared.core.forecast.ladder import Ladder
 
 WHAT: Final = (
     "The coming time in virtual time: the autoscaler alone, and with Ebb beside it under each policy. "

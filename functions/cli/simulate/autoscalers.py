@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
+from functions.cli.analysis.simulated_days.patterns import Range
 from functions.cli.format import count, some
-from shared.core.simulated_days.patterns import Range
 
 KIND: Final = "HorizontalPodAutoscaler"
 NO_WORKLOAD: Final = "{some} of {all} {verb} no workload whose pods are in the dump: {names}."

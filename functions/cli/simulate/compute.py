@@ -15,6 +15,10 @@ from typing import Final
 
 import typer
 
+from functions.cli.analysis.simulated_days.demand import Demand
+from functions.cli.analysis.simulated_days.measures import PlayedTotals
+from functions.cli.analysis.simulated_days.run import Days, simulate
+from functions.cli.analysis.simulated_days.settings import Delays
 from functions.cli.documents import print_document
 from functions.cli.files import read_policy, write_text
 from functions.cli.format import count
@@ -30,10 +34,6 @@ from functions.cli.simulate.view import DaysView, PlayedDay
 from functions.cli.terminal import printing
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
-from shared.core.simulated_days.demand import Demand
-from shared.core.simulated_days.measures import PlayedTotals
-from shared.core.simulated_days.run import Days, simulate
-from shared.core.simulated_days.settings import Delays
 from shared.errors import BadInput
 
 ALONE: Final = "autoscaler alone"

@@ -9,13 +9,13 @@ from typing import Final
 
 import msgspec
 
+from functions.cli.analysis.simulated_days.cron_jobs import CronJob, Overlap, runs_of, with_cron_jobs
+from functions.cli.analysis.simulated_days.demand import Demand
 from functions.cli.format import count, some
 from shared.adapters.kubernetes import pod_wire, wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.values import DEFAULT_ZONE, Schedule
-from shared.core.simulated_days.cron_jobs import CronJob, Overlap, runs_of, with_cron_jobs
-from shared.core.simulated_days.demand import Demand
 from shared.errors import BadInput
 
 KIND: Final = "CronJob"

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from functions.cli.analysis.simulated_days.patterns import pods_for
 from functions.cli.files import name_of, read_bytes
 from functions.cli.near_names import near
 from shared.core.cluster.resources import CPU, MEMORY, amount
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.simulated_days.patterns import pods_for
 from shared.errors import BadInput
 
 WORKLOAD: Final = "workload"

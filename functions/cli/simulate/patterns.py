@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from functions.cli.analysis.simulated_days.demand import Demand
+from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, by_hours, swinging
 from functions.cli.files import read_bytes
 from functions.cli.format import count
 from functions.cli.simulate.autoscalers import limits_in
 from functions.cli.simulate.csv_hours import controllers, read_hours
 from functions.cli.simulate.recorded import hours_in, is_log
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.simulated_days.demand import Demand
-from shared.core.simulated_days.patterns import Curve, by_curve, by_hours, swinging
 from shared.errors import BadInput
 
 NIGHT: Final = 60

@@ -10,9 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.format import money
 from shared.core.planning.prices import MICRO
-from shared.core.simulated_days.measures import PlayedTotals
 
 POINTS: Final = 96
 

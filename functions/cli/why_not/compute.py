@@ -4,6 +4,7 @@ import sys
 
 import typer
 
+from functions.cli.analysis.what_if import why_not
 from functions.cli.documents import print_document
 from functions.cli.inputs import NO_MARKS, Sources, gather
 from functions.cli.options import AnswerFormat
@@ -13,7 +14,6 @@ from functions.cli.plan.remembered import remembered
 from functions.cli.terminal import printing
 from functions.cli.why_not import as_json, markdown, page
 from shared.collector import no_search_for_cycles
-from shared.core.forecast.why_not import why_not
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 

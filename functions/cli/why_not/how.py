@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from string import Template
 from typing import Final
 
+from functions.cli.analysis.exclusions import Exclusion
+from functions.cli.analysis.lifting import Scope, Subject
+from functions.cli.analysis.lifts import GAP_INSTEAD, LIFTS
 from shared.core.cluster import names
-from shared.core.placement.exclusions import Exclusion
-from shared.core.planning.lifting import Scope, Subject
-from shared.core.planning.lifts import GAP_INSTEAD, LIFTS
 from shared.core.reasons import PodBlock, Reason, Unremovable
 
 _PATCH: Final = "kubectl -n $namespace patch $kind $name --type merge -p "

@@ -6,10 +6,10 @@ Must not rank: the core has. Must not word anything.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from functions.cli.analysis.what_if import Freed, WhyNot
 from functions.cli.markdown_text import code, table, text
 from functions.cli.why_not import words
 from functions.cli.why_not.how import how
-from shared.core.forecast.why_not import Freed, WhyNot
 
 _TITLES: Final = ("frees/mo", "nodes", "without", "meaning", "how")
 _FIGURES: Final = _TITLES[:2]

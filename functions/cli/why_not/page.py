@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from functions.cli.analysis.what_if import Freed, WhyNot
 from functions.cli.why_not import words
 from functions.cli.why_not.how import how
-from shared.core.forecast.why_not import Freed, WhyNot
 
 
 def show(console: Console, found: WhyNot, whose: str) -> None:

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from functions.cli.analysis.exclusions import Exclusion
+from functions.cli.analysis.lifting import Subject
+from functions.cli.analysis.subjects import Held
+from functions.cli.analysis.what_if import Freed, WhyNot
 from functions.cli.format import count, monthly, some, whole_money
 from functions.cli.plan.ladder_money import month_beside
-from shared.core.forecast.why_not import Freed, WhyNot
-from shared.core.placement.exclusions import Exclusion
-from shared.core.planning.lifting import Subject
 from shared.core.planning.plan import NodeDecision
-from shared.core.planning.subjects import Held
 from shared.core.reasons import Reason, Unremovable
 
 _BY_POD: Final = Unremovable.BLOCKED_BY_POD.value

@@ -1,6 +1,6 @@
-"""The Kubernetes API, or a dump of it, in the core's words.
+"""The Kubernetes API in the core's words.
 
 `cluster` implements the Cluster port; `client` carries its calls, `access` opens the way in; `wire`, `translate`,
-`fold` and their neighbours turn JSON into core types; `dump` reads what kubectl printed. No rule lives here: what a
-reading means for a node is the core's to say.
+`fold` and their neighbours turn JSON into core types, that of a dump too (`functions.cli.dumps`). No rule lives here:
+what a reading means for a node is the core's to say.
 """

@@ -11,11 +11,11 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
+from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.potential import potential
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation

@@ -14,7 +14,7 @@ from functions.cli.doctor.findings import CheckResult, Grade
 from functions.cli.doctor.installation import InstallationParts, once, parts_of
 from functions.cli.doctor.optional_rights import OPTIONS
 from functions.cli.doctor.rights import OPTIONAL_GROUPS, rights, rights_of_option
-from shared.adapters.kubernetes.dump.kinds import OPTIONAL
+from functions.cli.dumps.kinds import OPTIONAL
 from shared.answers import PoolsReading
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import NodePool

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from functions.cli.dumps.contents import DumpContents
+from functions.cli.dumps.kinds import OPTIONAL, RESOURCES
 from functions.cli.main import app
-from shared.adapters.kubernetes.dump.contents import DumpContents
-from shared.adapters.kubernetes.dump.kinds import OPTIONAL, RESOURCES
-from tests.adapters.rich_dump import OWN, rich_dump
 from tests.cli import dumps
+from tests.cli.dumps.rich_dump import OWN, rich_dump
 from tests.cli.running import ROOT, run_ebb
 from tests.cli.test_main import ebb
 

@@ -2,15 +2,15 @@
 
 from typing import Any
 
+from functions.cli.analysis.exclusions import NodeChoice
+from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
+from functions.cli.analysis.landing import Landing
 from functions.cli.explain.as_json import document, explained
 from functions.cli.explain.meant import meant
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
 from shared.core.cluster.workloads import UNKNOWN
-from shared.core.placement.exclusions import NodeChoice
-from shared.core.placement.landing import Landing
-from shared.core.planning.explanation import Explainer, NodeExplanation, PodPlace
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision
 from shared.core.reasons import Blocker, PodBlock

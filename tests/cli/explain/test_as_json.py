@@ -8,13 +8,13 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.as_json import explained
 from functions.cli.explain.meant import meant
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.main import app
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
-from shared.core.planning.explanation import Explainer
 from shared.core.planning.make_plan import make_plan
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation

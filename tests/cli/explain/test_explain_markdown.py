@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.markdown import page
 from functions.cli.explain.meant import meant
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.main import app
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
-from shared.core.planning.explanation import Explainer
 from shared.core.planning.make_plan import make_plan
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation

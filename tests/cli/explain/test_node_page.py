@@ -4,13 +4,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from functions.cli.analysis.exclusions import Exclusion
+from functions.cli.analysis.openings import Closed
 from functions.cli.explain.node_page import show
 from functions.cli.plan.view import view_of
 from functions.cli.remedies import REMEDIES
-from shared.core.placement.exclusions import Exclusion
 from shared.core.planning.plan import Plan
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
-from shared.core.rules.openings import Closed
 from shared.errors import BadInput
 from tests.builders import NOW, resources
 from tests.cli.explain.explained import explanation, place

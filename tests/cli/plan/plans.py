@@ -5,7 +5,7 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
-from shared.core.forecast.ladder import Ladder, LadderStep, Rung
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable

@@ -6,13 +6,13 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.plan import ladder_rows, notes, table
 from functions.cli.plan.blocker_table import HEADINGS
 from functions.cli.plan.ladder_json import rungs
 from functions.cli.plan.ladder_rows import UNTRIED, headline, sentences
 from functions.cli.plan.legend import WordKind
 from functions.cli.plan.view import view_of, with_ladder
-from shared.core.forecast.ladder import Ladder
 from tests.builders import NOW
 from tests.cli.plan.plans import of_every_kind, some_ladder
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.plan.ladder_money import LadderMoney
-from shared.core.forecast.ladder import Ladder
 from tests.cli.plan.plans import some_ladder
 
 AMOUNTS = st.integers(0, 10**8)

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.text import Text
 
+from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.node_page import facts_of
 from functions.cli.explain.pod_page import moving
 from functions.cli.plan.surge_note import surge_note
@@ -12,7 +13,6 @@ from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
 from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.workloads import Workload
-from shared.core.planning.explanation import Explainer
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import SingleReplicas
 from shared.core.records.state import ClusterState, Mark, PoolMarks

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.rich_dump import rich_dump
 from tests.cli import dumps
+from tests.cli.dumps.rich_dump import rich_dump
 from tests.cli.running import run_ebb
 
 APART = {

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from functions.cli.analysis.forecast.ladder import LadderStep, Rung
 from functions.cli.inputs import Sources, gather
 from functions.cli.plan import as_json
 from functions.cli.plan.ladder_rows import DEFAULTS
@@ -23,7 +24,6 @@ from functions.cli.report.zone_section import zones
 from shared.core.cluster.names import ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase
-from shared.core.forecast.ladder import LadderStep, Rung
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from tests.builders import pod
 from tests.cli.plan.plans import some_ladder

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
+from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
 from functions.cli.main import app
 from functions.cli.report.simulated import section
 from functions.cli.simulate.view import DaysView, PlayedDay
-from shared.core.forecast.ladder import Ladder, LadderStep, Rung
-from shared.core.simulated_days.measures import Measures, Moment, outcome
 from tests.cli import dumps
 from tests.cli.report import big_shop
 

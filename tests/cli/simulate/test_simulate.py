@@ -12,14 +12,14 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from functions.cli.analysis.simulated_days.demand import Demand
+from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
 from functions.cli.inputs import Sources, gather
 from functions.cli.main import app
 from functions.cli.simulate import cron_jobs, table
 from functions.cli.simulate.csv_hours import read_hours
 from functions.cli.simulate.synthetic import BEGINS
 from functions.cli.simulate.view import DaysView, PlayedDay
-from shared.core.simulated_days.demand import Demand
-from shared.core.simulated_days.measures import Measures, Moment, outcome
 from tests.builders import cluster, node, resources
 from tests.cli import dumps
 

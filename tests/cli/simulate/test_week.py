@@ -7,11 +7,11 @@ from time import process_time
 
 import pytest
 
+from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, swinging
+from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.inputs import EVERY_POOL
 from functions.cli.simulate.synthetic import made_up
 from shared.adapters.prices import load
-from shared.core.simulated_days.patterns import Curve, by_curve, swinging
-from shared.core.simulated_days.run import Days, simulate
 from tests.docs.simulated_week import PICTURE, draw
 from tests.machine_speed import slowness
 

@@ -11,6 +11,12 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from functions.cli.analysis.exclusions import Exclusion
+from functions.cli.analysis.forecast.policy_at_rest import policy_at_rest
+from functions.cli.analysis.lifting import Subject
+from functions.cli.analysis.lifts import LIFTS
+from functions.cli.analysis.subjects import Held
+from functions.cli.analysis.what_if import Freed, WhyNot
 from functions.cli.main import app
 from functions.cli.why_not.as_json import document
 from functions.cli.why_not.how import HOW, how
@@ -18,12 +24,6 @@ from functions.cli.why_not.markdown import page as markdown_page
 from functions.cli.why_not.page import show
 from functions.cli.why_not.words import AT_LEAST
 from shared.adapters.prices import load
-from shared.core.forecast.policy_at_rest import policy_at_rest
-from shared.core.forecast.why_not import Freed, WhyNot
-from shared.core.placement.exclusions import Exclusion
-from shared.core.planning.lifting import Subject
-from shared.core.planning.lifts import LIFTS
-from shared.core.planning.subjects import Held
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from functions.cli.analysis.forecast.scheduling import drained
 from shared.core.cluster.buffers import Buffers, CapacityBuffer
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.node import Node
@@ -12,7 +13,6 @@ from shared.core.cluster.resources import CPU
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.proof import lost_place
-from shared.core.forecast.scheduling import drained
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Unremovable

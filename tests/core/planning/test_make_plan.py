@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, COMPUTE_CLASS_LABEL, SCALE_DOWN_DISABLED
@@ -13,7 +14,6 @@ from shared.core.cluster.node import NodePool
 from shared.core.cluster.workloads import Workload
 from shared.core.planning.make_plan import plan_without_policy
 from shared.core.planning.plan import Verdict
-from shared.core.planning.potential import potential
 from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolPolicy, SingleReplicas
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Backoff, ClusterState, Mark

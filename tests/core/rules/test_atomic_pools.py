@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import TPU, Resources
-from shared.core.planning.potential import potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.atomic_pools import atomic_group
 from shared.core.rules.situation import Situation

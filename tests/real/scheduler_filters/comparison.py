@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from shared.adapters.kubernetes.dump.contents import DumpContents
+from functions.cli.dumps.contents import DumpContents
 from shared.answers import PoolsReading
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod

@@ -1,0 +1,228 @@
+"""All that is known of one node, pod or workload at once: what the plan decided of it, and what it would take to go.
+
+It asks the pass's own rules and its own simulation, after the orders that the plan has before it. Must not decide
+anything, and must not word it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from functions.cli.analysis.landing import Landing, landings
+from functions.cli.analysis.openings import Closed, closed
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.workloads import Workload
+from shared.core.placement import Simulation
+from shared.core.planning.candidates import assess_nodes
+from shared.core.planning.counting import counts_and_excess
+from shared.core.planning.plan import NodeDecision, Plan, Verdict
+from shared.core.planning.selection import planned_simulation
+from shared.core.reasons import Blocker
+from shared.core.rules.drain_time import DrainTime
+from shared.core.rules.gate_rules import ProposedDrain
+from shared.core.rules.gates import blockers
+from shared.core.rules.pods import judge, movable
+from shared.core.rules.situation import Situation
+from shared.core.rules.surges import is_surged, scattered
+
+
+@dataclass(frozen=True, slots=True)
+class PodPlace:
+    """One pod of a node: what keeps it, where it would land, and the budgets that speak for it."""
+
+    landing: Landing
+    blockers: tuple[Blocker, ...]
+    budgets: tuple[PodDisruptionBudget, ...]
+    workload: Workload
+    restarts: str = ""
+    """The Deployment that a drain restarts, so that the pod leaves without a gap; empty of one that is evicted."""
+
+    @property
+    def pod(self) -> Pod:
+        return self.landing.pod
+
+
+@dataclass(frozen=True, slots=True)
+class NodeExplanation:
+    """One node. `closed` are the gates that it would meet now, whether or not its time has come."""
+
+    node: Node
+    decision: NodeDecision
+    pods: tuple[PodPlace, ...]
+    staying: int
+    """Pods that go with the node: DaemonSets', mirror and finished ones."""
+    refusal: str
+    """Why its pods do not all fit at once under every strategy; empty where they do."""
+    takes: DrainTime
+    closed: tuple[Closed, ...]
+    ripe: datetime | None
+    """When its mark is old enough; None where it has none."""
+
+
+class Explainer:
+    """Explains what a plan says; keep one for a plan, it makes the simulation once."""
+
+    def __init__(self, situation: Situation, plan: Plan) -> None:
+        self._situation = situation
+        self._plan = plan
+        self._simulation = planned_simulation(situation)
+        self._rows = {each.node.name: each for each in assess_nodes(situation)}
+        self._counts, _ = counts_and_excess(situation, tuple(self._rows.values()))
+        self._decisions = {each.name: each for each in plan.decisions}
+        self._explained: dict[str, NodeExplanation] = {}
+
+    def node(self, name: str) -> NodeExplanation:
+        """Return all about a node, found out once. Raises KeyError where no node has that name."""
+        if name not in self._explained:
+            self._explained[name] = self._explain(name)
+        return self._explained[name]
+
+    def _explain(self, name: str) -> NodeExplanation:
+        assessed, situation = self._rows[name], self._situation
+        pods = situation.snapshot.pods_by_node[name]
+        moving = movable(pods, situation.now)
+        decision = self._decisions[name]
+        proposed = ProposedDrain(self._counts, assessed.node, assessed.reason)
+        gates = () if assessed.claimed_by is not None else blockers(self._counts, assessed.node, assessed.reason)
+        places, refusal = self._places(name)
+        return NodeExplanation(
+            node=assessed.node,
+            decision=decision,
+            pods=places,
+            staying=len(pods) - len(moving),
+            refusal=refusal,
+            takes=decision.drain or situation.drain_estimator(assessed.node.pool)(moving).alone,
+            closed=tuple(closed(each, proposed) for each in gates),
+            ripe=decision.removable_at,
+        )
+
+    def pod(self, pod: Pod) -> tuple[NodeExplanation, PodPlace | None]:
+        """Return all about a pod's node, and of the pod itself; None of one that goes with its node."""
+        found = self.node(pod.node)
+        return found, next((each for each in found.pods if each.pod.key == pod.key), None)
+
+    def _places(self, name: str) -> tuple[tuple[PodPlace, ...], str]:
+        """Return where the pods land once the orders before this node are under way, and why they do not all fit."""
+        simulation = self._before(name)
+        if self._decisions[name].verdict is Verdict.IN_FLIGHT:
+            return self._in_flight(simulation, name), ""
+        found = landings(simulation, name)
+        refused = simulation.copy().try_remove(name)
+        refusal = refused.sentence if refused else ""
+        return tuple(self._place(each, name) for each in found), refusal
+
+    def _before(self, name: str) -> Simulation:
+        simulation = self._simulation.copy()
+        for order in self._plan.orders:
+            if order.node == name:
+                break
+            simulation.try_remove(order.node)
+        return simulation
+
+    def _in_flight(self, simulation: Simulation, name: str) -> tuple[PodPlace, ...]:
+        """Return the places that are kept for a node on its way out."""
+        kept = {move.pod: move.node for move in simulation.assignments.reservations()}
+        pods = movable(self._situation.snapshot.pods_by_node[name], self._situation.now)
+        return tuple(self._place(Landing(pod, kept.get(pod.key, "")), name) for pod in pods)
+
+    def _place(self, landing: Landing, name: str) -> PodPlace:
+        context = self._situation.drain_context(self._situation.snapshot.node_by_name[name].pool)
+        spec = landing.pod.spec
+        apart = (each for each in scattered(self._situation.moving(name), context) if each.object == landing.pod.key)
+        found, workload = (*judge(landing.pod, context), *apart), context.workload_of(spec)
+        restarts = workload.name if is_surged(spec, context) and not found else ""
+        return PodPlace(landing, found, context.budgets_of(spec), workload, restarts)
+
+
+_NODE: Final = "node"
+_POD: Final = "pod"
+_KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("no", "node", "nodes"), _NODE),
+    **dict.fromkeys(("po", "pod", "pods"), _POD),
+    **dict.fromkeys(("deploy", "deployment", "deployments"), "deployment"),
+    **dict.fromkeys(("rs", "replicaset", "replicasets"), "replicaset"),
+    **dict.fromkeys(("sts", "statefulset", "statefulsets"), "statefulset"),
+    **dict.fromkeys(("ds", "daemonset", "daemonsets"), "daemonset"),
+    **dict.fromkeys(("job", "jobs"), "job"),
+}
+"""What kubectl calls kinds, short or in the plural."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What a word that a person typed may mean."""
+
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    workloads: tuple[str, ...] = ()
+
+
+def matches(situation: Situation, word: str) -> Matches:
+    """Return what the word means: nodes, pods and workloads that it names whole, else nodes, else pods that end so.
+
+    Static pods end with their node's name, so that a node's end comes before a pod's.
+    A pod or a workload may be written with its namespace, a workload with its kind: `shop/Deployment/cart`. All may be
+    written as for kubectl: `node/NAME`, `pod/NAME`, `deploy/NAME`.
+    """
+    snapshot = situation.snapshot
+    bound = [pod for pod in snapshot.pods if pod.node in snapshot.node_by_name]
+    if whole := tuple(pod for pod in bound if pod.key == word):
+        return Matches(pods=whole)  # a workload of that name has a longer one, with its kind
+    written, _, name = word.partition("/")
+    kind = _KINDS.get(written.lower(), "")
+    if kind == _NODE:
+        return Matches(tuple(node for node in snapshot.nodes if node.name.endswith(name)))
+    if kind == _POD:
+        return Matches(pods=tuple(pod for pod in bound if name in {pod.name, pod.key}))
+    word = f"{kind}/{name}" if kind else word
+    by_workload = {name: pod for pod in bound for name in _names(situation, pod)}
+    exact = Matches(
+        tuple(node for node in snapshot.nodes if node.name == word),
+        tuple(pod for pod in bound if word in {pod.name, pod.key}),
+        _workloads(by_workload, word),
+    )
+    if exact.nodes or exact.pods or exact.workloads:
+        return exact
+    nodes = tuple(node for node in snapshot.nodes if node.name.endswith(word))
+    return Matches(nodes, () if nodes else tuple(pod for pod in bound if pod.key.endswith(word)))
+
+
+def names(situation: Situation) -> Iterator[str]:
+    """Yield every name that `matches` knows: of nodes, of pods on them, and of workloads."""
+    snapshot = situation.snapshot
+    yield from snapshot.node_by_name
+    for pod in snapshot.pods:
+        if pod.node in snapshot.node_by_name:
+            yield pod.key
+            yield from _names(situation, pod)
+
+
+def pods_of(situation: Situation, workload: str) -> tuple[Pod, ...]:
+    """Return a workload's pods that lie on nodes."""
+    snapshot = situation.snapshot
+    return tuple(
+        pod for pod in snapshot.pods if pod.node in snapshot.node_by_name and workload in _names(situation, pod)
+    )
+
+
+def _names(situation: Situation, pod: Pod) -> Sequence[str]:
+    """Return what stands behind a pod: the Deployment where it is known, else the pod's own controller.
+
+    Nothing stands behind a mirror pod: the owner that it names is its node.
+    """
+    if pod.spec.owner is not None and pod.spec.owner.kind == "Node":
+        return ()
+    known = situation.snapshot.workloads.get(pod.spec.workload)
+    name = known.name if known and known.name else pod.spec.workload
+    return (name,) if name else ()
+
+
+def _workloads(known: dict[str, Pod], word: str) -> tuple[str, ...]:
+    def meant(name: str) -> bool:
+        namespace, kind, own = name.split("/", 2)
+        return word in {name, own, f"{namespace}/{own}", f"{kind}/{own}", f"{kind.lower()}/{own}"}
+
+    return tuple(sorted(name for name in known if meant(name)))

@@ -1,0 +1,170 @@
+"""What is left when nothing more goes: of the autoscaler alone, and of a policy's passes beside it.
+
+Each round is a real pass without its pace, and what the autoscaler takes meanwhile of what it has announced, one node
+after another. `pace` says when nodes would go, and which never. Then the scheduler has put the pods where it likes,
+and the next round looks at that (docs/decisions/forecast.md). Must not order.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Final
+
+from functions.cli.analysis.forecast.autoscaler import DELETION, soonest, unneeded
+from functions.cli.analysis.forecast.later import announced
+from functions.cli.analysis.forecast.open_pass import OpenPass
+from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
+from functions.cli.analysis.forecast.scheduling import Drained, drained
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.reached import Reached
+from shared.core.planning.selection import departing_nodes
+from shared.core.policy import Policy
+from shared.core.reasons import Reason
+from shared.core.records.state import ClusterState
+from shared.core.rules.counted_nodes import counts_in_budgets
+from shared.core.rules.counts import NodeCounts, count_moved_pods, count_nodes
+from shared.core.rules.situation import Situation
+
+MOST_ROUNDS: Final = 60
+ONE_REMOVAL: Final = DELETION + timedelta(seconds=40)
+"""How long the autoscaler takes for a node with pods: it taints, evicts, deletes, and waits before the next."""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What is left when nothing more goes."""
+
+    snapshot: Snapshot
+    gone: int = 0
+    evictions: int = 0
+    order: tuple[str, ...] = ()
+    """The nodes that are gone, one after another."""
+    begins: Mapping[str, datetime] = field(default_factory=dict)
+    """When the drain of each node begins that goes by the policy; the others are the autoscaler's."""
+    by: datetime | None = None
+    """When the last node of the policy's is deleted; None where none goes."""
+    held_up: Mapping[Reason, int] = field(default_factory=Counter[Reason])
+    """How many seconds each reason kept the node that was next."""
+    never: Mapping[Reason, int] = field(default_factory=Counter[Reason])
+    """How many nodes a limit keeps that does not open within half a year."""
+    is_rest: bool = True
+    rounds: int = 0
+    """How many it took."""
+
+    @cached_property
+    def unneeded(self) -> tuple[str, ...]:
+        """What the autoscaler would announce to remove, in order."""
+        context = Situation(self.snapshot, ClusterState(), Policy()).drain_context("")
+        return unneeded(self.snapshot, context)
+
+    def after(self, step: Drained) -> "Rest":
+        """Return the same with these drains, too."""
+        gone, evictions = self.gone + len(step.gone), self.evictions + step.evictions
+        return replace(self, snapshot=step.snapshot, gone=gone, evictions=evictions, order=(*self.order, *step.gone))
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is tried."""
+
+    share: float
+    """Of the nodes that may go in one round; a default budget allows a tenth at once."""
+    slices: int
+    """Into how many rounds the time is cut that the autoscaler needs for what it has announced."""
+    rounds: int
+
+
+def beginning(situation: Situation) -> Rest:
+    """Return the cluster as it stands once what is on its way out has left."""
+    leaving = departing_nodes(situation.snapshot, situation.state)
+    snapshot = announced(situation.snapshot, ())
+    return Rest(snapshot).after(drained(snapshot, sorted(leaving), leaving)) if leaving else Rest(snapshot)
+
+
+def reached(order: tuple[str, ...], left: Snapshot) -> Reached:
+    """Return the nodes that went until a rest, with where their pods lie then."""
+    return Reached(order, {pod.key: pod.node for pod in left.pods})
+
+
+def left_alone(start: Rest) -> Rest:
+    """Return what the autoscaler would leave by itself."""
+    rest = start
+    for _ in range(MOST_ROUNDS):
+        names = rest.unneeded
+        step = drained(rest.snapshot, names, names)
+        if not step.gone:
+            return rest
+        rest = rest.after(step)
+    return replace(rest, is_rest=False)
+
+
+def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> Rest:
+    """Return what the policy's passes and the autoscaler beside them leave."""
+    rest, is_rest, turns = start, False, _Turns(pace.now + _first_removal(start))
+    rounds = 0
+    while rounds < effort.rounds and not is_rest:
+        rounds += 1
+        names = rest.unneeded
+        drains = passes(announced(rest.snapshot, names))
+        until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
+        told = pace.let_go(drains, until)
+        going = [each.node.name for each in drains if each.node.name in told.begun]
+        others = tuple(name for name in names if name not in going)
+        taken = turns.take(others, until) if drains else others
+        step = drained(rest.snapshot, [*going, *taken], {*going, *names})
+        passes.keep(each.node for each in drains if each.node.name in told.never.union(going).difference(step.gone))
+        rest = rest.after(step)
+        is_rest = not step.gone and not drains
+        if names and drains:
+            pace.wait_until(until)
+    begins = {name: pace.begins[name] for name in rest.order if name in pace.begins}
+    done = replace(rest, begins=begins, by=pace.ended, held_up=pace.held_up, never=_never(rest, passes, pace))
+    return replace(done, is_rest=is_rest, rounds=rounds)
+
+
+def _first_removal(start: Rest) -> timedelta:
+    """Return how long the autoscaler waits at least with the first node that it finds unneeded."""
+    return soonest(start.snapshot, (start.snapshot.node_by_name[name] for name in start.unneeded))
+
+
+def _never(rest: Rest, passes: OpenPass, pace: Pace) -> Counter[Reason]:
+    """Return what keeps nodes for good that could go together at rest, with how many it keeps."""
+    shut = pace.never.keys() & rest.snapshot.node_by_name.keys()
+    return Counter(pace.never[each] for each in passes.together(rest.snapshot, shut)) if shut else Counter()
+
+
+@dataclass
+class _Turns:
+    """When the autoscaler is free for its next node."""
+
+    free: datetime
+
+    def until(self, nodes: int, slices: int) -> datetime:
+        """Return the end of the round: so many of the nodes' slices on."""
+        return self.free + -(-nodes // slices) * ONE_REMOVAL
+
+    def take(self, names: tuple[str, ...], until: datetime) -> tuple[str, ...]:
+        """Return those that it removes by then."""
+        taken = names[: (until - self.free) // ONE_REMOVAL]
+        self.free += len(taken) * ONE_REMOVAL
+        return taken
+
+
+def pace_of(situation: Situation) -> Pace:
+    """Return the clock of the situation, which begins now."""
+    snapshot, state, policy = situation.snapshot, situation.state, situation.policy
+    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, situation.now, snapshot.minimum)
+    moved = count_moved_pods(snapshot, snapshot.nodes, policy)
+    return Pace(counts.with_moved_pods(moved), under_way=_under_way(counts, snapshot))
+
+
+def _under_way(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:
+    """Yield the drains that have begun before: each has ended by the time that the watchdog looks after it."""
+    claims, patience = counts.state.claims, counts.policy.drain.watchdog
+    counted = {node.uid for node in snapshot.nodes if counts_in_budgets(node)}
+    for pool in counts.pools.values():
+        for uid in pool.in_flight:
+            since = claims[uid].since if uid in claims else counts.now
+            yield UnderWay(since + patience, uid, pool.name, uid in counted)

@@ -1,0 +1,130 @@
+"""READ FIRST here. The ladder: now, the autoscaler alone, this policy at rest, what relaxing adds, the bound.
+
+Each rung is what is left of the same cluster: how many nodes, what they cost, how many evictions it took, by when. How
+much is tried is limited by the cluster's size, and equal input gives an equal ladder. Must not word anything.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from functions.cli.analysis.forecast.at_rest import Rest, left_alone, reached
+from functions.cli.analysis.forecast.bound import bound
+from functions.cli.analysis.forecast.policy_at_rest import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.forecast.relaxing import relaxations
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.reached import NOTHING_REACHED, Reached
+from shared.core.planning.prices import Prices
+from shared.core.reasons import Reason
+from shared.core.records.state import PoolMarks
+from shared.core.rules.situation import Situation
+
+
+class Rung(StrEnum):
+    """A step of the ladder."""
+
+    NOW = "now"
+    AUTOSCALER_ALONE = "autoscaler_alone"
+    POLICY_AT_REST = "policy_at_rest"
+    RELAXED = "relaxed"
+    BOUND = "bound"
+
+
+@dataclass(frozen=True, slots=True)
+class LadderStep:
+    """One rung: what is left, in nodes and micro-dollars an hour, and the evictions until then."""
+
+    rung: Rung
+    nodes: int
+    cost: int
+    evictions: int = 0
+    gone: int = 0
+    """Nodes removed until then, those that were on their way out among them."""
+    wish: str = ""
+    """Of a relaxed rung: what was given up."""
+    about: str = ""
+    """And what that is about: a PodDisruptionBudget."""
+    is_rest: bool = True
+    """Whether it was followed until nothing more went."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """All rungs, from now to the bound."""
+
+    now: LadderStep
+    alone: LadderStep
+    at_rest: LadderStep
+    relaxed: tuple[LadderStep, ...]
+    bound: LadderStep
+    by: datetime | None
+    """When the policy has come to rest; None where none of its nodes goes."""
+    held_up: Mapping[Reason, int]
+    """How many seconds each reason kept the node that was next."""
+    never: Mapping[Reason, int]
+    """How many nodes a limit keeps that does not open within half a year."""
+    untried: bool
+    """Whether the cluster is so large that relaxing was not tried, or not all rounds."""
+    gone: frozenset[str] = frozenset()
+    """The nodes of now that are not there any more at rest, by name."""
+    begun: Snapshot | None = field(default=None, compare=False)
+    """The picture of now, with what is pending where the scheduler would put it."""
+    left: Snapshot | None = field(default=None, compare=False)
+    """The picture at rest, with the pods where the scheduler would put them; pods compare by identity."""
+    order: tuple[str, ...] = ()
+    """The nodes that are gone at rest, one after another."""
+    begins: Mapping[str, datetime] = field(default_factory=dict)
+    """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
+    idle: tuple[LadderStep, ...] = ()
+    """Wishes whose loss was tried, and lets no further node go by itself."""
+
+    @property
+    def reached(self) -> Reached:
+        """What goes by the policy and the autoscaler, and where its pods lie then."""
+        return reached(self.order, self.left) if self.left is not None else NOTHING_REACHED
+
+    @property
+    def steps(self) -> tuple[LadderStep, ...]:
+        return (self.now, self.alone, self.at_rest, *self.relaxed, self.bound)
+
+
+def ladder(
+    situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, *, assume_marked: bool = False
+) -> Ladder:
+    """Return the ladder of a cluster; `assume_marked`: as if each node that could go had been marked long ago."""
+    told = policy_at_rest(situation, marks, prices, assume_marked=assume_marked)
+    snapshot = told.situation.snapshot
+    rest, tried = told.rest, told.size.onward > 0
+    wishes = tuple(_relaxed(told)) if tried else ()
+    least = bound(snapshot, prices, situation.state)
+    return Ladder(
+        now=LadderStep(Rung.NOW, len(snapshot.nodes), prices.of_all(snapshot.nodes)),
+        alone=_step(Rung.AUTOSCALER_ALONE, left_alone(told.start), prices),
+        at_rest=_step(Rung.POLICY_AT_REST, rest, prices),
+        relaxed=tuple(each for each in wishes if each.gone > told.anyway.gone),
+        bound=LadderStep(Rung.BOUND, least.nodes, least.cost),
+        by=rest.by,
+        held_up=rest.held_up,
+        never=rest.never,
+        untried=not tried or not rest.is_rest,
+        begun=snapshot,
+        gone=frozenset(node.name for node in snapshot.nodes) - {node.name for node in rest.snapshot.nodes},
+        left=rest.snapshot,
+        order=rest.order,
+        begins=rest.begins,
+        idle=tuple(each for each in wishes if each.gone <= told.anyway.gone),
+    )
+
+
+def _step(rung: Rung, rest: Rest, prices: Prices, wish: str = "", about: str = "") -> LadderStep:
+    nodes = rest.snapshot.nodes
+    return LadderStep(rung, len(nodes), prices.of_all(nodes), rest.evictions, rest.gone, wish, about, rest.is_rest)
+
+
+def _relaxed(told: PolicyAtRest) -> Iterator[LadderStep]:
+    """Yield what comes of each wish that alone keeps a node, the best first."""
+    wishes = relaxations(told.situation.policy, told.rest.snapshot, told.decisions)
+    rows = ((each, told.onward(each.policy, each.snapshot)) for each in wishes)
+    steps = (_step(Rung.RELAXED, rest, told.prices, each.word, each.about) for each, rest in rows)
+    yield from sorted(steps, key=lambda each: each.cost)

@@ -1,0 +1,128 @@
+"""A real pass without its pace: all marks are old, nothing is frozen, and as many nodes may go as have room.
+
+What only time keeps is open, what a policy wishes for good is not (its limits, its minimums, what it keeps of pods).
+Must not know when nodes would go: `pace` does.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Final
+
+from functions.cli.analysis.forecast.autoscaler import DELETION
+from functions.cli.analysis.forecast.pace import PacedDrain
+from shared.core.cluster.node import Node
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.plan import NodeDecision, Plan
+from shared.core.planning.prices import Prices
+from shared.core.policy import Policy, PoolPolicy
+from shared.core.reasons import DrainReason
+from shared.core.records.state import Backoff, ClusterState, Mark, PoolMarks
+from shared.core.rules.drain_time import NO_TIME, DrainTime
+from shared.core.rules.situation import Situation
+
+_ANY_NUMBER: Final = 10**6
+_LONG: Final = timedelta(days=365)
+_TRIED: Final = "tried in vain"
+
+
+class OpenPass:
+    """Says who would go next of a picture; what was tried in vain is asked for no more.
+
+    `share` of the nodes may go in one round.
+    """
+
+    def __init__(
+        self, situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, share: float, *, marked: bool
+    ) -> None:
+        self._policy, self._now = situation.policy, situation.now
+        self._open = opened(situation.policy)
+        self._since = {uid: mark.since for pool in marks.values() for uid, mark in pool.marks.items()}
+        self._prices, self._share, self._marked = prices, share, marked
+        self._kept: dict[str, Backoff] = {}
+        self.decisions: tuple[NodeDecision, ...] = ()
+        """Of the last round."""
+
+    def __call__(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
+        """Return the drains of one round, in order."""
+        plan = self._plan(snapshot, self._kept)
+        self.decisions = plan.decisions
+        times = {each.name: each.drain or DrainTime() for each in plan.decisions}
+        most = ceil(self._share * len(snapshot.nodes))
+        rows = ((snapshot.node_by_name[order.node], order.reason) for order in plan.orders[:most])
+        return tuple(
+            PacedDrain(node, reason, self._ripe(node, reason), times[node.name].most + _deletion(snapshot, node))
+            for node, reason in rows
+        )
+
+    def _plan(self, snapshot: Snapshot, kept: dict[str, Backoff]) -> Plan:
+        long_ago = self._now - _LONG
+        marks = {pool: _all_marked(nodes, long_ago) for pool, nodes in snapshot.nodes_by_pool.items()}
+        state = ClusterState(last_pass=self._now, backoffs=kept)
+        return make_plan(Situation(snapshot, state, self._open), marks, self._prices, brake=lambda: True)
+
+    @property
+    def has_kept(self) -> bool:
+        """Whether there are nodes that it asks for no more."""
+        return bool(self._kept)
+
+    def keep(self, nodes: Iterable[Node]) -> None:
+        """Ask for these nodes no more."""
+        for node in nodes:
+            self._kept[node.uid] = Backoff(node.name, self._now + _LONG, NO_TIME, _TRIED)
+
+    def together(self, snapshot: Snapshot, names: Collection[str]) -> tuple[str, ...]:
+        """Return which of these nodes would be gone in the end, were nothing shut."""
+        kept = {uid: each for uid, each in self._kept.items() if each.node not in names}
+        plan = self._plan(snapshot, kept)
+        ordered = (order.node for order in plan.orders)
+        found = dict.fromkeys((*ordered, *(plan.at_rest.nodes if plan.at_rest else ())))
+        return tuple(name for name in found if name in names)
+
+    def _ripe(self, node: Node, reason: DrainReason) -> datetime:
+        pool = self._policy.pool(node.pool)
+        if self._marked or reason is DrainReason.EXPIRED:
+            return self._now
+        since = self._since.get(node.uid) or max(self._now, node.created + pool.minimum_node_age)
+        return since + (pool.consolidate_after or NO_TIME)
+
+
+def opened(policy: Policy) -> Policy:
+    """Return the policy without all that only time, a window or a number at once keeps."""
+    return replace(
+        policy,
+        dry_run=False,
+        paused=False,
+        time_since_last_addition=NO_TIME,
+        time_gap=NO_TIME,
+        budgets=(),
+        rate=None,
+        evictions_per_namespace=None,
+        freezes=(),
+        pools={name: _opened(pool) for name, pool in policy.pools.items()},
+        other_pools=_opened(policy.other_pools),
+    )
+
+
+def _opened(pool: PoolPolicy) -> PoolPolicy:
+    return replace(
+        pool,
+        minimum_node_age=NO_TIME,
+        minimum_pod_age=NO_TIME,
+        max_nodes_per_pass=_ANY_NUMBER,
+        time_since_last_addition=None,
+        rate=None,
+        budgets=(),
+        windows=None,
+    )
+
+
+def _all_marked(nodes: Iterable[Node], since: datetime) -> PoolMarks:
+    return PoolMarks(marks={node.uid: Mark(node.name, since) for node in nodes})
+
+
+def _deletion(snapshot: Snapshot, node: Node) -> timedelta:
+    """Return how long it takes until the autoscaler has deleted a node that is empty."""
+    return snapshot.scale_down(node).unneeded + DELETION

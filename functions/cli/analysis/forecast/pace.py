@@ -1,0 +1,194 @@
+"""When drains would start: the gates of the real passes, asked again and again on a simulated clock.
+
+Passes at which nothing can have changed are left out. What stood in the way of the node that was next is counted by its
+reason. A node that no pass up to the horizon lets go never goes. Must not judge what fits: `at_rest` does.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from msgspec import structs
+
+from functions.cli.analysis.forecast.schedules import Schedules, openings
+from functions.cli.analysis.forecast.shut import Shut
+from shared.core.cluster.node import Node
+from shared.core.planning.marks import INTERVAL
+from shared.core.reasons import DrainReason, Reason, Unremovable
+from shared.core.rules.budgets import Calendar
+from shared.core.rules.counts import NodeCounts, PoolCounts
+from shared.core.rules.gates import blockers
+
+HORIZON: Final = timedelta(days=180)
+MOST_IDLE: Final = 500
+"""Passes in a row at which something changed and yet no node may go: a schedule of minutes would ask for millions."""
+CLAIMED_AFTER: Final = timedelta(seconds=10)
+"""From the pass to the claim, from which the time gap is counted."""
+_OF_ALL: Final = frozenset({
+    Unremovable.PAUSED,
+    Unremovable.FROZEN,
+    Unremovable.CLUSTER_BUDGET,
+    Unremovable.TIME_GAP,
+})  # fmt: skip
+"""What keeps every node while it keeps one."""
+_OF_THE_POOL: Final = frozenset({
+    Unremovable.OUTSIDE_WINDOWS,
+    Unremovable.BREAKER_OPEN,
+    Unremovable.BUDGET,
+    Unremovable.RATE,
+    Unremovable.RECENT_ADDITION,
+    Unremovable.NODES_PER_PASS,
+})  # fmt: skip
+"""What keeps every node of its pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class PacedDrain:
+    """A node that would go: from when its mark is old enough, and how long it takes until it is deleted."""
+
+    node: Node
+    reason: DrainReason
+    ripe: datetime
+    lasts: timedelta
+
+
+class LetGo(NamedTuple):
+    """The names of nodes whose drains have begun, and of those that no pass within the horizon lets go."""
+
+    begun: frozenset[str]
+    never: frozenset[str] = frozenset()
+
+
+class UnderWay(NamedTuple):
+    """A drain: when it has ended, of which node."""
+
+    ends: datetime
+    uid: str
+    pool: str
+    counted: bool = True
+    """Whether the node is one of those that budgets are measured by."""
+
+
+class Pace:
+    """The clock of one forecast."""
+
+    def __init__(self, counts: NodeCounts, interval: timedelta = INTERVAL, under_way: Iterable[UnderWay] = ()) -> None:
+        self.held_up: Counter[Reason] = Counter()
+        """How many seconds each reason kept the node that was next."""
+        self.never: dict[str, Reason] = {}
+        """What keeps a node for good, by its name."""
+        self.begins: dict[str, datetime] = {}
+        """When each drain begins, by the name of its node."""
+        self.ended: datetime | None = None
+        """When the last node that goes is deleted."""
+        self._counts, self._interval, self._begun = counts, interval, counts.now
+        self._schedules = Schedules(counts.policy, counts.pools)
+        self._changes = self._schedules.next_change(counts.now)
+        self._idle = 0
+        self._shut = Shut(counts, counts.now + HORIZON)
+        self._under_way = sorted(under_way)
+
+    @property
+    def now(self) -> datetime:
+        return self._counts.now
+
+    def let_go(self, drains: Sequence[PacedDrain], until: datetime) -> LetGo:
+        """Let passes follow each other until all of these have begun, none may any more, or that time has come."""
+        shut = {each.node.name: word for each in drains if (word := self._shut(each.node.pool, each.reason))}
+        self.never.update(shut)
+        waiting = [each for each in drains if each.node.name not in shut]
+        never = [each for each in drains if each.node.name in shut]
+        while waiting:
+            begun, held = self._pass(waiting)
+            waiting = [each for each in waiting if each.node.name not in begun]
+            later = self._next(waiting, begun=bool(begun)) if waiting else until
+            if later is None:
+                names = (each.node.name for each in waiting)
+                self.never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
+                return _told(drains, [*waiting, *never], never=[*waiting, *never])
+            if later >= until:
+                break
+            first = next(iter(held.values()))
+            self.held_up[first] += int((later - self.now).total_seconds())
+            self._move_to(later)
+        return _told(drains, [*waiting, *never], never=never)
+
+    def _pass(self, waiting: Sequence[PacedDrain]) -> tuple[frozenset[str], dict[str, Reason]]:
+        """Return who goes in this pass, and what keeps the others as far as it was asked."""
+        begun: set[str] = set()
+        held: dict[str, Reason] = {}
+        closed: dict[str, Reason] = {}
+        for each in waiting:
+            word = closed.get("") or closed.get(each.node.pool) or self._ask(each)
+            if word is None:
+                begun.add(each.node.name)
+                continue
+            held[each.node.name] = word
+            if word in _OF_ALL or word in _OF_THE_POOL:
+                closed["" if word in _OF_ALL else each.node.pool] = word
+        return frozenset(begun), held
+
+    def _ask(self, drain: PacedDrain) -> Reason | None:
+        """Return what keeps the node now, or let it go."""
+        if drain.ripe > self.now:
+            return Unremovable.MARKED_RECENTLY
+        found = blockers(self._counts, drain.node, drain.reason)
+        if found:
+            return found[0].reason
+        self._counts = self._counts.with_claim(drain.node)
+        self.begins[drain.node.name] = self.now
+        ends = self.now + drain.lasts
+        self.ended = max(ends, self.ended or ends)
+        heapq.heappush(self._under_way, UnderWay(ends, drain.node.uid, drain.node.pool))
+        return None
+
+    def _next(self, waiting: Sequence[PacedDrain], *, begun: bool) -> datetime | None:
+        """Return the next pass at which something may have changed; None where nothing does within the horizon."""
+        now = self.now
+        self._idle = 0 if begun else self._idle + 1
+        if self._idle > MOST_IDLE:
+            return None
+        if begun:
+            state = structs.replace(self._counts.state, last_scale_down=now + CLAIMED_AFTER)
+            self._counts = replace(self._counts, state=state)
+        times = [*openings(self._counts), *(each.ripe for each in waiting), *(row[0] for row in self._under_way[:1])]
+        times += [now + self._interval] if begun else []
+        times += [self._changes] if self._changes is not None else []
+        later = min((time for time in times if time > now), default=None)
+        if later is None or later > self._begun + HORIZON:
+            return None
+        return self._pass_at(later)
+
+    def _pass_at(self, time: datetime) -> datetime:
+        """Return when the next pass is at that time or after it."""
+        return self._begun + -(-(time - self._begun) // self._interval) * self._interval
+
+    def wait_until(self, later: datetime) -> None:
+        """Let time pass up to the first pass at or after it, if that has not come yet."""
+        if later > self.now:
+            self._move_to(self._pass_at(later))
+
+    def _move_to(self, later: datetime) -> None:
+        """Let that time come: drains have ended, schedules have changed, and a new pass begins."""
+        calendar = self._counts.calendar
+        if self._changes is not None and self._changes <= later:
+            calendar, self._changes = Calendar(later), self._schedules.next_change(later)
+        pools = {name: replace(pool, taken=0) for name, pool in self._counts.pools.items()}
+        while self._under_way and self._under_way[0][0] <= later:
+            ended = heapq.heappop(self._under_way)
+            pools[ended.pool] = _without(pools[ended.pool], ended)
+        self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools)
+
+
+def _told(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Sequence[PacedDrain] = ()) -> LetGo:
+    left = frozenset(each.node.name for each in waiting)
+    begun = frozenset(each.node.name for each in drains) - left
+    return LetGo(begun, frozenset(each.node.name for each in never))
+
+
+def _without(pool: PoolCounts, ended: UnderWay) -> PoolCounts:
+    gone, nodes = {ended.uid}, pool.nodes - ended.counted
+    return replace(pool, nodes=nodes, in_flight=pool.in_flight - gone, in_use=pool.in_use - gone)

@@ -1,0 +1,95 @@
+"""Where the scheduler puts what is evicted: the default profile spreads pods, optimize-utilization packs them.
+
+It follows no plan, and comes to nodes that the autoscaler has announced to empty only where no other has room (their
+taint is PreferNoSchedule). Must not choose who is evicted.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from functions.cli.analysis.forecast.later import without
+from shared.core.cluster.resources import CPU, MEMORY
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement import Simulation
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.node_filters import NodeMask
+from shared.core.placement.node_room import OUTSIDE
+from shared.core.placement.packing import Packing
+from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED, MOST_ALLOCATED, Strategy
+
+SCORING: Final[Mapping[str, Strategy]] = {"BALANCED": LEAST_ALLOCATED, "OPTIMIZE_UTILIZATION": MOST_ALLOCATED}
+"""By the cluster's autoscaling profile, which on GKE sets the scheduler's scoring, too."""
+
+
+class SchedulerPacking(Packing):
+    """A packing that leaves some nodes aside as long as others have room, and scores the others as the scheduler does.
+
+    The score is the mean share of CPU and memory in use once the pod is there, of each node's own size: a large node
+    is not emptier for being large. Of equal nodes the last by name is taken, where the scheduler rolls dice.
+    """
+
+    def __init__(self, arrays: ClusterArrays, strategy: Strategy, avoided: NodeMask) -> None:
+        super().__init__(arrays, strategy)
+        self._welcoming = ~avoided
+        self._scored = [arrays.axes.index(axis) for axis in (CPU, MEMORY) if axis in arrays.axes]
+        self._sizes = np.maximum(arrays.allocatable[self._scored], 1).astype(np.float64)
+
+    def taking(self, kind: int) -> NodeMask:
+        """Return the nodes that the scheduler would choose among."""
+        mask = super().taking(kind)
+        liked: NodeMask = mask & self._welcoming
+        return liked if liked.any() else mask
+
+    def _best(self, kind: int) -> int:
+        if not self.strategy.direction:
+            return super()._best(kind)
+        found = np.flatnonzero(self.taking(kind))
+        if not len(found):
+            return OUTSIDE
+        asked = self.arrays.requests[self._scored, kind][:, np.newaxis]
+        left = ((self._free[self._scored][:, found] - asked) / self._sizes[:, found]).sum(axis=0)
+        return int(
+            found[np.flatnonzero(left == (left * -self.strategy.direction).max() * -self.strategy.direction)[-1]]
+        )
+
+
+@dataclass(frozen=True)
+class Drained:
+    """What came of drains: the picture afterwards, the nodes that are gone in order, and how many pods were evicted."""
+
+    snapshot: Snapshot
+    gone: tuple[str, ...] = ()
+    evictions: int = 0
+
+
+def drained(snapshot: Snapshot, leaving: Iterable[str], avoided: Collection[str]) -> Drained:
+    """Drain nodes one after another; one of which a pod finds no place stays as it is."""
+    names = tuple(leaving)
+    if not names:
+        return Drained(snapshot)
+    simulation = beginning(snapshot, SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
+    before = simulation.placement_count
+    for name in names:
+        simulation.try_remove(name)
+    if not simulation.taken:
+        return Drained(snapshot)
+    places = {move.pod: move.node for move in simulation.assignments.steps()}
+    later = without(snapshot, frozenset(simulation.taken), places)
+    return Drained(later, simulation.taken, simulation.placement_count - before)
+
+
+def beginning(snapshot: Snapshot, strategy: Strategy = FIRST_FIT, avoided: Collection[str] = ()) -> Simulation:
+    """Return a simulation of that one strategy, in which what is pending has a place, as far as there is any."""
+    arrays = ClusterArrays(snapshot)
+    packing = SchedulerPacking(arrays, strategy, avoiding(arrays, avoided))
+    queue = sorted(arrays.pending, key=lambda pod: (-pod.spec.priority, pod.key))
+    packing.reserve([arrays.kind_of[pod.spec] for pod in queue], OUTSIDE)
+    return Simulation(arrays, [packing])
+
+
+def avoiding(arrays: ClusterArrays, avoided: Collection[str]) -> NodeMask:
+    """Return which nodes are among those names."""
+    return np.fromiter((node.name in avoided for node in arrays.nodes), np.bool_, len(arrays.nodes))

@@ -1,0 +1,134 @@
+"""The passes of a simulated Ebb: heal, plan, order, by the very planner, rules and gates of the real one.
+
+A pass at which nothing can have changed since the last one that ordered nothing is not planned again: neither the
+cluster, nor what is remembered, nor what time alone opens. Where every gate is shut only the marks are kept.
+Must not evict: `drains` does.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+
+from msgspec import structs
+
+from functions.cli.analysis.forecast.schedules import Schedules, openings
+from functions.cli.analysis.simulated_days.drains import Drains
+from functions.cli.analysis.simulated_days.pod_lives import steer
+from functions.cli.analysis.simulated_days.world import World
+from shared.core.outcomes import Halt
+from shared.core.placement.demand import nodes_to_give_back
+from shared.core.planning.candidates import assess_nodes
+from shared.core.planning.make_plan import could_go, make_plan
+from shared.core.planning.marks import update_marks
+from shared.core.planning.prices import Prices
+from shared.core.planning.steering import steering
+from shared.core.policy import Policy
+from shared.core.reasons import DrainReason
+from shared.core.records.claims import without_past
+from shared.core.records.state import PoolMarks
+from shared.core.rules.counts import NodeCounts, count_nodes
+from shared.core.rules.gate_rules import ProposedDrain, allows_nothing, frozen, outside_windows, paused, time_gap
+from shared.core.rules.situation import Situation
+
+_SHUTTERS = (paused, frozen, time_gap, outside_windows, allows_nothing)
+
+
+class Ebb:
+    """Ebb under one policy."""
+
+    def __init__(self, world: World, policy: Policy, prices: Prices) -> None:
+        self._world, self._policy, self._prices = world, policy, prices
+        self._drains = Drains(world, policy)
+        self._marks: Mapping[str, PoolMarks] = {}
+        self._schedules = Schedules(policy, world.picture.nodes_by_pool)
+        self._steers = any(pool.steer_scale_in for pool in policy.pools.values())
+        self._seen: tuple[object, ...] = ()
+        self._again: datetime | None = None
+
+    def begin(self) -> None:
+        """Let the first pass be made now, and all others follow it."""
+        self._world.agenda.note(self._world.now, self._pass)
+
+    def _pass(self) -> None:
+        world, drains = self._world, self._drains
+        world.agenda.note(world.now + world.delays.interval, self._pass)
+        world.measures.passes += 1
+        drains.settle_removed()
+        self._heal()
+        if self._is_news():
+            self._plan()
+        drains.state = structs.replace(drains.state, last_pass=world.now)
+
+    def _heal(self) -> None:
+        """Give back what demand wants, and what the autoscaler did not delete in time."""
+        world, drains = self._world, self._drains
+        if any(world.pods[key].unschedulable_since for key in world.pending):
+            held = [world.nodes[name] for name in drains.under_way if name in world.nodes]
+            wanted = nodes_to_give_back(world.snapshot(), held) if held else {}
+            for name in (name for name, room in wanted.items() if room.not_before is None):
+                drains.give_back(name, Halt.DEMAND)
+        for name, drain in list(drains.under_way.items()):
+            if drain.drained_at is not None and world.now - drain.drained_at >= drain.settings.watchdog:
+                drains.give_back(name, Halt.WATCHDOG)
+
+    def _is_news(self) -> bool:
+        return self._mark_of_now() != self._seen or (self._again is not None and self._world.now >= self._again)
+
+    def _mark_of_now(self) -> tuple[object, ...]:
+        state = self._drains.state
+        return self._world.revision, self._world.details, tuple(state.claims), tuple(state.backoffs)
+
+    def _plan(self) -> None:
+        world, drains = self._world, self._drains
+        snapshot = world.snapshot()
+        alive = {node.uid for node in snapshot.nodes}
+        drains.state = without_past(drains.state, alive, world.now)
+        situation = Situation(snapshot, drains.state, self._policy)
+        counts = count_nodes(snapshot.nodes, snapshot.pools, drains.state, self._policy, world.now, snapshot.minimum)
+        world.measures.planned += 1
+        self._seen = self._mark_of_now()
+        if self._is_shut(counts) and not self._steers:
+            rows = could_go(assess_nodes(situation))
+            self._marks = update_marks(self._marks, rows, world.now, drains.state.last_pass, world.delays.interval)
+        else:
+            plan = make_plan(situation, self._marks, self._prices, world.delays.interval)
+            self._marks = plan.marks
+            for order in plan.orders:
+                world.agenda.note(world.now + world.delays.claim, partial(drains.claim, order))
+            for write in steering(plan, situation).writes:
+                steer(world, write.pod, write.cost)
+        self._again = min((at for at in self._changes(counts) if at > world.now), default=None)
+
+    def _is_shut(self, counts: NodeCounts) -> bool:
+        """Whether no node may go now, whatever is planned."""
+        seen: set[str] = set()
+        for node in self._world.nodes.values():
+            if node.pool not in seen and self._policy.pool(node.pool).enabled:
+                seen.add(node.pool)
+                proposed = ProposedDrain(counts, node, DrainReason.UNDERUTILIZED)
+                empty = ProposedDrain(counts, node, DrainReason.EMPTY)
+                if not all(any(gate(each) for gate in _SHUTTERS) for each in (proposed, empty)):
+                    return False
+        return True
+
+    def _changes(self, counts: NodeCounts) -> Iterator[datetime]:
+        """Yield when time alone may change what a pass decides."""
+        yield from openings(counts)
+        changed = self._schedules.next_change(self._world.now)
+        if changed is not None:
+            yield changed
+        for node in self._world.nodes.values():
+            yield node.created + self._policy.pool(node.pool).minimum_node_age
+        yield from self._marks_ripen()
+        yield from self._pods_come_of_age()
+
+    def _marks_ripen(self) -> Iterator[datetime]:
+        for pool, marks in self._marks.items():
+            after = self._policy.pool(pool).consolidate_after
+            if after is not None:
+                yield from (mark.since + after for mark in marks.marks.values())
+
+    def _pods_come_of_age(self) -> Iterator[datetime]:
+        ages = {self._policy.pool(pool).minimum_pod_age for pool in self._world.picture.nodes_by_pool} - {timedelta(0)}
+        for age in ages:
+            yield from (pod.created + age for pod in self._world.pods.values() if pod.created is not None)

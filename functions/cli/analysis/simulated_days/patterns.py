@@ -1,0 +1,128 @@
+"""Patterns of demand: a day's curve between the limits of each workload, or replicas by hour.
+
+Demand changes at quarters of an hour, as much as a HorizontalPodAutoscaler's measurements and pauses let it. Must not
+read anything.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from math import ceil
+from typing import Final
+
+from functions.cli.analysis.simulated_days.demand import Demand, Wish
+from shared.core.cluster.pod_kinds import is_of_replica_set
+from shared.core.cluster.snapshot import Snapshot
+
+STEP: Final = timedelta(minutes=15)
+DAY: Final = timedelta(days=1)
+OFFICE_DAY: Final = ((0, 0), (6, 0), (10, 100), (17, 100), (22, 0), (24, 0))
+"""Hours of a day and how much of the range between least and most is wanted then, in percent; straight in between."""
+_SATURDAY: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The least and the most replicas of a workload."""
+
+    least: int
+    most: int
+
+    def at(self, share: Fraction) -> int:
+        return self.least + ceil((self.most - self.least) * share)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A day's curve in its time zone; at weekends only so much of it, in percent."""
+
+    points: Sequence[tuple[int, int]] = OFFICE_DAY
+    weekend: int = 30
+    zone: tzinfo = UTC
+
+    def share(self, at: datetime) -> Fraction:
+        """Return how much of the range is wanted at a time, from 0 to 1."""
+        local = at.astimezone(self.zone)
+        hour = Fraction(local.hour * 60 + local.minute, 60)
+        share = Fraction(next(_between(one, two, hour) for one, two in pairwise(self.points) if hour <= two[0])) / 100
+        return share * self.weekend / 100 if local.weekday() >= _SATURDAY else share
+
+
+def _between(one: tuple[int, int], two: tuple[int, int], hour: Fraction) -> Fraction:
+    return one[1] + (two[1] - one[1]) * (hour - one[0]) / (two[0] - one[0])
+
+
+def by_curve(ranges: Mapping[str, Range], curve: Curve, begins: datetime, lasts: timedelta) -> Demand:
+    """Return the demand of workloads that follow one curve between their limits."""
+
+    def wanted(limits: Range, at: datetime) -> int:
+        return limits.at(curve.share(at))
+
+    return by_steps({key: partial(wanted, each) for key, each in ranges.items()}, begins, lasts)
+
+
+def by_hours(hours: Mapping[str, Sequence[int]], begins: datetime, lasts: timedelta, zone: tzinfo = UTC) -> Demand:
+    """Return the demand of workloads whose replicas are given by hour of the day, or of the week from Monday."""
+
+    def wanted(rows: Sequence[int], at: datetime) -> int:
+        local = at.astimezone(zone)
+        return rows[(local.weekday() * 24 + local.hour) % len(rows)]
+
+    return by_steps({key: partial(wanted, rows) for key, rows in hours.items()}, begins, lasts)
+
+
+def pods_for(total: int, each: int) -> int:
+    """Return how many pods carry so much when each of them asks for a part."""
+    return -(-total // each)
+
+
+def by_steps(wanted: Mapping[str, Callable[[datetime], int]], begins: datetime, lasts: timedelta) -> Demand:
+    """Return the demand of functions of time, asked at every quarter of an hour."""
+    times = [begins, *_quarters(begins, lasts)]
+    wishes: list[Wish] = []
+    sums: list[tuple[datetime, int]] = []
+    last: dict[str, int] = {}
+    for at in times:
+        for key in sorted(wanted):
+            replicas = wanted[key](at)
+            if last.get(key) != replicas:
+                wishes.append(Wish(at, key, replicas))
+                last[key] = replicas
+        sums.append((at, sum(last.values())))
+    return Demand(tuple(wishes), (), ramps(sums))
+
+
+def _quarters(begins: datetime, lasts: timedelta) -> Iterator[datetime]:
+    midnight = begins.replace(hour=0, minute=0, second=0, microsecond=0)
+    first = midnight + ((begins - midnight) // STEP + 1) * STEP
+    while first < begins + lasts:
+        yield first
+        first += STEP
+
+
+def ramps(sums: Sequence[tuple[datetime, int]]) -> tuple[tuple[datetime, datetime], ...]:
+    """Return for each day the time in which demand rises from its lowest before the highest, to the highest."""
+    days: dict[object, list[tuple[datetime, int]]] = {}
+    for at, pods in sums:
+        days.setdefault(at.date(), []).append((at, pods))
+    return tuple(found for rows in days.values() if (found := _ramp(rows)) is not None)
+
+
+def _ramp(rows: Sequence[tuple[datetime, int]]) -> tuple[datetime, datetime] | None:
+    most = max(pods for _, pods in rows)
+    top = next(place for place, (_, pods) in enumerate(rows) if pods == most)
+    least = min(pods for _, pods in rows[: top + 1])
+    begun = max(place for place, (_, pods) in enumerate(rows[: top + 1]) if pods == least)
+    return (rows[begun][0], rows[top][0] + STEP) if begun < top else None
+
+
+def swinging(picture: Snapshot, night: int) -> dict[str, Range]:
+    """Return ranges of the ReplicaSets' pods: from so many percent of what is there now, to that."""
+    counts: dict[str, int] = {}
+    for pod in picture.pods:
+        if is_of_replica_set(pod.spec) and pod.deleting is None and not pod.phase.finished:
+            counts[pod.spec.workload] = counts.get(pod.spec.workload, 0) + 1
+    return {key: Range(ceil(Fraction(many * night, 100)), many) for key, many in sorted(counts.items()) if many > 1}

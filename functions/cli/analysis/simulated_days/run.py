@@ -1,0 +1,71 @@
+"""READ FIRST here. One stretch of time of one cluster: with its autoscaler alone, or with Ebb beside it.
+
+What happens next is taken from an agenda; after each moment the scheduler and the autoscaler see what is new. Equal
+input gives equal days. Must not compare: whoever asks for several runs does.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+
+from functions.cli.analysis.simulated_days.autoscaler import ScalingLoop
+from functions.cli.analysis.simulated_days.controllers import NodeTemplates, ReplicaControl
+from functions.cli.analysis.simulated_days.demand import Demand
+from functions.cli.analysis.simulated_days.ebb import Ebb
+from functions.cli.analysis.simulated_days.measures import PlayedTotals, PodWait, outcome
+from functions.cli.analysis.simulated_days.onlooker import NO_ONLOOKER, Onlooker
+from functions.cli.analysis.simulated_days.scheduler import Scheduler
+from functions.cli.analysis.simulated_days.settings import DELAYS, Delays
+from functions.cli.analysis.simulated_days.world import World
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.prices import Prices
+from shared.core.policy import Policy
+
+
+@dataclass(frozen=True)
+class Days:
+    """What is played: the cluster as it begins, what is wanted of it when, and how long things take."""
+
+    picture: Snapshot
+    prices: Prices
+    demand: Demand
+    lasts: timedelta
+    delays: Delays = DELAYS
+
+    @property
+    def ends(self) -> datetime:
+        return self.picture.taken_at + self.lasts
+
+
+def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_ONLOOKER) -> PlayedTotals:
+    """Return what the stretch comes to; without a policy the autoscaler is alone.
+
+    A policy that is in dry run or paused counts as if it were at work.
+    """
+    world = World(days.picture, days.prices, days.delays, days.picture.taken_at, onlooker=onlooker)
+    scheduler, autoscaler = Scheduler(world), ScalingLoop(world, NodeTemplates(days.picture))
+    _note(world, days.demand)
+    if policy is not None:
+        Ebb(world, replace(policy, dry_run=False, paused=False), days.prices).begin()
+    world.sample()
+    world.agenda.note(world.now, lambda: None)
+    while (at := world.agenda.next_at) is not None and at < days.ends:
+        world.now = at
+        for action in world.agenda.due(at):
+            action()
+        scheduler.step()
+        autoscaler.watch()
+        world.sample()
+    world.now = days.ends
+    waits = world.pending.items()
+    world.measures.waits += [PodWait(since, days.ends - since, key in world.times_moved) for key, since in waits]
+    return outcome(world.measures, days.picture.taken_at, days.ends, days.demand.ramps)
+
+
+def _note(world: World, demand: Demand) -> None:
+    replicas = ReplicaControl(world)
+    for wish in demand.wishes:
+        if replicas.knows(wish.controller):
+            world.agenda.note(wish.at, partial(replicas.scale, wish.controller, wish.replicas))
+    for job in demand.jobs:
+        world.agenda.note(job.at, partial(replicas.run_job, job.spec, job.pods, job.lasts))

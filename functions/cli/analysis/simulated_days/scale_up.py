@@ -1,0 +1,165 @@
+"""Scale-up of a simulated autoscaler: machines for pods that neither a node nor one that still boots could take.
+
+The cheapest pool that can take a pod grows, in its zone with the fewest nodes (locationPolicy BALANCED). How large a
+pool may become is not known to a picture. Must not remove anything.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from functions.cli.analysis.simulated_days.controllers import NodeTemplates
+from functions.cli.analysis.simulated_days.pod_lives import create
+from functions.cli.analysis.simulated_days.scheduler import queue_order
+from functions.cli.analysis.simulated_days.world import World
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.resources import Resources, total
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.packing import Packing
+from shared.core.placement.strategies import FIRST_FIT
+from shared.core.rules.unmodelled import ONE_POD, admits
+
+NodeGroup = tuple[str, str]
+"""A pool and a zone."""
+
+
+class ScaleUp:
+    """Everything that makes nodes more."""
+
+    def __init__(self, world: World, templates: NodeTemplates) -> None:
+        self._world, self._templates = world, templates
+        self._bought = 0
+
+    def step(self) -> None:
+        """Buy what the waiting pods need."""
+        world = self._world
+        waiting = [pod for key in world.pending if (pod := world.pods[key]).unschedulable_since is not None]
+        if waiting:
+            needed = _Look(world, self._templates).needed_for(sorted(waiting, key=queue_order))
+            for group in needed:
+                self._buy(group)
+
+    def _buy(self, group: NodeGroup) -> None:
+        world = self._world
+        self._bought += 1
+        pool, zone = group
+        node = self._templates.node(group, f"{pool}-{zone[-1:]}-s{self._bought:05d}", world.now)
+        world.add_node(node)
+        world.agenda.note(world.now + world.delays.boot, lambda: self._booted(node.name))
+
+    def _booted(self, name: str) -> None:
+        world = self._world
+        node = world.nodes.get(name)
+        if node is None:
+            return
+        world.change_node(replace(node, ready=True, once_ready=True))
+        for spec in self._templates.daemons(node):
+            create(world, spec, node=name)
+
+
+@dataclass
+class _Machine:
+    """One that is to be bought: what is free on it, and which classes it is for."""
+
+    group: NodeGroup
+    free: Resources
+    classes: set[PodClass] = field(default_factory=set)
+
+    def takes(self, spec: PodClass) -> bool:
+        return (spec.requests + ONE_POD).fits(self.free) and not (_is_choosy(spec) and spec in self.classes)
+
+    def put(self, spec: PodClass) -> None:
+        self.free -= spec.requests + ONE_POD
+        self.classes.add(spec)
+
+
+class _Look:
+    """The cluster with everything that boots as if it were there, and what could be bought."""
+
+    def __init__(self, world: World, templates: NodeTemplates) -> None:
+        self._world, self._templates, self._snapshot = world, templates, _as_if_ready(world.snapshot())
+        self._sizes = Counter((node.pool, node.zone) for node in self._snapshot.nodes)
+        groups = [group for group in templates.groups if _may_grow(self._snapshot, group[0])]
+        self._like = {
+            group: replace(templates.node(group, f"~{place}", world.now), ready=True, once_ready=True)
+            for place, group in enumerate(groups)
+        }
+        self._trial: Packing | None = None
+        self._pools = _by_cost({group: world.prices.of(node).per_hour for group, node in self._like.items()})
+        self._known: dict[tuple[PodClass, NodeGroup], bool] = {}
+
+    def needed_for(self, pods: Sequence[Pod]) -> list[NodeGroup]:
+        """Return the pools and zones of the machines that these pods need."""
+        machines: list[_Machine] = []
+        for spec in self._homeless(pods):
+            home = next((each for each in machines if each.takes(spec) and self._admits(spec, each.group)), None)
+            if home is None and (home := self._bought(spec)) is not None:
+                machines.append(home)
+            if home is not None:
+                home.put(spec)
+        return [machine.group for machine in machines]
+
+    def _homeless(self, pods: Sequence[Pod]) -> list[PodClass]:
+        """Return the classes of the pods that nothing could take that is there or boots."""
+        arrays = ClusterArrays(self._snapshot)
+        packing = Packing(arrays, FIRST_FIT)
+        return [arrays.classes[kind] for kind in packing.reserve([arrays.kind_of[pod.spec] for pod in pods], -1)]
+
+    def _bought(self, spec: PodClass) -> _Machine | None:
+        for zones in self._pools:
+            for group in sorted(zones, key=lambda each: (self._sizes[each], each)):
+                machine = _Machine(group, self._free(group))
+                if machine.takes(spec) and self._admits(spec, group):
+                    self._sizes[group] += 1
+                    return machine
+        return None
+
+    def _free(self, group: NodeGroup) -> Resources:
+        like = self._like[group]
+        daemons = self._templates.daemons(like)
+        return like.allocatable - total([*(spec.requests for spec in daemons), *(ONE_POD for _ in daemons)])
+
+    def _admits(self, spec: PodClass, group: NodeGroup) -> bool:
+        key = spec, group
+        if key not in self._known:
+            like = self._like[group]
+            self._known[key] = admits(spec, like) and (not _is_choosy(spec) or self._would_take(spec, like))
+        return self._known[key]
+
+    def _would_take(self, spec: PodClass, node: Node) -> bool:
+        """Ask the rules about other pods and volumes, too, as if there were a machine of each kind."""
+        if self._trial is None:
+            nodes = sorted((*self._snapshot.nodes, *self._like.values()), key=lambda each: each.name)
+            self._trial = Packing(ClusterArrays(replace(self._snapshot, nodes=tuple(nodes))), FIRST_FIT)
+        arrays = self._trial.arrays
+        return bool(self._trial.taking(arrays.kind_of[spec])[arrays.index[node.name]])
+
+
+def _is_choosy(spec: PodClass) -> bool:
+    """Whether where a pod may go depends on more than the machine."""
+    return bool(spec.hard_spread or spec.affinity or spec.anti_affinity or spec.volumes or spec.host_ports)
+
+
+def _may_grow(snapshot: Snapshot, pool: str) -> bool:
+    known = snapshot.pools.get(pool)
+    return known is not None and known.autoscaled
+
+
+def _by_cost(costs: dict[NodeGroup, int]) -> list[list[NodeGroup]]:
+    """Return the zones of each pool, the cheapest pool first."""
+    cheapest: dict[str, int] = {}
+    for (pool, _), cost in costs.items():
+        cheapest[pool] = min(cost, cheapest.get(pool, cost))
+    pools = sorted(cheapest, key=lambda pool: (cheapest[pool], pool))
+    return [[group for group in costs if group[0] == pool] for pool in pools]
+
+
+def _as_if_ready(snapshot: Snapshot) -> Snapshot:
+    """Return the picture in which all that boots is there; what is cordoned or being deleted stays no room."""
+    return replace(snapshot, nodes=tuple(_grown_up(snapshot.nodes)))
+
+
+def _grown_up(nodes: Sequence[Node]) -> Iterator[Node]:
+    return (node if node.once_ready else replace(node, ready=True, once_ready=True) for node in nodes)

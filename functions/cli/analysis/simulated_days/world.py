@@ -1,0 +1,183 @@
+"""The nodes and pods of a simulated cluster at its present time, kept in step with all that is counted of them.
+
+What becomes of a pod is told by `pod_lives`. Must not decide anything: the scheduler, the controllers, the autoscaler
+and Ebb do.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import count
+
+from functions.cli.analysis.simulated_days.agenda import Agenda
+from functions.cli.analysis.simulated_days.controlled_pods import ControlledPods
+from functions.cli.analysis.simulated_days.disruption_budgets import BudgetCounts
+from functions.cli.analysis.simulated_days.measures import Measures, Moment
+from functions.cli.analysis.simulated_days.onlooker import NO_ONLOOKER, Onlooker
+from functions.cli.analysis.simulated_days.settings import Delays
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.prices import Prices
+
+
+@dataclass
+class World:
+    """One simulated cluster. `revision` grows with whatever scheduler or autoscaler could see."""
+
+    picture: Snapshot
+    prices: Prices
+    delays: Delays
+    now: datetime
+    agenda: Agenda = field(default_factory=Agenda)
+    measures: Measures = field(default_factory=Measures)
+    onlooker: Onlooker = NO_ONLOOKER
+    nodes: dict[str, Node] = field(default_factory=dict)
+    pods: dict[str, Pod] = field(default_factory=dict)
+    on: dict[str, dict[str, Pod]] = field(default_factory=dict)
+    """By node, the pods that are bound to it, by key."""
+    pending: dict[str, datetime] = field(default_factory=dict)
+    """Pods without a node, and since when."""
+    times_moved: dict[str, int] = field(default_factory=dict)
+    """By pod, how often it or those whose place it takes were evicted."""
+    moved_from: dict[str, str] = field(default_factory=dict)
+    """By pod, the node from which the one was evicted whose place it takes."""
+    revision: int = 0
+    details: int = 0
+    """Grows with what neither scheduler nor autoscaler asks about: readiness, announcements, what leaves."""
+
+    def __post_init__(self) -> None:
+        self.controlled = ControlledPods(self.picture.workloads)
+        self.budgets = BudgetCounts(self.picture.disruption_budgets)
+        self._serial = count(1)
+        self._snapshot: tuple[tuple[int, int, datetime], Snapshot] | None = None
+        self._cost = 0
+        self.versions: Counter[str] = Counter()
+        """By node: grows with every change of its pods or of itself."""
+        for node in self.picture.nodes:
+            self._add(node)
+        for pod in self.picture.pods:
+            if not pod.phase.finished:
+                self.add_pod(pod)
+        self.controlled.want_what_is_there()
+
+    # nodes
+
+    def add_node(self, node: Node) -> None:
+        """A machine was bought: it counts from now on, and boots."""
+        self._add(node)
+        self.measures.bought.append((self.now, node.pool))
+        self.changed(node.name)
+
+    def change_node(self, node: Node, *, detail: bool = False) -> None:
+        """Write a node's new state; a `detail` is what whoever looks for room need not look at again."""
+        self.onlooker.node(self, self.nodes[node.name], node)
+        self.nodes[node.name] = node
+        self.changed(node.name, detail=detail)
+
+    def delete_node(self, name: str) -> None:
+        """Its machine is gone, with whatever was left on it."""
+        node = self.nodes.pop(name)
+        self._cost -= self.prices.of(node).per_hour
+        for pod in list(self.on.pop(name).values()):
+            self.delete_pod(pod)
+        self.onlooker.node(self, node, None)
+        self.measures.removed.append((self.now, node.pool))
+        self.changed(name, detail=True)
+
+    # pods
+
+    def new_name(self, spec: PodClass) -> str:
+        """Return a name that no pod has had."""
+        stem = spec.owner.name if spec.owner else "pod"
+        return f"{stem}-s{next(self._serial):06d}"
+
+    def add_pod(self, pod: Pod) -> None:
+        """It is there from now on; one that is on its way out already goes in its time."""
+        self.onlooker.pod(self, None, pod)
+        self.pods[pod.key] = pod
+        if pod.node in self.on:
+            self.on[pod.node][pod.key] = pod
+        elif not pod.node:
+            self.pending[pod.key] = self.now
+        if pod.deleting is None:
+            self.budgets.count(pod, 1)
+            self.controlled.put(pod)
+        else:
+            self.agenda.note(max(pod.deleting, self.now), lambda: self.delete_pod(pod))
+
+    def change_pod(self, pod: Pod) -> None:
+        """Write a pod's new state; whoever does says by `changed` or `details` to whom that is news."""
+        self.onlooker.pod(self, self.pods[pod.key], pod)
+        self.pods[pod.key] = pod
+        if pod.node:
+            self.on[pod.node][pod.key] = pod
+        if pod.deleting is None:
+            self.controlled.put(pod)
+
+    def announce_end(self, pod: Pod, ending: Pod) -> None:
+        """From now on a bound pod is on its way out: neither budgets nor controllers count it any more."""
+        self.budgets.count(pod, -1)
+        self.onlooker.pod(self, pod, ending)
+        self.pods[pod.key] = self.on[pod.node][pod.key] = ending
+        self.controlled.drop(pod)
+
+    def delete_pod(self, pod: Pod) -> None:
+        """The pod is gone."""
+        known = self.pods.pop(pod.key, None)
+        if known is None:
+            return
+        self.onlooker.pod(self, known, None)
+        if known.deleting is None:
+            self.budgets.count(known, -1)
+            self.controlled.drop(known)
+        self.pending.pop(known.key, None)
+        self.times_moved.pop(known.key, None)
+        self.moved_from.pop(known.key, None)
+        self.on.get(known.node, {}).pop(known.key, None)
+        self.changed(known.node, detail=known.node not in self.nodes or self.nodes[known.node].unschedulable)
+
+    # what others see
+
+    def snapshot(self) -> Snapshot:
+        """Return the picture of now."""
+        mark = (self.revision, self.details, self.now)
+        if self._snapshot is None or self._snapshot[0] != mark:
+            self._snapshot = mark, self._picture()
+        return self._snapshot[1]
+
+    def sample(self) -> None:
+        """Note how many nodes there are, if that is news."""
+        row = Moment(self.now, len(self.nodes), self._cost, len(self.pending))
+        series = self.measures.series
+        if not series or series[-1][1:] != row[1:]:
+            if series and series[-1].at == self.now:
+                series.pop()
+            series.append(row)
+
+    def _picture(self) -> Snapshot:
+        names = sorted(self.nodes)
+        keys = sorted(self.pods)
+        return replace(
+            self.picture,
+            began_at=self.now,
+            taken_at=self.now,
+            nodes=tuple(self.nodes[name] for name in names),
+            pods=tuple(self.pods[key] for key in keys),
+            disruption_budgets=tuple(self.budgets.now()),
+            workloads=self.controlled.workloads(),
+        )
+
+    def changed(self, node: str, *, detail: bool = False) -> None:
+        """Note that something is new; while pods wait, everything may be news to them."""
+        self.versions[node] += 1
+        if detail and not self.pending:
+            self.details += 1
+        else:
+            self.revision += 1
+
+    def _add(self, node: Node) -> None:
+        self.onlooker.node(self, None, node)
+        self.nodes[node.name] = node
+        self.on[node.name] = {}
+        self._cost += self.prices.of(node).per_hour

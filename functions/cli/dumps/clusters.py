@@ -1,0 +1,140 @@
+"""Which parts of a dump are of one cluster: never are two clusters read as one.
+
+A part is what one run of kubectl printed. It is told by the UID of kube-system, by where its nodes belong, by the
+names of nodes that its pods run on, and at last by the file and the folder that it was found in.
+Must not read files.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from functions.cli.dumps.contents import DumpContents
+from functions.cli.dumps.homes import Home
+from functions.cli.dumps.pictures import Print, drop_what_is_gone, give_way
+from shared.errors import BadDump
+
+APART: Final = "print each cluster into a file or folder of its own"
+
+
+@dataclass(slots=True)
+class DumpPart:
+    """What one run of kubectl printed, and the files where it stands."""
+
+    files: list[Path]
+    contents: DumpContents
+    picture: Print | None = None
+    """When the pods were printed that it holds; None without pods."""
+    outdated: list[Print] = field(default_factory=list)
+    """Older pictures of the same things, which do not count."""
+
+    def join(self, other: "DumpPart") -> None:
+        """Take in another part of the cluster; of what both hold, the newer counts, or else what was there before."""
+        older, newer = (self, other) if other.age > self.age else (other, self)
+        if newer.age > older.age and give_way(older.contents, newer.contents) and older.picture:
+            self.outdated.append(older.picture)
+        newer.contents.merge(older.contents)
+        self.files += [each for each in other.files if each not in self.files]
+        self.contents, self.picture = newer.contents, newer.picture or older.picture
+
+    @property
+    def age(self) -> datetime:
+        """When it was printed, as far as two parts with pods are compared: their pods tell it."""
+        return self.picture.time if self.picture else self.contents.newest
+
+
+def clusters_of(parts: Sequence[DumpPart]) -> list[DumpPart]:
+    """Return one part a cluster.
+
+    Raises:
+        BadDump: a part holds nodes of several clusters, or it cannot be told whose it is.
+    """
+    for part in parts:
+        _is_one(part)
+        part.picture = Print(part.contents.newest, tuple(part.files)) if part.contents.pods else None
+    found: list[DumpPart] = []
+    for part in parts:
+        if part.contents.nodes:
+            _join(found, part, [each for each in found if _same(each.contents, part.contents)])
+    for part in parts:
+        if not part.contents.nodes:
+            _place(found, part)
+    for part in found:
+        drop_what_is_gone(part.contents)
+    return found
+
+
+def _is_one(part: DumpPart) -> None:
+    contents = part.contents
+    homes = sorted(contents.homes)
+    other = next((each for each in homes if not each.may_be(homes[0])), None)
+    if other is not None:
+        raise BadDump(f"{_files(part)}: holds nodes of two clusters, {homes[0]} and {other}, in one list; {APART}.")
+    if len(contents.kube_system) > 1:
+        raise BadDump(f"{_files(part)}: holds the namespace kube-system of two clusters in one list; {APART}.")
+
+
+def _same(one: DumpContents, other: DumpContents) -> bool:
+    """Return whether two parts with nodes are of one cluster: each sign counts only where both have it."""
+    if one.kube_system and other.kube_system:
+        return one.kube_system == other.kube_system
+    known = [home for home in one.homes if any(home)], [home for home in other.homes if any(home)]
+    if all(known):
+        return all(mine.may_be(theirs) for mine in known[0] for theirs in known[1])
+    return not one.nodes.keys().isdisjoint(other.nodes.keys())
+
+
+def _join(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:
+    if not same:
+        found.append(part)
+        return
+    first, *others = same
+    for each in (part, *others):
+        first.join(each)
+    found[:] = [each for each in found if not any(each is other for other in others)]
+
+
+def _place(found: list[DumpPart], part: DumpPart) -> None:
+    """Add what has no nodes of its own to its cluster; what no plan reads is only counted."""
+    if found and not part.contents.kinds:
+        found[0].contents.merge(part.contents)
+        return
+    candidates = found
+    for sign in (_by_kube_system, _by_pods, _by_file, _by_folder):
+        candidates = sign(candidates, part) or candidates
+    if len(candidates) > 1:
+        raise BadDump(f"{_files(part)}: does not tell which of {len(found)} clusters it is of; {APART}.")
+    if candidates:
+        candidates[0].join(part)
+    else:
+        found.append(part)
+
+
+def _by_kube_system(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
+    wanted = part.contents.kube_system
+    return [each for each in found if wanted and each.contents.kube_system == wanted]
+
+
+def _by_pods(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
+    wanted = {pod.node for pod in part.contents.pods.values() if pod.node}
+    return [each for each in found if not wanted.isdisjoint(each.contents.nodes.keys())]
+
+
+def _by_file(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
+    return [each for each in found if set(each.files) & set(part.files)]
+
+
+def _by_folder(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
+    folders = {file.parent for file in part.files}
+    return [each for each in found if {file.parent for file in each.files} & folders]
+
+
+def home(contents: DumpContents) -> Home:
+    """Return what is known of a cluster's home: the longest name that its nodes tell."""
+    return max(contents.homes, key=lambda each: (len(each.name), each), default=Home())
+
+
+def _files(part: DumpPart) -> str:
+    return ", ".join("stdin" if str(file) == "-" else str(file) for file in part.files)

@@ -1,0 +1,98 @@
+"""The files that a dump consists of, and what each holds as UTF-8, a piece at a time: no file is held whole.
+
+Must not know JSON.
+"""
+
+import codecs
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Any, Final
+
+from functions.cli.dumps.kinds import COMMAND
+from shared.errors import BadDump
+
+STDIN: Final = Path("-")
+PIECE: Final = 1 << 20
+"""Bytes that are read at a time."""
+_GZIP: Final = b"\x1f\x8b"
+_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SUFFIXES: Final = (".json", ".json.gz")
+Told = Callable[[int], None]
+"""Is told how many bytes of a file were read."""
+
+
+def name_of(file: Path) -> str:
+    return "stdin" if file == STDIN else str(file)
+
+
+def files_of(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files that paths name: a folder stands for the dumps in it.
+
+    Raises:
+        BadDump: a folder has none.
+    """
+    for path in paths:
+        inside = _files_in(path)
+        if not inside:
+            raise BadDump(f"{path}: holds no {' or '.join(_SUFFIXES)} file; make a dump with `{COMMAND}`.")
+        yield from inside
+
+
+def _files_in(path: Path) -> list[Path]:
+    try:
+        if not path.is_dir():
+            return [path]
+        return sorted(each for each in path.rglob("*") if each.name.endswith(_SUFFIXES) and each.is_file())
+    except OSError as fault:
+        raise BadDump(f"{path}: cannot be read ({fault}).") from fault
+
+
+def pieces(file: Path, told: Told) -> Iterator[bytes]:
+    """Yield what a file holds, unpacked and as UTF-8 without a byte order mark.
+
+    Raises:
+        BadDump: it cannot be read.
+    """
+    try:
+        with nullcontext(sys.stdin.buffer) if file == STDIN else file.open("rb") as opened:
+            yield from _utf8(io.BufferedReader(_Counted(opened, told), PIECE))
+    except (OSError, EOFError, zlib.error, ValueError) as fault:
+        raise BadDump(f"{name_of(file)}: cannot be read ({fault}); make a dump with `{COMMAND}`.") from fault
+
+
+def _utf8(stream: io.BufferedReader) -> Iterator[bytes]:
+    """PowerShell's `>` writes UTF-16, and some editors a byte order mark."""
+    packed = stream.peek(len(_GZIP)).startswith(_GZIP)
+    plain: io.BufferedIOBase = gzip.GzipFile(fileobj=stream) if packed else stream
+    first = plain.read(PIECE)
+    decoder = codecs.getincrementaldecoder("utf-16")() if first.startswith(_UTF_16) else None
+    piece = first.removeprefix(codecs.BOM_UTF8)
+    while piece:
+        yield decoder.decode(piece).encode() if decoder else piece
+        piece = plain.read(PIECE)
+    if decoder:
+        decoder.decode(b"", final=True)
+
+
+class _Counted(io.RawIOBase):
+    """A stream that tells how much of it was read."""
+
+    def __init__(self, inner: IO[bytes], told: Told) -> None:
+        self._inner, self._told = inner, told
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        found = self._inner.read(len(room))
+        room[: len(found)] = found
+        self._told(len(found))
+        return len(found)
+
+    def seekable(self) -> bool:
+        return False

@@ -1,0 +1,218 @@
+"""The pictures that the files of a dump hold, one a cluster, and the time of each: its newest timestamp.
+
+Files, folders of them and `.gz`; lists of all kinds, typed lists, single objects, several documents in one file.
+Whatever is malformed is named with file and item; no other failure leaves here.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from functions.cli.dumps.clusters import APART, DumpPart, clusters_of, home
+from functions.cli.dumps.contents import DumpContents
+from functions.cli.dumps.files import Told, files_of, name_of, pieces
+from functions.cli.dumps.homes import Home
+from functions.cli.dumps.kinds import COMMAND
+from functions.cli.dumps.mistaken import MAKE_ONE, remedy, what_it_is
+from functions.cli.dumps.objects import Document, Found, NoList, documents
+from functions.cli.dumps.pictures import Print
+from functions.cli.dumps.values import NotJson, Values
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.fold import PodFolder
+from shared.answers import ClusterReading
+from shared.errors import BadDump, BadInput
+
+_UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+
+
+class _Refused(BadInput):
+    """The API server's answer in place of an object."""
+
+
+class KindOnly(wire.Partial, frozen=True):
+    """An item's kind; a typed list leaves it to the list."""
+
+    kind: str = ""
+
+
+class RefusalDocument(wire.Partial, frozen=True):
+    """What the API server answers in place of objects."""
+
+    message: str = ""
+
+
+_status: Final = msgspec.json.Decoder(RefusalDocument)
+_kind: Final = msgspec.json.Decoder(KindOnly)
+
+
+@dataclass(frozen=True, slots=True)
+class DumpedCluster:
+    """One cluster of a dump. `kinds` were printed of it; `clouds` are the words before its nodes' providerIDs."""
+
+    files: tuple[Path, ...]
+    home: Home
+    reading: ClusterReading
+    newest: datetime
+    kinds: frozenset[str]
+    clouds: frozenset[str]
+    demand: tuple[tuple[str, bytes], ...] = ()
+    """Objects that no plan reads and simulated days do, each with its kind."""
+    prints: tuple[Print, ...] = ()
+    """Where it was printed more than once: when, the one that counts last."""
+
+
+def read_dump(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[ClusterReading, datetime]:
+    """Return the picture that the files hold together, and its time. An object printed twice counts once.
+
+    Raises:
+        BadDump: as `read_dumps`, or the files are of several clusters.
+    """
+    one, *others = read_dumps(paths, told)
+    if others:
+        names = ", ".join(str(each.home) or "unknown" for each in (one, *others))
+        raise BadDump(f"{_names(paths)}: of {len(others) + 1} clusters ({names}); {APART}.")
+    return one.reading, one.newest
+
+
+def read_dumps(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[DumpedCluster, ...]:
+    """Return the clusters that the files hold, in the order in which they were found.
+
+    Raises:
+        BadDump: a file cannot be read, an item is malformed, there are no nodes, or parts cannot be told apart.
+    """
+    folder = PodFolder()
+    parts = [part for file in files_of(paths) for part in _parts(file, folder, told)]
+    found = clusters_of(parts)
+    if not any(each.contents.nodes for each in found):
+        raise BadDump(_no_nodes(paths, found))
+    return tuple(map(_cluster, found))
+
+
+def _cluster(part: DumpPart) -> DumpedCluster:
+    contents = part.contents
+    return DumpedCluster(
+        tuple(part.files),
+        home(contents),
+        contents.read(),
+        contents.newest,
+        frozenset(contents.kinds),
+        frozenset(contents.clouds),
+        tuple((kind, raw) for raw, kind in contents.demand.items()),
+        (*sorted(part.outdated), part.picture) if part.outdated and part.picture else (),
+    )
+
+
+def _no_nodes(paths: Sequence[Path], parts: Iterable[DumpPart]) -> str:
+    whole = DumpContents()
+    for part in parts:
+        whole.merge(part.contents)
+    ignored = ", ".join(f"{count} {kind}" for kind, count in sorted(whole.ignored.items())) or "nothing"
+    instead = "".join(f"{count} {kind}, " for kind, count in sorted(whole.kinds.items()))
+    return f"{_names(paths)}: holds {instead}no nodes (left aside: {ignored}); {MAKE_ONE}."
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join(map(name_of, paths)) or "no file"
+
+
+def _parts(file: Path, folder: PodFolder, told: Told) -> Iterator[DumpPart]:
+    """Yield each list of a file as a part of its own, and all objects that stand by themselves as one."""
+    alone = DumpPart([file], DumpContents(folder))
+    for document, found in documents_of(file, told):
+        part = DumpPart([file], DumpContents(folder))
+        for kind, each in typed(file, document, found):
+            _add(part.contents if document.is_list else alone.contents, file, kind, each)
+        yield part
+    yield alone
+
+
+def typed(file: Path, document: Document, found: Iterator[Found]) -> Iterator[tuple[str, Found]]:
+    """Yield each object with its kind: what leaves it to its list comes last, for kubectl prints that at the end.
+
+    Raises:
+        BadDump: something is no object.
+    """
+    untyped: list[Found] = []
+    for each in found:
+        with _named_place(file, each):
+            kind = _kind.decode(each.raw).kind or document.kind.removesuffix("List")
+        if kind:
+            yield kind, each
+        else:
+            untyped.append(each)
+    yield from ((document.kind.removesuffix("List"), each) for each in untyped)
+
+
+def documents_of(file: Path, told: Told) -> Iterator[tuple[Document, Iterator[Found]]]:
+    """Yield the documents of a file, each with its objects.
+
+    Raises:
+        BadDump: it cannot be read, or is no dump.
+    """
+    values = Values(pieces(file, told))
+    if not values.next_byte():
+        raise BadDump(f"{name_of(file)}: is empty; {MAKE_ONE}.")
+    for document, found in documents(values):
+        yield document, _named(file, values, found)
+
+
+def _named(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found]:
+    """Yield on, and say of what is no dump what it is instead."""
+    seen = 0
+    try:
+        for each in found:
+            yield each
+            seen += 1
+    except NotJson as fault:
+        cut_off = fault.cut_off and values.head.startswith(b"{")
+        why = f"is cut off after {seen:,} objects; {MAKE_ONE}" if cut_off else what_it_is(values.head, str(fault))
+        raise BadDump(f"{name_of(file)}: {why}.") from fault
+    except NoList as fault:
+        said = f"is no list of Kubernetes objects ({fault})"
+        raise BadDump(f"{name_of(file)}: {said}; {MAKE_ONE}.") from fault
+
+
+def _add(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
+    with _named_place(file, found):
+        _keep(contents, kind, found.raw)
+
+
+@contextmanager
+def _named_place(file: Path, found: Found) -> Iterator[None]:
+    """Say of what is malformed where it stands."""
+    try:
+        yield
+    except (*_UNREADABLE, BadInput) as fault:
+        said, again = str(fault).rstrip("."), f"print it again with `{COMMAND}`"
+        helps = remedy(said, again) if isinstance(fault, _Refused) else again
+        raise BadDump(f"{place_of(file, found)}: {said}; {helps}.") from fault
+
+
+def place_of(file: Path, found: Found) -> str:
+    """Return where an object stands and what it is called."""
+    place = f"{name_of(file)}: items[{found.place}]" if found.place >= 0 else name_of(file)
+    return f"{place}{_name_of(found.raw)}"
+
+
+def _keep(contents: DumpContents, kind: str, raw: bytes) -> None:
+    if kind == "Status":
+        raise _Refused(f"the cluster refused ({_status.decode(raw).message})")
+    contents.add(kind, raw)
+
+
+def _name_of(raw: bytes) -> str:
+    """Return ` (Pod default/web)` as far as a malformed item tells."""
+    try:
+        item: Any = msgspec.json.decode(raw)
+    except _UNREADABLE:
+        return ""
+    meta = item.get("metadata") if isinstance(item, dict) else None
+    if not isinstance(meta, dict):
+        return ""
+    name = "/".join(str(part) for part in (meta.get("namespace"), meta.get("name")) if part)
+    return f" ({item.get('kind') or 'object'} {name})" if name else ""

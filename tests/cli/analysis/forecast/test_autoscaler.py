@@ -1,0 +1,183 @@
+"""What the autoscaler would take by itself, rule by rule; `tests/local/test_forecast.py` holds it to a whole one."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from functions.cli.analysis.forecast.at_rest import beginning, left_alone
+from functions.cli.analysis.forecast.autoscaler import soonest, unneeded
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL, HOSTNAME_LABEL, MANAGED_NODE, STANDBY_NODE
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, cluster, node, our_taint, pdb, pod
+
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+OFF = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+
+
+def full(name: str, **changes: Any) -> tuple[Node, Pod]:
+    """A node above every gate, with a core to spare."""
+    return node(name, **changes), pod(f"big-{name}", on=name, cpu=3.6, owner=f"ReplicaSet/big-{name}")
+
+
+def one_node(*pods: Pod, **changes: Any) -> Snapshot:
+    """Node `n` with these pods, and a large one beside it that takes them."""
+    spare, big = full("spare", cpu=8)
+    return cluster([node("n", **changes), spare], [*pods, big, pod("big2", on="spare", cpu=2)])
+
+
+def found(snapshot: Snapshot) -> tuple[str, ...]:
+    return unneeded(snapshot, Situation(snapshot, ClusterState(), Policy()).drain_context(""))
+
+
+@pytest.mark.parametrize(
+    ("takes", "cpu", "profile"),
+    [
+        pytest.param(True, 2, "BALANCED", id="at the gate of 50 % it is taken"),
+        pytest.param(False, 2.1, "BALANCED", id="above it it stays"),
+        pytest.param(True, 2.1, "OPTIMIZE_UTILIZATION", id="the other profile's gate is 85 %"),
+        pytest.param(False, 3.5, "OPTIMIZE_UTILIZATION", id="above that it stays, too"),
+    ],
+)
+def test_the_gate_is_the_profiles(takes: bool, cpu: float, profile: str) -> None:
+    snapshot = replace(one_node(pod("p", on="n", cpu=cpu)), profile=profile)
+
+    assert ("n" in found(snapshot)) is takes
+
+
+def reaped(snapshot: Snapshot, *, spare: bool = True, delay: timedelta | None = None) -> Snapshot:
+    """The same where the ComputeClass of node `n` (and of the spare one) lets only empty nodes go."""
+    names = {"n", "spare"} if spare else {"n"}
+    nodes = (
+        replace(each, labels={**each.labels, COMPUTE_CLASS_LABEL: "web"}) if each.name in names else each
+        for each in snapshot.nodes
+    )
+    classes = ComputeClasses({"web": AutoscalingPolicy(threshold=Fraction(0), delay=delay)})
+    return replace(snapshot, nodes=tuple(nodes), compute_classes=classes)
+
+
+@pytest.mark.parametrize(
+    ("takes", "pods"),
+    [
+        pytest.param(True, (), id="an empty node"),
+        pytest.param(True, (pod("d", on="n", cpu=1, owner="DaemonSet/d"),), id="one with DaemonSet pods"),
+        pytest.param(True, (pod("p", on="n", cpu=0, memory=0),), id="one whose pods ask for nothing: they are moved"),
+        pytest.param(False, (pod("p", on="n", cpu=0.001, memory=0),), id="no node of which anything is asked"),
+    ],
+)
+@pytest.mark.parametrize("profile", ["BALANCED", "OPTIMIZE_UTILIZATION"])
+def test_a_reaper_takes_only_nodes_of_which_nothing_is_asked(takes: bool, pods: tuple[Pod, ...], profile: str) -> None:
+    snapshot = reaped(replace(one_node(*pods), profile=profile))
+
+    assert ("n" in found(snapshot)) is takes
+    assert left_alone(beginning(Situation(snapshot, ClusterState(), Policy()))).gone == takes
+
+
+def test_a_pool_beside_a_reapers_is_taken_as_its_profile_has_it() -> None:
+    nodes = [node("n"), node("m"), node("spare", cpu=8)]
+    pods = [pod("p", on="n", cpu=1), pod("q", on="m", cpu=1), pod("big", on="spare", cpu=5)]
+
+    assert found(reaped(cluster(nodes, pods), spare=False)) == ("m",)
+
+
+def test_the_autoscaler_begins_as_soon_as_its_shortest_delay_has_passed() -> None:
+    snapshot = one_node()
+    assert soonest(snapshot, snapshot.nodes) == timedelta(minutes=10)
+    classed = reaped(snapshot, delay=timedelta(minutes=1))
+    assert soonest(classed, classed.nodes) == timedelta(minutes=1)
+
+
+def test_daemon_set_pods_count_on_neither_side_of_the_gate() -> None:
+    daemon = pod("d", on="n", cpu=1, owner="DaemonSet/d", node_selector={HOSTNAME_LABEL: "n"})
+
+    assert found(one_node(daemon, pod("p", on="n", cpu=1.5))) == ("n",)
+    assert found(one_node(daemon, pod("p", on="n", cpu=1.6))) == ()
+
+
+@pytest.mark.parametrize(
+    ("takes", "given"),
+    [
+        pytest.param(True, {"owner": "ReplicaSet/web"}, id="a ReplicaSet's is moved"),
+        pytest.param(False, {"owner": None}, id="one that nobody would start again is not"),
+        pytest.param(True, {"owner": None, "annotations": {SAFE: "true"}}, id="unless it says that it may be"),
+        pytest.param(False, {"annotations": {SAFE: "false"}}, id="one that is not safe to evict stays"),
+        pytest.param(False, {"annotations": {SAFE: "on-completion"}}, id="and so does one that waits for its end"),
+        pytest.param(True, {"owner": "Job/j"}, id="a running Job's is moved, whatever Ebb would do"),
+        pytest.param(False, {"namespace": "guarded"}, id="a PDB that allows nothing keeps its pods"),
+        pytest.param(True, {"namespace": "kube-system"}, id="an old system pod is moved"),
+        pytest.param(
+            False,
+            {"namespace": "kube-system", "created": NOW - timedelta(minutes=59)},
+            id="a system pod without a PDB stays for its first hour",
+        ),
+    ],
+)
+def test_pods_keep_their_node_by_the_autoscalers_own_rules(takes: bool, given: dict[str, Any]) -> None:
+    snapshot = replace(
+        one_node(pod("p", on="n", cpu=1, **given)), disruption_budgets=(pdb("none", allowed=0, namespace="guarded"),)
+    )
+
+    assert ("n" in found(snapshot)) is takes
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"annotations": {OFF: "true"}}, id="scale-down disabled"),
+        pytest.param({"ready": False}, id="not Ready"),
+        pytest.param({"labels": {STANDBY_NODE: "true"}}, id="standing by for a buffer"),
+        pytest.param({"labels": {MANAGED_NODE: "true"}}, id="managed by Google"),
+        pytest.param({"labels": {"cloud.google.com/gke-nodepool": "unknown"}}, id="of no known pool"),
+    ],
+)
+def test_nodes_that_the_autoscaler_leaves_alone(changes: dict[str, Any]) -> None:
+    snapshot = one_node(**changes)
+
+    assert found(replace(snapshot, pools={"a": NodePool("a")})) == ()
+
+
+def test_no_node_goes_below_a_minimum_of_its_pool_or_zone() -> None:
+    nodes = [node(name, zone=zone) for name, zone in (("n1", "y"), ("n2", "z"), ("n3", "z"))]
+
+    assert found(cluster(nodes, pools={"a": NodePool("a", min_per_zone=1)})) == ("n2",)
+    assert found(cluster(nodes, pools={"a": NodePool("a", min_total=2)})) == ("n1",)
+
+
+def test_it_takes_one_node_after_another_and_not_the_best_set() -> None:
+    """The first by name goes onto the second; that two small ones could have gone instead is not looked at."""
+    nodes = [node("n1"), node("n2"), node("n3", cpu=2), node("n4", cpu=2)]
+    pods = [pod(f"p{name}", on=f"n{name}", cpu=cpu) for name, cpu in ((1, 2), (2, 2), (3, 1), (4, 1))]
+
+    assert found(cluster(nodes, pods))[0] == "n1"
+
+
+def test_left_alone_it_goes_on_until_nothing_more_fits() -> None:
+    nodes = [node(f"n{number}") for number in range(6)]
+    pods = [pod(f"p{number}", on=f"n{number}", cpu=1.2) for number in range(6)]
+
+    rest = left_alone(beginning(Situation(cluster(nodes, pods), ClusterState(), Policy())))
+
+    assert (len(rest.snapshot.nodes), rest.gone, rest.is_rest) == (2, 4, True)
+    assert {each.node for each in rest.snapshot.pods} == {each.name for each in rest.snapshot.nodes}
+
+
+def test_what_is_on_its_way_out_already_is_gone_on_every_rung() -> None:
+    leaving = replace(node("n1"), taints=(our_taint(),))
+    spare, big = full("n2")
+
+    rest = beginning(Situation(cluster([leaving, spare], [big]), ClusterState(), Policy()))
+
+    assert names(rest.snapshot.nodes) == ["n2"]
+
+
+def names(nodes: Iterable[Node]) -> list[str]:
+    return [each.name for each in nodes]

@@ -1,0 +1,278 @@
+"""The ladder of small clusters, rung by rung, and that nothing gets below its bound."""
+
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from functions.cli.analysis.forecast.bound import bound
+from functions.cli.analysis.forecast.ladder import Ladder, ladder
+from functions.cli.analysis.forecast.open_pass import opened
+from functions.cli.analysis.potential import potential
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.node import NodePool
+from shared.core.cluster.pod import Volume
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, Rate, SingleReplicas
+from shared.core.reasons import Unremovable
+from shared.core.records.state import ClusterState
+from shared.core.rules.pods import movable
+from shared.core.rules.situation import Situation
+from tests.bench.clusters.api import snapshot as picture_of
+from tests.bench.clusters.generated import generated
+from tests.bench.clusters.workloads import Mix
+from tests.builders import NOW, cluster, node, pdb, pod, pod_class, policy
+from tests.depth import examples
+
+OPEN = policy(jobs=Jobs.WAIT)
+
+
+def policy_of_all(**pool: Any) -> Policy:
+    """Every pool enabled, and nothing asked for that must remain."""
+    own = PoolPolicy(
+        enabled=True,
+        required_count=1,
+        excess_threshold=Fraction(0),
+        headroom_percent=0,
+        single_replicas=SingleReplicas.MOVE,
+        **pool,
+    )
+    return Policy(minimum_nodes=0, minimum_non_tainted_nodes=0, other_pools=own)
+
+
+def climbed(snapshot: Snapshot, rules: Policy = OPEN, **given: Any) -> Ladder:
+    return ladder(Situation(snapshot, ClusterState(), rules), {}, load(), **given)
+
+
+def nodes_of(told: Ladder) -> list[int]:
+    return [told.now.nodes, told.alone.nodes, told.at_rest.nodes, told.bound.nodes]
+
+
+def above_the_gate(count: int = 6, **changes: Any) -> Snapshot:
+    """Nodes at 60 % in small pods: above the autoscaler's gate, and below Ebb's limits."""
+    return cluster(
+        [node(f"n{number}") for number in range(count)],
+        [
+            pod(f"p{number}-{each}", on=f"n{number}", **{"cpu": 0.6, "owner": f"ReplicaSet/w{each}", **changes})
+            for number in range(count)
+            for each in range(4)
+        ],
+    )
+
+
+def test_the_autoscaler_keeps_what_is_above_its_gate_and_the_policy_takes_it() -> None:
+    told = climbed(above_the_gate(), replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
+
+    assert nodes_of(told) == [6, 6, 4, 4]
+    assert (told.at_rest.gone, told.at_rest.evictions >= 8) == (2, True)
+
+
+def test_what_goes_is_told_in_order_with_its_time_and_what_is_left_has_all_pods() -> None:
+    snapshot = above_the_gate()
+    told = climbed(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
+
+    assert told.left is not None
+    left = {each.name for each in told.left.nodes}
+    assert (len(told.order), frozenset(told.order)) == (told.at_rest.gone, told.gone)
+    assert list(told.begins) == list(told.order)
+    assert list(told.begins.values()) == sorted(told.begins.values())
+    assert {each.key for each in told.left.pods if each.node in left} == {each.key for each in snapshot.pods}
+
+
+def test_what_the_autoscaler_takes_has_no_time_of_the_policys() -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
+
+    told = climbed(snapshot, Policy())
+
+    assert (len(told.order), told.begins) == (1, {})
+
+
+def test_what_the_autoscaler_does_by_itself_goes_on_beside_a_policy_that_is_off() -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
+
+    assert nodes_of(climbed(snapshot, Policy())) == [2, 1, 1, 1]
+
+
+def test_what_the_autoscaler_takes_is_not_told_to_stay_for_good() -> None:
+    snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
+
+    told = climbed(snapshot, replace(OPEN, paused=True))
+
+    assert nodes_of(told)[:3] == [2, 1, 1]
+    assert Unremovable.PAUSED not in told.never
+
+
+@pytest.mark.parametrize(
+    ("expected", "never", "rules"),
+    [
+        pytest.param(8, {}, {}, id="both open"),
+        pytest.param(10, {Unremovable.OUTSIDE_WINDOWS: 2}, {"windows": ()}, id="no window of one"),
+        pytest.param(10, {Unremovable.BUDGET: 2}, {"budgets": (Budget(Limit(count=0)),)}, id="a budget of none"),
+    ],
+)
+def test_a_pool_that_is_shut_beside_an_open_one_is_said_to_be_so(
+    expected: int, never: dict[Unremovable, int], rules: dict[str, Any]
+) -> None:
+    """It holds up nothing, and the open one comes to rest as soon as by itself."""
+    nodes = [node(f"{pool}{number}", pool=pool, labels={"for": pool}) for pool in "ab" for number in range(6)]
+    pods = [
+        pod(f"p{each.name}-{number}", on=each.name, cpu=0.6, owner=f"ReplicaSet/w{each.pool}{number}",
+            node_selector={"for": each.pool})
+        for each in nodes for number in range(4)
+    ]  # fmt: skip
+    own = replace(OPEN.pools["a"], cpu_limit=Fraction(1))
+    told = climbed(cluster(nodes, pods), replace(OPEN, pools={"a": own, "b": replace(own, **rules)}))
+
+    assert told.by is not None
+    assert (told.at_rest.nodes, told.by - NOW < timedelta(minutes=30)) == (expected, True)
+    assert (told.never, told.held_up.keys() & never.keys()) == (never, set())
+
+
+WISHES = [
+    pytest.param("jobs", {"owner": "Job/j"}, {}, id="running Jobs"),
+    pytest.param("limits", {}, {"cpu_limit": Fraction(1, 4)}, id="ratio limits"),
+    pytest.param("pools", {}, {"enabled": False}, id="pools that are not enabled"),
+    pytest.param("local_storage", {"volumes": (Volume("v", "emptyDir"),)}, {}, id="local storage"),
+]
+
+
+@pytest.mark.parametrize(("wish", "pods", "rules"), WISHES)
+def test_each_wish_that_alone_keeps_nodes_has_its_rung(wish: str, pods: dict[str, Any], rules: dict[str, Any]) -> None:
+    told = climbed(above_the_gate(**pods), policy(**{"cpu_limit": Fraction(1), "jobs": Jobs.WAIT, **rules}))
+
+    assert nodes_of(told)[:3] == [6, 6, 6]
+    assert [(each.wish, each.nodes, each.evictions > 0) for each in told.relaxed] == [(wish, 4, True)]
+
+
+def test_a_budget_that_never_allows_has_its_rung_by_name() -> None:
+    never = pdb("all", allowed=0, max_unavailable=Limit(count=0), expected_pods=24, current_healthy=24)
+    snapshot = replace(above_the_gate(), disruption_budgets=(never,))
+    told = climbed(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
+
+    assert [(each.wish, each.about) for each in told.relaxed] == [("pdb", "default/all")]
+
+
+def test_a_mark_that_is_assumed_saves_its_time() -> None:
+    rules = replace(
+        OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1), consolidate_after=timedelta(hours=1))}
+    )
+
+    begun, assumed = climbed(above_the_gate(), rules), climbed(above_the_gate(), rules, assume_marked=True)
+    assert begun.by is not None
+    assert assumed.by is not None
+    assert begun.by - assumed.by == timedelta(hours=1)
+
+
+def test_equal_input_gives_an_equal_ladder() -> None:
+    assert climbed(above_the_gate()) == climbed(above_the_gate())
+
+
+@examples(25)
+@given(
+    seed=st.integers(0, 10_000),
+    nodes=st.integers(3, 14),
+    fill=st.sampled_from((0.2, 0.4, 0.6, 0.8)),
+    mix=st.sampled_from((Mix.PLAIN, Mix.RICH)),
+    profile=st.sampled_from(("BALANCED", "OPTIMIZE_UTILIZATION")),
+)
+@example(seed=233, nodes=9, fill=0.2, mix=Mix.RICH, profile="OPTIMIZE_UTILIZATION")
+@example(seed=2810, nodes=14, fill=0.2, mix=Mix.RICH, profile="BALANCED")
+def test_nothing_gets_below_the_bound(seed: int, nodes: int, fill: float, mix: Mix, profile: str) -> None:
+    snapshot = replace(picture_of(generated(nodes, mix, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
+    anything = Policy(minimum_nodes=0, minimum_non_tainted_nodes=0, other_pools=PoolPolicy(enabled=True))
+    situation = Situation(snapshot, ClusterState(), anything)
+
+    told = ladder(situation, {}, load())
+    most = potential(situation, load(), told.reached)
+    rungs = (told.alone, told.at_rest, *told.relaxed)
+    assert told.bound.nodes <= min(each.nodes for each in rungs)
+    assert told.bound.cost <= min(each.cost for each in rungs)
+    assert told.bound.nodes <= len(snapshot.nodes) - len(most.nodes)
+    assert told.bound.cost <= told.now.cost - most.saving <= told.at_rest.cost
+
+
+def test_the_potential_is_no_less_than_what_the_policy_comes_to() -> None:
+    """The search by itself finds one node here, and pass after pass takes two; the rest is proved, and beaten."""
+    snapshot = picture_of(generated(6, Mix.RICH, fill=0.4, pods_a_node=5, seed=1))
+    situation = Situation(snapshot, ClusterState(), policy_of_all(cpu_limit=Fraction(1), memory_limit=Fraction(1)))
+
+    told = ladder(situation, {}, load())
+    alone, most = potential(situation, load()), potential(situation, load(), told.reached)
+    assert len(alone.nodes) < told.at_rest.gone <= len(most.nodes)
+    assert told.now.cost - most.saving <= told.at_rest.cost
+    moved = {each.pod: each.node for each in most.moves}
+    assert moved.keys() == {
+        pod.key for name in most.nodes for pod in movable(snapshot.pods_by_node[name], snapshot.taken_at)
+    }
+    assert not set(moved.values()) & set(most.nodes)
+
+
+def test_nodes_that_nobody_empties_are_in_the_bound() -> None:
+    bare = [pod(f"p{number}", on=f"n{number}", owner=None) for number in range(3)]
+    found = bound(cluster([node(f"n{number}") for number in range(4)], bare), load(), ClusterState())
+
+    assert found.nodes == 3
+    assert found.cost == 3 * load().of(node("n0")).per_hour
+
+
+def test_nodes_outside_consolidation_hold_no_pod_of_others_in_the_bound() -> None:
+    """Two pods of three quarters of a node need two nodes; the third, though empty, is nobody's to use."""
+    nodes = [node("n1"), node("n2"), node("n3", labels={names.STANDBY_NODE: "true"})]
+    found = bound(cluster(nodes, [pod(f"p{n}", on=f"n{n}", cpu=3) for n in (1, 2)]), load(), ClusterState())
+
+    assert (found.nodes, found.cost) == (3, 2 * load().of(nodes[0]).per_hour)
+
+
+def test_as_many_nodes_as_must_remain_are_paid_for_whole() -> None:
+    """Five quarters of a node's CPU need two nodes, and cost no less than two."""
+    pods = [pod(f"p{number}", on=f"n{number}", cpu=1) for number in range(5)]
+    found = bound(cluster([node(f"n{number}") for number in range(5)], pods), load(), ClusterState())
+
+    assert (found.nodes, found.cost) == (2, 2 * load().of(node("n0")).per_hour)
+
+
+def test_pools_that_share_no_pod_are_bounded_by_themselves() -> None:
+    """Half a node of each of two pools is a whole node of each."""
+    nodes = [node(f"{pool}{number}", pool=pool, labels={"for": pool}) for pool in "ab" for number in range(2)]
+    pods = [pod(f"p-{each.name}", on=each.name, cpu=1, node_selector={"for": each.pool}) for each in nodes]
+
+    assert bound(cluster(nodes, pods, now=NOW), load(), ClusterState()).nodes == 2
+
+
+def test_static_pods_take_their_room_in_the_bound() -> None:
+    static = [
+        pod(f"s{n}", on=f"n{n}", kind=pod_class(owner="Node/n", cpu=3, annotations={names.MIRROR: "x"})) for n in (1, 2)
+    ]
+    movable = [pod(f"p{n}", on=f"n{n}", cpu=1) for n in (1, 2)]
+    found = bound(cluster([node("n1"), node("n2")], [*static, *movable]), load(), ClusterState())
+
+    assert found.nodes == 2
+
+
+def test_an_open_pass_keeps_nothing_that_only_time_or_a_number_at_once_keeps() -> None:
+    paced = policy(
+        cluster_wide={
+            "evictions_per_namespace": Rate(Limit(count=1), timedelta(hours=1)),
+            "rate": Rate(Limit(count=1), timedelta(hours=1)),
+            "time_gap": timedelta(hours=1),
+            "budgets": (Budget(nodes=Limit(count=0)),),
+        },
+        max_nodes_per_pass=1,
+        rate=Rate(Limit(count=1), timedelta(hours=1)),
+    )
+    opened_up = opened(paced)
+
+    assert opened_up == opened(policy(cluster_wide={"time_gap": timedelta(0)}))
+    assert opened_up.evictions_per_namespace is None
+
+
+def test_a_pod_that_is_ending_keeps_no_node_in_the_bound() -> None:
+    bare = [pod("p", on="n1", owner=None, deleting=NOW)]
+    found = bound(cluster([node("n1")], bare, pools={"a": NodePool("a")}), load(), ClusterState())
+
+    assert found.nodes == 0

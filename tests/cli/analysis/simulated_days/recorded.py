@@ -1,0 +1,89 @@
+"""Writes a simulated day down as the fault suites record a history, so that their oracle can judge it.
+
+Counts Ready pods by itself: what the world believes of its PodDisruptionBudgets is not asked. Must not judge.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from functions.cli.analysis.simulated_days.measures import Actor
+from functions.cli.analysis.simulated_days.world import World
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.records.state import ClusterState
+
+Entry = dict[str, Any]
+EBB = "ebb/push-1"
+
+
+@dataclass
+class Recorded:
+    """An onlooker that forgets nothing."""
+
+    entries: list[Entry] = field(default_factory=list)
+
+    def node(self, world: World, before: Node | None, after: Node | None) -> None:
+        thing = after or before
+        assert thing is not None
+        ours = before is not None and after is not None and before.drain_taint != after.drain_taint
+        row = {
+            "ready": thing.ready,
+            "unschedulable": thing.unschedulable,
+            "taints": [f"{each.key}={each.value}:{each.effect}" for each in thing.taints],
+            "pool": thing.pool,
+            "zone": thing.zone,
+        }
+        self._change(world, "nodes", before, after, EBB if ours else "others", name=thing.name, uid=thing.uid, **row)
+
+    def pod(self, world: World, before: Pod | None, after: Pod | None) -> None:
+        thing = after or before
+        assert thing is not None
+        owner = thing.spec.owner
+        row = {
+            "node": thing.node,
+            "phase": thing.phase.value,
+            "ready": thing.ready,
+            "terminating": thing.deleting is not None,
+            "unschedulable": thing.unschedulable_since is not None and not thing.node,
+            "owner": f"{owner.kind}/{owner.name}" if owner else "",
+            "labels": dict(thing.spec.labels),
+        }
+        self._change(world, "pods", before, after, "others", name=thing.name, uid=thing.key, **row)
+
+    def evicted(self, world: World, pod: Pod, by: Actor) -> None:
+        entry = {
+            "actor": EBB if by is Actor.EBB else "cluster-autoscaler",
+            "namespace": pod.spec.namespace,
+            "name": pod.name,
+            "uid": pod.key,
+            "node": pod.node,
+            "terminating": pod.deleting is not None,
+            "budgets": [*_budgets(world, pod)],
+        }
+        self._add(world, "eviction", entry)
+
+    def remembered(self, world: World, before: ClusterState, after: ClusterState) -> None:
+        sight = {"verb": "GET", "code": 200, "user_agent": EBB, "path": "/api/v1/nodes"}
+        self._add(world, "request", sight)
+        at = world.now.timestamp()
+        self._add(world, "state", {"before": before, "after": after, "actor": EBB.partition("/")[2], "began": at})
+
+    def _change(self, world: World, kind: str, before: object, after: object, actor: str, **row: object) -> None:
+        verb = "create" if before is None else "delete" if after is None else "update"
+        self._add(world, "change", {"verb": verb, "kind": kind, "namespace": "", "actor": actor, **row})
+
+    def _add(self, world: World, sort: str, entry: Mapping[str, object]) -> None:
+        self.entries.append({"type": sort, "at": world.now.timestamp(), **entry})
+
+
+def _budgets(world: World, pod: Pod) -> list[Entry]:
+    """Return what the eviction leaves of each PodDisruptionBudget's pods."""
+    rows: list[Entry] = []
+    for budget in world.picture.disruption_budgets:
+        if budget.matches(pod.spec):
+            meant = [each for each in world.pods.values() if each.deleting is None and budget.matches(each.spec)]
+            left = sum(each.ready for each in meant if each.key != pod.key)
+            desired = budget.must_stay(len(meant))
+            rows.append({"broken": pod.ready and left < desired, "healthy_after": left, "desired": desired})
+    return rows

@@ -1,0 +1,182 @@
+"""Which simulated drains begin, what they evict in which order, and how they end."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from functions.cli.analysis.simulated_days.drains import Drains
+from functions.cli.analysis.simulated_days.pod_lives import bind, found_no_place
+from functions.cli.analysis.simulated_days.settings import DELAYS
+from functions.cli.analysis.simulated_days.world import World
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.outcomes import Halt
+from shared.core.planning.plan import PlannedOrder
+from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy
+from shared.core.reasons import DrainReason
+from tests.builders import NOW, cluster, node, pdb, pod, policy, taint
+
+SECOND = timedelta(seconds=1)
+CRITICAL: dict[str, Any] = {"priority_class": "system-cluster-critical", "priority": 2_000_000_000}
+PAIR = pod("p", on="n1"), pod("q", on="n1")
+MOST = DrainSettings().max_grace
+
+
+def begun(*pods: Pod, under: Policy | None = None, **picture: Any) -> tuple[World, Drains]:
+    """A drain of n1, claimed now; without a scheduler."""
+    world = World(cluster([node("n1"), node("n2")], pods, **picture), load(), DELAYS, NOW)
+    drains = Drains(world, under or policy())
+    claim(drains, "n1")
+    return world, drains
+
+
+def claim(drains: Drains, name: str) -> None:
+    drains.claim(PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED))
+
+
+def play(world: World, until: datetime) -> None:
+    """Let happen what is due, and find no place for any pod."""
+    while (at := world.agenda.next_at) is not None and at <= until:
+        world.now = at
+        for action in world.agenda.due(at):
+            action()
+        for key in world.pending:
+            found_no_place(world, key)
+
+
+def leaving(pods: Iterable[Pod]) -> set[str]:
+    return {each.name for each in pods if each.deleting is not None}
+
+
+@pytest.mark.parametrize(
+    ("expected", "first", "under"),
+    [
+        pytest.param({"n1", "n2"}, node("n1"), policy(), id="as many as the budgets allow"),
+        pytest.param(
+            {"n2"}, node("n1", taints=(taint(names.AUTOSCALER_DELETING_TAINT),)), policy(), id="being deleted"
+        ),
+        pytest.param(
+            {"n1"}, node("n1"), policy(cluster_wide={"minimum_nodes": 2}), id="a gate has shut since the plan"
+        ),
+        pytest.param(
+            {"n1"},
+            node("n1"),
+            policy(cluster_wide={"evictions_per_namespace": NamespaceRate(2, timedelta(hours=1))}),
+            id="the first moves as many pods of a namespace as may move",
+        ),
+    ],
+)
+def test_a_drain_begins_unless_the_gates_of_its_claim_are_shut(expected: set[str], first: Node, under: Policy) -> None:
+    pods = [*PAIR, pod("r", on="n2")]
+    world = World(cluster([first, node("n2"), node("n3")], pods), load(), DELAYS, NOW)
+    drains = Drains(world, under)
+    for name in ("n1", "n2", "gone"):
+        claim(drains, name)
+
+    assert drains.under_way.keys() == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "grace"),
+    [
+        pytest.param(timedelta(seconds=120), 120, id="its pod's"),
+        pytest.param(MOST, 10 * MOST.total_seconds(), id="the longest that a drain waits for"),
+    ],
+)
+def test_a_drain_lasts_as_long_as_its_pods_may_take_to_end(expected: timedelta, grace: float) -> None:
+    _, drains = begun(pod("p", on="n1", grace_seconds=int(grace)))
+
+    assert drains.under_way["n1"].deadline == NOW + DrainSettings().timeout + expected
+
+
+def test_a_drain_that_was_given_back_does_not_act_for_the_one_after_it() -> None:
+    world, drains = begun(*PAIR)
+    drains.give_back("n1", Halt.STALE)
+    world.now = NOW + SECOND
+    claim(drains, "n1")
+
+    play(world, NOW + DELAYS.settle)
+    assert leaving(world.pods.values()) == set()
+    play(world, NOW + SECOND + DELAYS.settle)
+    assert leaving(world.pods.values()) == {"p"}
+
+
+def test_ordinary_pods_go_before_critical_ones() -> None:
+    world, _ = begun(pod("plain", on="n1"), pod("critical", on="n1", owner="ReplicaSet/dns", **CRITICAL))
+    play(world, NOW + DELAYS.settle)
+
+    assert leaving(world.pods.values()) == {"plain"}
+
+
+def test_pods_that_are_ending_count_for_those_that_may_go_at_once() -> None:
+    many = [pod(f"p{n}", on="n1", owner=f"StatefulSet/w{n}", grace_seconds=300) for n in range(30)]
+    world, drains = begun(*many)
+    play(world, NOW + DELAYS.settle + 5 * DELAYS.retry)
+
+    assert len(leaving(world.pods.values())) == drains.under_way["n1"].settings.max_parallel_evictions
+
+
+@pytest.mark.parametrize(
+    ("expected", "ready", "budgets"),
+    [
+        pytest.param(set(), {"p"}, (), id="as many of the workload are away as may be"),
+        pytest.param({"p"}, {"p", "q"}, (), id="none is away"),
+        pytest.param({"p"}, {"q"}, (), id="the one that is not Ready itself"),
+        pytest.param(set(), {"p", "q"}, (pdb("web", app="web", min_available=Limit(count=2)),), id="its budget"),
+        pytest.param(
+            set(), {"q"}, (pdb("web", app="web", min_available=Limit(count=2)),), id="not Ready, and its budget"
+        ),
+    ],
+)
+def test_a_pod_goes_only_within_its_budgets_and_beside_its_replicas(
+    expected: set[str], ready: set[str], budgets: Any
+) -> None:
+    pods = [pod(name, on=on, ready=name in ready) for name, on in (("p", "n1"), ("q", "n2"))]
+    world, _ = begun(*pods, disruption_budgets=budgets)
+    play(world, NOW + DELAYS.settle)
+
+    assert leaving(world.pods.values()) == expected
+
+
+def test_a_node_is_drained_once_its_pods_have_a_place() -> None:
+    world, drains = begun(pod("p", on="n1", grace_seconds=0))
+    play(world, NOW + DELAYS.settle)
+    (moved,) = world.pending
+    play(world, NOW + DELAYS.settle + DELAYS.retry)
+    assert drains.under_way["n1"].drained_at is None
+
+    bind(world, moved, "n2")
+    play(world, NOW + DELAYS.settle + 2 * DELAYS.retry)
+    assert drains.under_way["n1"].drained_at == NOW + DELAYS.settle + 2 * DELAYS.retry
+    assert drains.state.claims["uid-n1"].drained
+
+
+def test_a_drain_is_given_back_once_a_pod_that_it_moved_has_waited_for_its_grace() -> None:
+    world, drains = begun(pod("p", on="n1", grace_seconds=0), pod("long", on="n1", owner="ReplicaSet/x"))
+    waits = NOW + DELAYS.settle + DrainSettings().pending_grace
+    play(world, waits)
+    assert "n1" in drains.under_way
+
+    play(world, waits + DELAYS.retry)
+    assert world.measures.given_back == {Halt.REPLACEMENT_PENDING.value: 1}
+    assert not world.nodes["n1"].unschedulable
+
+
+def test_a_pod_that_waits_for_another_reason_ends_no_drain() -> None:
+    stranger = pod("stranger", owner="ReplicaSet/x", unschedulable_since=NOW - timedelta(hours=1))
+    world, drains = begun(pod("p", on="n1", owner="StatefulSet/db", grace_seconds=300), stranger)
+    play(world, NOW + timedelta(seconds=200))
+
+    assert drains.under_way.keys() == {"n1"}
+
+
+def test_a_drain_is_given_back_at_its_deadline() -> None:
+    held = pdb("web", app="web", max_unavailable=Limit(count=0))
+    world, drains = begun(pod("p", on="n1"), disruption_budgets=(held,))
+    play(world, drains.under_way["n1"].deadline + DELAYS.retry)
+
+    assert world.measures.given_back == {Halt.DEADLINE.value: 1}

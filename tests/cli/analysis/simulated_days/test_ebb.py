@@ -1,0 +1,38 @@
+"""What the passes of a simulated Ebb do beside planning: they give nodes back, and write deletion costs."""
+
+from datetime import timedelta
+from typing import Any
+
+from functions.cli.analysis.simulated_days.ebb import Ebb
+from functions.cli.analysis.simulated_days.settings import DELAYS
+from functions.cli.analysis.simulated_days.world import World
+from shared.adapters.prices import load
+from shared.core.outcomes import Halt
+from shared.core.policy import DrainSettings
+from tests.builders import NOW, cluster, node, pod, policy
+
+FULL = pod("full", on="n2", cpu=3, owner="ReplicaSet/full")
+
+
+def played(*pods: Any, lasts: timedelta, **pool: Any) -> World:
+    """n1 with these pods beside a full node, without an autoscaler."""
+    world = World(cluster([node("n1"), node("n2")], [FULL, *pods]), load(), DELAYS, NOW)
+    Ebb(world, policy(**pool), load()).begin()
+    while (at := world.agenda.next_at) is not None and at <= NOW + lasts:
+        world.now = at
+        for action in world.agenda.due(at):
+            action()
+    return world
+
+
+def test_a_node_that_nobody_deletes_is_given_back_by_the_watchdog() -> None:
+    world = played(lasts=DrainSettings().watchdog + 2 * DELAYS.interval)
+
+    assert (world.measures.given_back[Halt.WATCHDOG.value], world.nodes["n1"].unschedulable) == (1, False)
+
+
+def test_the_pods_of_the_node_that_goes_next_carry_a_deletion_cost() -> None:
+    replicas = pod("p", on="n1"), pod("q", on="n2")
+    world = played(*replicas, lasts=timedelta(0), steer_scale_in=True, consolidate_after=timedelta(hours=1))
+
+    assert {each.name for each in world.pods.values() if each.steered} == {"p"}

@@ -1,0 +1,57 @@
+"""What becomes of a pod of a simulated cluster when it is told to end."""
+
+from datetime import timedelta
+from typing import Any
+
+from functions.cli.analysis.simulated_days.measures import Actor
+from functions.cli.analysis.simulated_days.pod_lives import bind, end, evict
+from functions.cli.analysis.simulated_days.settings import DELAYS
+from functions.cli.analysis.simulated_days.world import World
+from shared.adapters.prices import load
+from tests.builders import NOW, cluster, node, pdb, pod
+
+
+def world(**changes: Any) -> World:
+    pods = [pod(name, on="n1", owner="ReplicaSet/web", **changes) for name in ("a", "b")]
+    return World(cluster([node("n1")], pods), load(), DELAYS, NOW)
+
+
+def test_a_pod_takes_its_grace_to_end_and_no_longer_than_the_longest_end() -> None:
+    short, long = world(grace_seconds=30), world(grace_seconds=9 * 3600)
+    for each in (short, long):
+        end(each, each.pods["default/a"])
+
+    assert short.pods["default/a"].deleting == NOW + timedelta(seconds=30)
+    assert long.pods["default/a"].deleting == NOW + DELAYS.longest_end
+
+
+def test_a_pod_that_takes_anothers_place_has_been_moved_as_often_and_once_more() -> None:
+    seen = world()
+    evict(seen, seen.pods["default/a"], Actor.EBB)
+    (first,) = seen.pending
+    assert seen.times_moved[first] == 1
+
+    evict(seen, seen.pods[first], Actor.EBB)
+    (second,) = seen.pending
+    assert (seen.times_moved[second], seen.measures.twice) == (2, 1)
+
+
+def test_a_pod_that_is_made_anew_once_its_forerunner_has_ended_has_been_moved_as_often_too() -> None:
+    seen = World(cluster([node("n1")], [pod("a", on="n1", owner="StatefulSet/db")]), load(), DELAYS, NOW)
+    for times in (1, 2):
+        (latest,) = seen.pods.values()
+        evict(seen, latest, Actor.EBB)
+        seen.now += DELAYS.longest_end
+        for action in seen.agenda.due(seen.now):
+            action()
+
+        assert list(seen.times_moved.values()) == [times]
+        (following,) = seen.pending
+        bind(seen, following, "n1")
+
+
+def test_a_pod_that_is_ending_from_the_beginning_counts_for_no_budget() -> None:
+    pods = [pod("a", on="n1"), pod("b", on="n1", deleting=NOW)]
+    seen = World(cluster([node("n1")], pods, disruption_budgets=(pdb("web", app="web"),)), load(), DELAYS, NOW)
+
+    assert [(each.expected_pods, each.current_healthy) for each in seen.budgets.now()] == [(1, 1)]

@@ -1,0 +1,113 @@
+"""Which machines a simulated autoscaler buys for pods that wait."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from functions.cli.analysis.simulated_days.controllers import NodeTemplates
+from functions.cli.analysis.simulated_days.scale_up import ScaleUp
+from functions.cli.analysis.simulated_days.settings import DELAYS
+from functions.cli.analysis.simulated_days.world import World
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
+from tests.builders import NOW, cluster, node, pod, pod_class
+
+DEAR: dict[str, Any] = {"pool": "a", "machine": "n2-standard-4"}
+CHEAP: dict[str, Any] = {"pool": "b", "machine": "e2-standard-4"}
+
+
+WAITS: dict[str, Any] = {"unschedulable_since": NOW}
+DAEMON = pod("daemon", on="n2", owner="DaemonSet/agent", cpu=0.05)
+APP = LabelSelector((Requirement("app", "In", ("apart",)),))
+APART = pod_class(owner="ReplicaSet/apart", cpu=1, anti_affinity=(PodTerm(names.HOSTNAME_LABEL, APP, ("default",)),))
+LONER = pod_class(owner="ReplicaSet/apart", anti_affinity=(PodTerm(names.ZONE_LABEL, APP, ("default",)),))
+ONLY_C: dict[str, Any] = {"node_selector": {names.POOL_LABEL: "c"}}
+ONLY_A: dict[str, Any] = {"node_selector": {names.POOL_LABEL: "a"}}
+LARGE = pod_class(cpu=3)
+
+
+def played(*pods: Any, booting: Sequence[Node] = (), **pools: NodePool) -> World:
+    """One step of the autoscaler for these pods, beside a full node of each pool."""
+    nodes = [node("n1", **DEAR), node("n2", **CHEAP)]
+    full = [pod(f"full{each.name}", on=each.name, cpu=3.9) for each in nodes]
+    known = {"a": NodePool("a"), "b": NodePool("b"), **pools}
+    seen = cluster([*nodes, *booting], [*full, *pods], pools=known)
+    world = World(seen, load(), DELAYS, NOW)
+    ScaleUp(world, NodeTemplates(seen)).step()
+    return world
+
+
+def bought(*pods: Any, **given: Any) -> list[str]:
+    """The pools of the machines that are bought."""
+    return [pool for _, pool in played(*pods, **given).measures.bought]
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods", "pools"),
+    [
+        pytest.param(["b"], [pod("p", cpu=2, **WAITS)], {}, id="of the cheapest pool"),
+        pytest.param(["a"], [pod("p", cpu=2, **WAITS)], {"b": NodePool("b", autoscaled=False)}, id="that may grow"),
+        pytest.param(["b"], [pod(f"p{n}", cpu=2, **WAITS) for n in (1, 2)], {}, id="one for as many as it takes"),
+        pytest.param(["b", "b"], [pod(f"p{n}", kind=LARGE, **WAITS) for n in (1, 2)], {}, id="and one for the rest"),
+        pytest.param(["b", "b"], [pod(f"p{n}", kind=APART, **WAITS) for n in (1, 2)], {}, id="one for each pod apart"),
+        pytest.param(
+            ["b", "a"], [pod("p", cpu=1, **WAITS), pod("q", cpu=1, **ONLY_A, **WAITS)], {}, id="each where it may run"
+        ),
+        pytest.param(
+            [], [pod("old", on="n2", kind=LONER), pod("p", kind=LONER, **WAITS)], {}, id="none beside its like"
+        ),
+        pytest.param([], [pod("p", cpu=5, **WAITS)], {}, id="none for what no machine takes"),
+        pytest.param([], [pod("p", cpu=2)], {}, id="none before the scheduler has found no place"),
+        pytest.param(["a"], [DAEMON, pod("p", cpu=3.97, **WAITS)], {}, id="where the pods of DaemonSets leave it room"),
+    ],
+)
+def test_a_machine_is_bought(expected: list[str], pods: list[Any], pools: dict[str, NodePool]) -> None:
+    assert bought(*pods, **pools) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "daemons"),
+    [
+        pytest.param(2, [], id="two on each"),
+        pytest.param(3, [pod("d", on="n3", owner="DaemonSet/d")], id="beside a daemon's"),
+    ],
+)
+def test_a_machine_takes_no_more_pods_than_its_kubelet(expected: int, daemons: list[Pod]) -> None:
+    small = node("n3", pool="c", pods=2)
+    full = [pod(f"full{n}", on="n3") for n in range(2 - len(daemons))]
+    waiting = [pod(f"p{n}", cpu=0.5, **ONLY_C, **WAITS) for n in range(3)]
+
+    assert bought(*daemons, *full, *waiting, booting=[small], c=NodePool("c")) == ["c"] * expected
+
+
+def test_a_machine_that_boots_is_one_for_the_pods_that_wait() -> None:
+    boots = node("n3", ready=False, once_ready=False, **CHEAP)
+
+    assert bought(pod("p", cpu=2, **WAITS), booting=[boots]) == []
+
+
+def test_a_pool_grows_in_its_zone_with_the_fewest_nodes() -> None:
+    """Zones x and z have one node each, y has two; then all have two."""
+    others = [node(f"z{n}", zone=zone, **CHEAP) for n, zone in enumerate("xyy")]
+    full = [pod(f"fill{n}", on=f"z{n}", cpu=3.9) for n in range(3)]
+    before = {"n1", "n2", "z0", "z1", "z2"}
+    world = played(*full, *(pod(f"p{n}", cpu=3, **WAITS) for n in range(3)), booting=others)
+
+    assert [each.zone for name, each in world.nodes.items() if name not in before] == ["x", "z", "x"]
+
+
+def test_a_machine_comes_with_the_pods_of_its_pools_daemon_sets_once_it_has_booted() -> None:
+    world = played(DAEMON, pod("p", cpu=2, **WAITS))
+    (new,) = world.nodes.keys() - {"n1", "n2"}
+    assert (world.nodes[new].ready, world.on[new]) == (False, {})
+
+    world.now = NOW + DELAYS.boot
+    for action in world.agenda.due(world.now):
+        action()
+
+    assert world.nodes[new].ready
+    assert [each.spec.workload for each in world.on[new].values()] == ["default/DaemonSet/agent"]

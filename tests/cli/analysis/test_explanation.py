@@ -1,0 +1,108 @@
+"""What is known of a node, a pod or a workload is the pass's own: its rules, its simulation, after its orders."""
+
+import pytest
+
+from functions.cli.analysis.explanation import Explainer, Matches, NodeExplanation, matches, pods_of
+from shared.adapters.prices import load
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Workload
+from shared.core.planning.make_plan import make_plan
+from shared.core.policy import Policy
+from shared.core.reasons import PodBlock, Unremovable
+from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, claim, cluster, node, pdb, pod, policy
+
+MARKED = {"a": PoolMarks(marks={f"uid-n{at}": Mark(f"n{at}", NOW) for at in range(9)})}
+
+
+def _explained(name: str, picture: Snapshot, rules: Policy | None = None, **state: object) -> NodeExplanation:
+    situation = Situation(picture, ClusterState(last_pass=NOW, **state), rules or policy())  # type: ignore[arg-type]
+    return Explainer(situation, make_plan(situation, MARKED, load())).node(name)
+
+
+def test_a_pod_is_told_with_what_keeps_it_and_where_it_would_go_all_the_same() -> None:
+    pods = [pod("p", on="n1", owner=None), pod("q", on="n2", cpu=1, owner=None)]
+    found = _explained("n1", cluster([node("n1"), node("n2")], pods, disruption_budgets=(pdb("web"),)))
+    (place,) = found.pods
+    assert [each.reason for each in place.blockers] == [PodBlock.NOT_REPLICATED]
+    assert (place.landing.node, found.refusal) == ("n2", "")
+    assert [each.key for each in place.budgets] == ["default/web"]
+
+
+def test_pods_land_where_there_is_room_after_the_orders_before_them() -> None:
+    """The empty n1 goes first, so that n2's pod lands on n3."""
+    pods = [pod("p", on="n2", cpu=1), pod("q", on="n3", cpu=3.5)]
+    found = _explained("n2", cluster([node("n1"), node("n2"), node("n3", cpu=8)], pods))
+    assert [each.landing.node for each in found.pods] == ["n3"]
+
+
+def test_a_refusal_names_the_pod_that_has_no_place() -> None:
+    pods = [pod("p", on="n1", cpu=3), pod("q", on="n2", cpu=3)]
+    assert "default/p: " in _explained("n1", cluster([node("n1"), node("n2")], pods)).refusal
+
+
+def test_gates_are_told_before_the_mark_is_ripe() -> None:
+    found = _explained("n1", cluster([node("n1"), node("n2")]), policy(windows=()))
+    assert [each.blocker.reason for each in found.closed] == [Unremovable.OUTSIDE_WINDOWS]
+
+
+def test_pods_of_a_drain_in_flight_are_told_with_the_place_that_is_kept_for_them() -> None:
+    picture = cluster([node("n1"), node("n2")], [pod("p", on="n1")])
+    found = _explained("n1", picture, claims={"uid-n1": claim("n1")})
+    assert [each.landing.node for each in found.pods] == ["n2"]
+    assert found.closed == ()
+
+
+def test_pods_that_go_with_the_node_are_counted() -> None:
+    pods = [pod("p", on="n1"), pod("d", on="n1", owner="DaemonSet/d")]
+    found = _explained("n1", cluster([node("n1"), node("n2")], pods))
+    assert (len(found.pods), found.staying) == (1, 1)
+
+
+def _situation() -> Situation:
+    pods = [
+        pod("cart-0", on="gke-a-x7", namespace="shop", owner="ReplicaSet/cart-5d4f"),
+        pod("cart-0", on="gke-a-y8", namespace="test", owner="StatefulSet/cart"),
+        pod("kube-proxy-gke-a-x7", on="gke-a-x7", namespace="kube-system", owner="Node/gke-a-x7"),
+        pod("shell", on="gke-a-y8", namespace="shop", owner="StatefulSet/shell"),
+        pod("waits", namespace="shop"),
+    ]
+    workloads = {"shop/ReplicaSet/cart-5d4f": Workload("shop/Deployment/cart")}
+    picture = cluster([node("gke-a-x7"), node("gke-a-y8")], pods, workloads=workloads)
+    return Situation(picture, ClusterState(), policy())
+
+
+def _named(found: Matches) -> list[str]:
+    return [*(each.name for each in found.nodes), *(each.key for each in found.pods), *found.workloads]
+
+
+@pytest.mark.parametrize(
+    ("expected", "word"),
+    [
+        pytest.param(["gke-a-x7"], "gke-a-x7", id="a node"),
+        pytest.param(["gke-a-x7"], "x7", id="a node's end, although a static pod ends with it"),
+        pytest.param(["shop/cart-0"], "shop/cart-0", id="a pod with its namespace"),
+        pytest.param(["shop/cart-0", "test/cart-0"], "cart-0", id="a pod's name in two namespaces"),
+        pytest.param(["shop/Deployment/cart"], "shop/cart", id="a workload with its namespace"),
+        pytest.param(["test/StatefulSet/cart"], "statefulset/cart", id="a workload with its kind"),
+        pytest.param(["shop/Deployment/cart", "test/StatefulSet/cart"], "cart", id="a workload's name"),
+        pytest.param(["shop/shell"], "shop/shell", id="a pod called as its workload"),
+        pytest.param(["shop/shell", "shop/StatefulSet/shell"], "shell", id="both, by the name alone"),
+        pytest.param(["gke-a-x7"], "node/gke-a-x7", id="a node, as for kubectl"),
+        pytest.param(["gke-a-x7"], "no/x7", id="a node's end, as short"),
+        pytest.param(["shop/shell"], "pod/shell", id="a pod, as for kubectl"),
+        pytest.param(["test/cart-0"], "po/test/cart-0", id="a pod with its namespace, as short"),
+        pytest.param(["shop/Deployment/cart"], "deploy/cart", id="a Deployment, as for kubectl"),
+        pytest.param(["shop/StatefulSet/shell"], "sts/shell", id="a StatefulSet, as short"),
+        pytest.param([], "deploy/shell", id="another kind"),
+        pytest.param([], "nothing", id="nothing"),
+        pytest.param([], "waits", id="a pod on no node"),
+    ],
+)
+def test_a_word_means(expected: list[str], word: str) -> None:
+    assert _named(matches(_situation(), word)) == expected
+
+
+def test_a_workload_s_pods_are_those_of_all_its_replica_sets() -> None:
+    assert [each.key for each in pods_of(_situation(), "shop/Deployment/cart")] == ["shop/cart-0"]

@@ -1,0 +1,84 @@
+"""How one thing is taken away from a picture or a policy: all of it, and nothing beside it."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from functions.cli.analysis.exclusions import Exclusion
+from functions.cli.analysis.lifting import Subject
+from functions.cli.analysis.lifts import lifted
+from shared.core.cluster import names
+from shared.core.cluster.workloads import Workload
+from shared.core.policy import Limit, PoolPolicy
+from shared.core.reasons import PodBlock, Unremovable
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import cluster, node, pdb, pod, policy
+
+UNTIL = {names.OPT_OUT_UNTIL: "2030-01-01"}
+
+
+def situation(*things: Any, **changes: Any) -> Situation:
+    nodes = [each for each in things if hasattr(each, "allocatable")] or [node("n1")]
+    return Situation(
+        cluster(nodes, [each for each in things if hasattr(each, "spec")], **changes), ClusterState(), policy()
+    )
+
+
+def test_one_pod_may_go_whatever_the_budget_asked_for() -> None:
+    budgets = (pdb("web", allowed=0, app="web", min_available=Limit(count=3), expected_pods=3),)
+
+    changed = lifted(situation(disruption_budgets=budgets), Subject(PodBlock.PDB_NEVER_ALLOWS, "default/web"))
+
+    (found,) = changed.snapshot.disruption_budgets
+    assert (found.disruptions_allowed, found.min_available, found.max_unavailable) == (1, None, Limit(count=1))
+
+
+@pytest.mark.parametrize("where", ["annotations", "labels"])
+def test_opt_outs_of_a_pod_are_taken_away_wherever_they_stand(where: str) -> None:
+    keys = names.POD_OPT_OUTS if where == "annotations" else names.POD_OPT_OUT_LABELS
+    notes: dict[str, Any] = {**dict.fromkeys(keys, "true"), **UNTIL, "mine": "stays"}
+    given: dict[str, Any] = {where: notes}
+
+    changed = lifted(situation(pod("p", on="n1", **given)), Subject(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web"))
+
+    assert getattr(changed.snapshot.pods[0].spec, where) == {"mine": "stays"}
+
+
+@pytest.mark.parametrize("where", ["annotations", "labels"])
+def test_opt_outs_of_a_node_are_taken_away_wherever_they_stand(where: str) -> None:
+    notes = {**dict.fromkeys(names.NODE_OPT_OUTS, "true"), **UNTIL}
+    given: dict[str, Any] = {where: notes}
+
+    changed = lifted(situation(node("n1", **given)), Subject(Unremovable.SCALE_DOWN_DISABLED, "n1"))
+
+    assert not notes.keys() & getattr(changed.snapshot.nodes[0], where).keys()
+
+
+def test_headroom_is_taken_from_pools_that_the_policy_does_not_name_too() -> None:
+    own = policy(headroom_percent=20)
+    own = replace(own, other_pools=PoolPolicy(headroom_percent=10))
+
+    changed = lifted(Situation(cluster([node("n1")]), ClusterState(), own), Subject(Exclusion.ROOM))
+
+    assert {changed.policy.pool(name).headroom_percent for name in ("a", "other")} == {0}
+
+
+def test_a_pod_under_a_new_owner_keeps_the_counts_of_its_workload() -> None:
+    own = Workload("default/Custom/x", 3, 3)
+    given = situation(pod("p", on="n1", owner="Custom/x"))
+    given = replace(given, snapshot=replace(given.snapshot, workloads={"default/Custom/x": own}))
+
+    changed = lifted(given, Subject(PodBlock.NOT_REPLICATED, "default/Custom/x"))
+
+    assert changed.snapshot.workloads[changed.snapshot.pods[0].spec.workload] == own
+
+
+def test_the_least_saving_of_a_pool_is_taken_away() -> None:
+    own = policy(minimum_saving=Fraction(3))
+
+    changed = lifted(Situation(cluster([node("n1")]), ClusterState(), own), Subject(Unremovable.SAVING_TOO_SMALL, "a"))
+
+    assert changed.policy.pool("a").minimum_saving == 0

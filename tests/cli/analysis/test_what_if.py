@@ -1,0 +1,326 @@
+"""What a single change frees is planned, not guessed; and every reason is either tried or told why not."""
+
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from functions.cli.analysis.exclusions import Exclusion
+from functions.cli.analysis.forecast.ladder import ladder
+from functions.cli.analysis.forecast.policy_at_rest import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.lifting import Subject
+from functions.cli.analysis.lifts import LIFTS, NOT_LIFTED, lifted
+from functions.cli.analysis.subjects import subjects
+from functions.cli.analysis.what_if import WhyNot, freed_from, why_not
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.node import NodePool
+from shared.core.cluster.pod import HostPort, Volume
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint, Toleration
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Workload
+from shared.core.planning.candidates import assess_nodes
+from shared.core.policy import (
+    ConsolidationPolicy,
+    Jobs,
+    KubeSystemPods,
+    Limit,
+    Policy,
+    PoolPolicy,
+    Schedule,
+    SingleReplicas,
+)
+from shared.core.reasons import PodBlock, Reason, Unremovable
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.bench.clusters.api import snapshot as picture_of
+from tests.bench.clusters.generated import generated
+from tests.bench.clusters.workloads import Mix
+from tests.builders import cluster, node, pdb, pod, policy, resources, taint
+from tests.depth import examples
+
+WEB = LabelSelector((Requirement("app", "In", ("web",)),))
+HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+PRICES = load()
+
+
+def _situation(picture: Snapshot, rules: Policy | None = None) -> Situation:
+    return Situation(picture, ClusterState(), rules or policy())
+
+
+def _freed(picture: Snapshot, rules: Policy | None = None, most: int = 9) -> WhyNot:
+    return why_not(_situation(picture, rules), {}, PRICES, most)
+
+
+def _told(found: WhyNot) -> dict[str, int]:
+    return {f"{each.subject.reason.value} {each.subject.object}".strip(): each.nodes for each in found.freed}
+
+
+def test_every_reason_is_lifted_or_it_is_said_why_not() -> None:
+    said = [*LIFTS, *(reason for reasons in NOT_LIFTED.values() for reason in reasons)]
+    everything: set[Reason] = {*PodBlock, *Unremovable, *Exclusion}
+    assert len(said) == len(set(said))
+    assert set(said) == everything
+
+
+TWO = (node("n1"), node("n2"))
+SMALL: dict[str, Any] = {"cpu": 0.2, "memory": 0.2}
+HALF: dict[str, Any] = {"cpu": 2.2, "memory": 0.2}
+"""Above what the autoscaler empties, and below the policy's limit."""
+KEPT: dict[str, Any] = {"annotations": {names.SAFE_TO_EVICT: "false"}, "scheduler": "own"}
+KEEPS = pod("k", on="n2", owner="StatefulSet/k", **KEPT, **SMALL)
+"""Keeps n2 for good, so that n1 alone is asked about."""
+
+
+@pytest.mark.parametrize(
+    ("subject", "moving", "changes", "rules"),
+    [
+        pytest.param(Subject(PodBlock.NOT_SAFE_TO_EVICT, "default/ReplicaSet/web"),
+                     {"annotations": {names.SAFE_TO_EVICT: "false"}}, {}, {}, id="safe-to-evict"),
+        pytest.param(Subject(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web"),
+                     {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}, {}, {}, id="an opt-out"),
+        pytest.param(Subject(PodBlock.NAMESPACE_CLOSED, "default"), {},
+                     {"namespaces": {"default": {names.EVICTIONS_LABEL: "never"}}}, {}, id="a namespace"),
+        pytest.param(Subject(PodBlock.NOT_REPLICATED, "default/p"), {"owner": None}, {}, {}, id="a bare pod"),
+        pytest.param(Subject(PodBlock.LOCAL_STORAGE, "default/ReplicaSet/web"),
+                     {"volumes": (Volume("cache", "emptyDir"),)}, {}, {}, id="local storage"),
+        pytest.param(Subject(PodBlock.KUBE_SYSTEM, "a"), {"namespace": "kube-system"}, {},
+                     {"kube_system_pods": KubeSystemPods.LEAVE}, id="kube-system"),
+        pytest.param(Subject(PodBlock.PDB_EXHAUSTED, "default/web"), {},
+                     {"disruption_budgets": (pdb("web", allowed=0, app="web", expected_pods=3),)}, {}, id="a PDB"),
+        pytest.param(Subject(PodBlock.PDB_NEVER_ALLOWS, "default/web"), {},
+                     {"disruption_budgets": (pdb("web", allowed=0, app="web", max_unavailable=Limit(count=0)),)}, {},
+                     id="a PDB that asks for all"),
+        pytest.param(Subject(PodBlock.SEVERAL_PDBS, "default/two"), {},
+                     {"disruption_budgets": (pdb("one", app="web"), pdb("two", app="web"))}, {}, id="one PDB too many"),
+        pytest.param(Subject(PodBlock.SINGLE_REPLICA, "a"), {},
+                     {"workloads": {"default/ReplicaSet/web": Workload("default/ReplicaSet/web", 1, 1)}},
+                     {"single_replicas": SingleReplicas.NEVER}, id="a single replica"),
+        pytest.param(Subject(PodBlock.JOB, "a"), {"owner": "Job/x"}, {}, {"jobs": Jobs.NEVER}, id="Jobs"),
+        pytest.param(Subject(PodBlock.JOB_RUNNING, "a"), {"owner": "Job/x"}, {}, {}, id="a running Job"),
+        pytest.param(Subject(PodBlock.TOO_FEW_AVAILABLE, "a"), {},
+                     {"workloads": {"default/ReplicaSet/web": Workload("default/ReplicaSet/web", 4, 3)}}, {},
+                     id="replicas that are away"),
+        pytest.param(Subject(PodBlock.GRACE_TOO_LONG, "a"), {"grace_seconds": 3600}, {}, {}, id="a long grace"),
+        pytest.param(Subject(PodBlock.TOLERATES_DRAIN_TAINT, "default/ReplicaSet/web"),
+                     {"tolerations": (Toleration(operator="Exists"),)}, {}, {}, id="a wide toleration"),
+        pytest.param(Subject(PodBlock.NAMES_ITS_NODE, "default/ReplicaSet/web"),
+                     {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, {}, {}, id="its node's name"),
+        pytest.param(Subject(PodBlock.SCHEDULING_GATES, "default/ReplicaSet/web"), {"scheduling_gates": ("g",)}, {}, {},
+                     id="scheduling gates"),
+        pytest.param(Subject(Unremovable.POOL_DISABLED, "a"), {}, {}, {"enabled": False}, id="a disabled pool"),
+        pytest.param(Subject(Unremovable.NOT_AUTOSCALED, "a"), {},
+                     {"pools": {"a": NodePool("a", autoscaled=False)}}, {}, id="a pool that is not autoscaled"),
+        pytest.param(Subject(Unremovable.POOL_AT_MINIMUM, "a"), {}, {"pools": {"a": NodePool("a", min_total=2)}}, {},
+                     id="a pool's minimum"),
+        pytest.param(Subject(Unremovable.RESOURCE_MINIMUM), {}, {"minimum": resources(cpu=8)}, {}, id="a CPU minimum"),
+        pytest.param(Subject(Unremovable.NOT_EMPTY, "a"), {}, {},
+                     {"consolidation_policy": ConsolidationPolicy.WHEN_EMPTY}, id="WhenEmpty"),
+        pytest.param(Subject(Unremovable.CPU_ABOVE_LIMIT, "a"), {}, {}, {"cpu_limit": Fraction(1, 100)}, id="CPU"),
+        pytest.param(Subject(Unremovable.MEMORY_ABOVE_LIMIT, "a"), {}, {}, {"memory_limit": Fraction(1, 100)},
+                     id="memory limit"),
+        pytest.param(Subject(Unremovable.CONSOLIDATION_OFF, "a"), {}, {}, {"consolidate_after": None}, id="Never"),
+        pytest.param(Subject(Unremovable.TOO_FEW_UNDERUTILIZED, "a"), {}, {}, {"required_count": 5}, id="count"),
+        pytest.param(Subject(Unremovable.NO_EXCESS, "a"), {}, {}, {"excess_threshold": Fraction(5)}, id="excess"),
+        pytest.param(Subject(Unremovable.SAVING_TOO_SMALL, "a"), {}, {}, {"minimum_saving": Fraction(900)}, id="money"),
+        pytest.param(Subject(Unremovable.PAUSED), {}, {}, {"cluster_wide": {"paused": True}}, id="a pause"),
+        pytest.param(Subject(Unremovable.MINIMUM_NODES), {}, {}, {"cluster_wide": {"minimum_nodes": 2}}, id="minimum"),
+        pytest.param(Subject(Unremovable.MINIMUM_NON_TAINTED), {}, {},
+                     {"cluster_wide": {"minimum_non_tainted_nodes": 2}}, id="minimum without taints"),
+    ],
+)  # fmt: skip
+def test_what_alone_keeps_a_node_is_found_and_frees_it(
+    subject: Subject, moving: dict[str, Any], changes: dict[str, Any], rules: dict[str, Any]
+) -> None:
+    found = _freed(cluster(TWO, [pod("p", on="n1", **{**HALF, **moving}), KEEPS], **changes), policy(**rules))
+    freed = [(each.subject, each.nodes) for each in found.freed if each.saving]
+    assert (found.base.rest.gone, freed) == (0, [(subject, 1)])
+
+
+@pytest.mark.parametrize(
+    ("subject", "own"),
+    [
+        pytest.param(Subject(Unremovable.CORDONED_BY_OTHER, "n1"), {"unschedulable": True}, id="a cordon"),
+        pytest.param(Subject(Unremovable.TAINTED, "a", "mine"), {"taints": (taint("mine"),)}, id="a taint"),
+        pytest.param(Subject(Unremovable.SCALE_DOWN_DISABLED, "n1"),
+                     {"annotations": {names.SCALE_DOWN_DISABLED: "true"}}, id="an annotation"),
+    ],
+)  # fmt: skip
+def test_what_is_said_on_a_node_is_found_and_frees_it(subject: Subject, own: dict[str, Any]) -> None:
+    found = _freed(cluster([node("n1", **own), node("n2")], [pod("p", on="n1", **HALF), KEEPS]))
+    assert [(each.subject, each.nodes) for each in found.freed] == [(subject, 1)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "spec"),
+    [
+        pytest.param(Exclusion.SELECTOR, {"node_selector": {"disk": "ssd"}}, id="a selector"),
+        pytest.param(Exclusion.ANTI_AFFINITY, {"anti_affinity": (PodTerm(HOST, WEB, ("default",)),)}, id="apart"),
+        pytest.param(Exclusion.AFFINITY, {"affinity": (PodTerm(HOST, LabelSelector((Requirement("x", "Exists"),)),
+                                                               ("default",)),)}, id="company"),
+        pytest.param(Exclusion.HOST_PORT, {"host_ports": (HostPort("TCP", 80),)}, id="a port"),
+        pytest.param(Exclusion.SPREAD, {"hard_spread": (SpreadConstraint(ZONE, WEB),)}, id="spread"),
+    ],
+)  # fmt: skip
+def test_a_rule_of_placement_that_alone_leaves_a_pod_no_place_is_found_and_frees_its_node(
+    rule: Exclusion, spec: dict[str, Any]
+) -> None:
+    other = pod("k", on="n2", owner="StatefulSet/db", labels={"app": "web"}, host_ports=(HostPort("TCP", 80),),
+                annotations={names.SAFE_TO_EVICT: "false"}, **SMALL)  # fmt: skip
+    nodes = [node("n1", labels={"disk": "ssd"}), node("n2", zone="y")]
+    found = _freed(cluster(nodes, [pod("p", on="n1", **SMALL, **spec), other]))
+    assert (Subject(rule, "default/ReplicaSet/web"), 1) in [(each.subject, each.nodes) for each in found.freed]
+
+
+def test_headroom_is_tried_where_room_alone_is_short() -> None:
+    pods = [pod("p", on="n1", **HALF), pod("k", on="n2", cpu=1.7, owner="StatefulSet/k", **KEPT)]
+    found = _freed(cluster(TWO, pods), policy(headroom_percent=5, cpu_limit=Fraction(1)))
+    assert _told(found) == {"room": 1}
+
+
+def test_two_things_that_keep_one_node_are_no_single_change() -> None:
+    picture = cluster([replace(TWO[0], unschedulable=True), TWO[1]], [pod("p", on="n1", owner=None), KEEPS])
+    assert _told(_freed(picture)) == {}
+
+
+def test_two_pods_of_one_workload_are_one_change() -> None:
+    kind: dict[str, Any] = {"annotations": {names.SAFE_TO_EVICT: "false"}, **SMALL}
+    pods = [pod(f"p{at}", on=f"n{at}", **kind) for at in (1, 2, 3)]
+    found = _freed(cluster([node(f"n{at}") for at in range(1, 5)], pods))
+    assert found.freed[0].subject == Subject(PodBlock.NOT_SAFE_TO_EVICT, "default/ReplicaSet/web")
+    assert (found.base.rest.gone, found.freed[0].nodes, len(found.freed[0].held.nodes)) == (1, 2, 3)
+
+
+def test_a_change_without_room_for_what_it_lets_go_frees_nothing() -> None:
+    pods = [pod("p", on="n1", cpu=3, annotations={"karpenter.sh/do-not-disrupt": "true"}), pod("q", on="n2", cpu=2.5)]
+    found = _freed(cluster([*TWO, node("n3")], [*pods, pod("r", on="n3", cpu=2.5)]), policy(cpu_limit=Fraction(1)))
+    assert _told(found)["do_not_disrupt default/ReplicaSet/web"] == 0
+
+
+def test_where_the_bound_leaves_nothing_nothing_is_tried() -> None:
+    """More than one node's CPU is asked for, so that both stay whatever is changed."""
+    pods = [pod("p", on="n1", annotations={"karpenter.sh/do-not-disrupt": "true"}, **HALF), pod("q", on="n2", cpu=2.5)]
+    found = _freed(cluster(TWO, pods))
+    assert [each.subject.reason for each in found.hopeless] == [PodBlock.DO_NOT_DISRUPT]
+    assert (found.freed, found.left) == ((), ())
+
+
+def test_what_frees_most_money_comes_first_and_so_many_are_tried() -> None:
+    rows = [("n1", "e2-standard-4"), ("n2", "e2-standard-16"), ("n3", "e2-standard-8")]
+    nodes = [node(name, machine=machine) for name, machine in rows]
+    pods = [pod(f"p-{name}", on=name, owner=None, **SMALL) for name, _ in rows]
+    found = _freed(cluster([*nodes, node("n4")], pods), most=2)
+    assert [each.subject.object for each in found.freed] == ["default/p-n2", "default/p-n3"]
+    assert found.freed[0].saving > found.freed[1].saving > 0
+    assert [each.subject.object for each in found.left] == ["default/p-n1"]
+
+
+CLOCK: Final = [
+    pytest.param({"windows": (Schedule("0 3 * * *", timedelta(hours=1)),)}, id="a window that is shut"),
+    pytest.param({"minimum_node_age": timedelta(days=100), "minimum_pod_age": timedelta(days=1)}, id="ages"),
+]
+
+
+@pytest.mark.parametrize("rules", CLOCK)
+def test_what_time_opens_is_no_reason(rules: dict[str, Any]) -> None:
+    """It counts as reached, for at rest it has opened."""
+    found = _freed(cluster(TWO, [pod("p", on="n1", **HALF), KEEPS]), policy(**rules))
+    assert (found.base.rest.gone, found.freed) == (1, ())
+
+
+def test_a_pool_without_any_window_is_no_single_change() -> None:
+    found = _freed(cluster(TWO, [pod("p", on="n1", **HALF), KEEPS]), policy(windows=()))
+    assert (found.base.rest.gone, found.freed) == (0, ())
+
+
+def test_a_lift_changes_nothing_else() -> None:
+    pods = [pod("p", on="n1", owner=None), pod("q", on="n2", owner=None)]
+    situation = _situation(cluster(TWO, pods))
+    before = {each.node.name: each.blockers for each in assess_nodes(situation)}
+    after = {
+        each.node.name: each.blockers
+        for each in assess_nodes(lifted(situation, Subject(PodBlock.NOT_REPLICATED, "default/p")))
+    }
+    assert (after["n1"], after["n2"]) == ((), before["n2"])
+    assert {each.node.name: each.blockers for each in assess_nodes(situation)} == before
+
+
+def test_how_far_it_is_is_told_as_it_goes() -> None:
+    heard: list[tuple[int, int]] = []
+    picture = cluster(TWO, [KEEPS, pod("p", on="n1", owner=None)])
+    why_not(_situation(picture), {}, PRICES, 9, lambda *at: heard.append(at))
+    assert heard[:2] == [(0, 1), (1, 1)]
+    assert heard[-1][0] == heard[-1][1]
+
+
+def test_only_what_is_there_is_tried() -> None:
+    assert subjects(_situation(cluster([node("n1")])), PRICES) == ()
+
+
+def test_what_keeps_a_node_now_and_not_alone_at_rest_is_named_and_not_tried() -> None:
+    """n1 takes what leaves n2, and is as full then as the policy lets it be."""
+    never = pdb("db", allowed=0, max_unavailable=Limit(count=0), app="db")
+    pods = [pod("p", on="n1", labels={"app": "db"}, **HALF), pod("q", on="n2", cpu=1)]
+    found = _freed(cluster(TWO, pods, disruption_budgets=(never,)))
+    assert (found.base.rest.gone, found.freed) == (1, ())
+    assert [each.subject for each in found.passing] == [Subject(PodBlock.PDB_NEVER_ALLOWS, "default/db")]
+
+
+@examples(15)
+@given(
+    seed=st.integers(0, 10_000),
+    nodes=st.integers(3, 14),
+    fill=st.sampled_from((0.3, 0.5, 0.7)),
+    profile=st.sampled_from(("BALANCED", "OPTIMIZE_UTILIZATION")),
+)
+def test_its_base_is_the_ladders_rung_and_no_change_is_worth_more_than_the_bound_leaves(
+    seed: int, nodes: int, fill: float, profile: str
+) -> None:
+    snapshot = replace(picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
+    situation = _situation(snapshot, Policy(other_pools=PoolPolicy(enabled=True)))
+    found, told = why_not(situation, {}, PRICES, 5), ladder(situation, {}, PRICES)
+    rest = found.base.rest.snapshot.nodes
+    assert (len(rest), PRICES.of_all(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
+    for each in found.freed:
+        assert 0 <= each.saving <= PRICES.of_all(rest)
+        assert (each.saving > 0) or each.nodes == 0
+
+
+@pytest.mark.parametrize("pool", [NodePool("a", min_per_zone=2), NodePool("a", min_total=2)])
+def test_without_a_pools_minimum_neither_its_zones_nor_its_total_keep_a_node(pool: NodePool) -> None:
+    """GKE's --min-nodes is a minimum of each zone."""
+    situation = Situation(cluster([node("n1"), node("n2")], pools={"a": pool}), ClusterState(), policy())
+
+    without = lifted(situation, Subject(Unremovable.POOL_AT_MINIMUM, "a"))
+
+    assert (without.snapshot.pools["a"].min_per_zone, without.snapshot.pools["a"].min_total) == (0, 0)
+
+
+def _at_rest(picture: Snapshot) -> PolicyAtRest:
+    return policy_at_rest(_situation(picture, policy(cpu_limit=Fraction(1))), {}, PRICES)
+
+
+def test_what_goes_without_a_change_too_is_no_merit_of_one() -> None:
+    """The rounds ended before the empty node went; only one node takes the pod that the change lets go: that one."""
+    kept = pod("p", on="n1", cpu=3, annotations={"karpenter.sh/do-not-disrupt": "true"})
+    base = _at_rest(cluster([*TWO, node("n3")], [kept, pod("q", on="n2", cpu=2.5)]))
+    found = freed_from(replace(base, rest=base.start, settled=False), 9)
+
+    assert [(each.subject.reason, each.nodes, each.saving) for each in found.freed] == [(PodBlock.DO_NOT_DISRUPT, 0, 0)]
+
+
+@pytest.mark.parametrize(("rounds", "is_rest", "left"), [(3, True, 600), (3, True, 3), (2, False, 2), (1, False, 1)])
+def test_a_change_is_followed_for_no_more_rounds_than_all_changes_have(rounds: int, is_rest: bool, left: int) -> None:
+    """The budget lets one pod go at a time: two rounds, and one in which nothing more goes."""
+    never = pdb("db", allowed=0, max_unavailable=Limit(count=0), app="db")
+    pods = [pod(f"p{n}", on=f"n{n}", owner="ReplicaSet/db", **HALF) for n in range(3)]
+    nodes = [*(node(f"n{n}") for n in range(3)), node("big", cpu=16)]
+    full = pod("full", on="big", cpu=9, owner="ReplicaSet/full")
+    base = _at_rest(cluster(nodes, [*pods, full], disruption_budgets=(never,)))
+    found = freed_from(replace(base, size=replace(base.size, in_all=left)), 9)
+
+    assert [(each.rounds, each.is_rest) for each in found.freed] == [(rounds, is_rest)]

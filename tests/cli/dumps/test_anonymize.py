@@ -1,0 +1,250 @@
+"""A dump under other names: the same plan, word for word but for the names, and nothing that its owner wrote."""
+
+import json
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from functions.cli.analysis.potential import potential
+from functions.cli.dumps import read_dump
+from functions.cli.dumps.anonymize.files import Table, anonymized
+from functions.cli.dumps.anonymize.objects import KINDS
+from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
+from functions.cli.dumps.kinds import OPTIONAL, RESOURCES
+from shared.adapters.prices import load
+from shared.answers import PoolsReading
+from shared.core.cluster.storage import claim_keys
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.plan import Plan, Potential
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from shared.errors import BadDump
+from shared.store.snapshots import snapshot_of
+from tests.builders import policy
+from tests.cli.dumps.rich_dump import OWN, rich_dump
+from tests.cli.dumps.test_reading import FULL_POD, a_node, a_pod, anything, listed, places, spoilt, write
+
+EAGER = replace(policy(), other_pools=policy(max_nodes_per_pass=20).pool("a"))
+
+
+def under_other_names(path: Path) -> tuple[Path, Table]:
+    found = anonymized([path])
+    out = path.with_suffix(".anonymous.json")
+    out.write_bytes(b"".join(found.pieces))
+    return out, found.table
+
+
+def planned(path: Path) -> tuple[Plan, Potential]:
+    reading, now = read_dump([path])
+    snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), now, now)
+    situation = Situation(snapshot, ClusterState(), EAGER)
+    return make_plan(situation, {}, load()), potential(situation, load())
+
+
+@dataclass(frozen=True)
+class Names:
+    """Gives back the name that a pseudonym stands for."""
+
+    table: Table
+
+    def of(self, sort: str, pseudonym: str) -> str:
+        return {new: old for old, new in self.table.get(sort, {}).items()}.get(pseudonym, pseudonym)
+
+    def thing(self, key: str) -> str:
+        """Return a pod's or a workload's key, or a pool's name."""
+        namespace, *rest = key.split("/")
+        if not rest:
+            return self.of("pool", key)
+        return "/".join((self.of("namespace", namespace), *rest[:-1], self.of("workload", self.of("pod", rest[-1]))))
+
+
+PLAIN = Names({})
+
+
+def told(plan: Plan, most: Potential, names: Names) -> dict[str, Any]:
+    """Return what a plan says, under the names that are given."""
+    return {
+        "decisions": [
+            (names.of("node", each.name), names.of("pool", each.pool), each.verdict, each.cpu_ratio, each.memory_ratio,
+             each.score, each.drain and (each.drain.rounds, each.drain.most),
+             [(blocker.reason, names.thing(blocker.object)) for blocker in each.blockers])
+            for each in plan.decisions
+        ],
+        "orders": [
+            (names.of("node", order.node), order.reason, order.saving, moves(order.moves, names))
+            for order in plan.orders
+        ],
+        "potential": ([names.of("node", each) for each in most.nodes], most.saving, moves(most.moves, names)),
+        "sums": (plan.cost, plan.pods),
+    }  # fmt: skip
+
+
+def moves(given: Any, names: Names) -> list[tuple[str, str]]:
+    return [(names.thing(each.pod), names.of("node", each.node)) for each in given]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_plan_is_the_same_but_for_the_names(seed: int, tmp_path: Path) -> None:
+    original = write(tmp_path / "dump.json", listed(*rich_dump(seed)))
+    anonymous, table = under_other_names(original)
+
+    assert told(*planned(anonymous), Names(table)) == told(*planned(original), PLAIN)
+
+
+TOKEN_OF_A_NAME = re.compile(r"(a-)?[a-z]+(-object)?-[0-9]+")
+OWN_NOTE = "acme.io/note"
+
+
+def as_words(value: Any, names: dict[str, str]) -> Any:
+    """Return what was read under the names that are given, sets in their order; of numbers only that they are some."""
+    if isinstance(value, dict):
+        found = {as_words(key, names): as_words(each, names) for key, each in value.items() if key != OWN_NOTE}
+        return found | {key: sorted(found[key]) for key in ("amounts", "controlled", "values") if found.get(key)}
+    if isinstance(value, list | tuple):
+        return [as_words(each, names) for each in value]
+    if not isinstance(value, str):
+        return value
+    if value.isdigit() or value == "because acme":
+        return "#" if value.isdigit() else "other"
+    return TOKEN_OF_A_NAME.sub(lambda found: names.get(found[0], found[0]), value)
+
+
+def plain_values(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return sorted(value) if isinstance(value, set | frozenset) else str(value)
+
+
+def read_as_words(path: Path, names: dict[str, str]) -> Any:
+    reading, now = read_dump([path])
+    pods = sorted(reading.pods, key=lambda pod: pod.key)
+    rows = {
+        "nodes": [replace(each, resource_version="") for each in reading.nodes],
+        "pods": pods,
+        "budgets": reading.disruption_budgets,
+        "namespaces": reading.namespaces,
+        "workloads": reading.workloads,
+        "storage": reading.storage,
+        "autoscalers": reading.autoscalers,
+        "buffers": reading.buffers,
+        "limits": reading.limits,
+        "claimed": [key in reading.storage.claims for pod in pods for key in claim_keys(pod)],
+        "now": now,
+    }
+    return as_words(json.loads(json.dumps(msgspec.to_builtins(rows, enc_hook=plain_values), sort_keys=True)), names)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_that_is_read_is_the_same_but_for_the_names(seed: int, tmp_path: Path) -> None:
+    original = write(tmp_path / "dump.json", listed(*rich_dump(seed, pods=120)))
+    anonymous, table = under_other_names(original)
+    back = {new: old for rows in table.values() for old, new in rows.items()}
+    assert read_as_words(anonymous, back) == read_as_words(original, {})
+
+
+def test_the_generated_clusters_plan_something() -> None:
+    """Of plans in which nothing goes and nothing stays for a rule, the law above would say nothing."""
+    reasons: set[str] = set()
+    for seed in range(12):
+        path = Path(tempfile.mkdtemp()) / "dump.json"
+        plan, most = planned(write(path, listed(*rich_dump(seed))))
+        reasons |= {blocker.reason for each in plan.decisions for blocker in each.blockers}
+        reasons |= {"an order" for _ in plan.orders} | {"a move" for _ in most.moves}
+    assert {"an order", "a move", "not_safe_to_evict", "foreign_scheduler", "local_storage"} <= reasons, reasons
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_that_the_owner_wrote_is_left(seed: int, tmp_path: Path) -> None:
+    original = write(tmp_path / "dump.json", listed(*rich_dump(seed)))
+    anonymous, _ = under_other_names(original)
+    assert OWN in original.read_text()
+    assert [line for line in anonymous.read_text().splitlines() if OWN in line.lower()] == []
+
+
+def test_no_name_label_or_annotation_of_the_original_is_left(tmp_path: Path) -> None:
+    objects = rich_dump(3)
+    original = write(tmp_path / "dump.json", listed(*objects))
+    anonymous, table = under_other_names(original)
+    written = anonymous.read_text()
+    kept = {*KINDS, "kube-system"}
+    assert [name for names in table.values() for name in names if name not in kept and f'"{name}"' in written] == []
+
+
+def test_equal_dumps_give_equal_pseudonyms(tmp_path: Path) -> None:
+    objects = rich_dump(1)
+    first, _ = under_other_names(write(tmp_path / "a.json", listed(*objects)))
+    second, _ = under_other_names(write(tmp_path / "b.json", listed(*objects)))
+    assert first.read_bytes() == second.read_bytes()
+
+
+TOKEN = {"name": "kube-api-access-abcde", "projected": {"sources": []}}
+OWN_VOLUME = {"name": "kube-api-access-acme1", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
+
+
+def test_the_volume_of_every_pod_s_token_keeps_one_name(tmp_path: Path) -> None:
+    pods = [
+        a_pod(f"p{each}", volumes=[{**TOKEN, "name": f"kube-api-access-{each:05}"}, OWN_VOLUME]) for each in range(3)
+    ]
+    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(a_node(), *pods)))
+    reading, _ = read_dump([anonymous])
+    assert {pod.spec.volumes[0].kind for pod in reading.pods} == {"projected"}
+    assert len({pod.spec for pod in reading.pods}) == 1
+
+
+OBJECTS = [*rich_dump(2, 2, 12), FULL_POD]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(item=st.sampled_from(OBJECTS), place=places, value=anything)
+def test_no_spoilt_object_ends_in_anything_but_a_sentence(
+    tmp_path: Path, item: dict[str, Any], place: list[int], value: Any
+) -> None:
+    path = write(tmp_path / "dump.json", listed(a_node("whole"), spoilt(item, place, value)))
+    try:
+        under_other_names(path)
+    except BadDump as fault:
+        assert str(fault).startswith(f"{path}: ")  # noqa: PT017 - either way is right
+
+
+def test_every_kind_that_a_plan_reads_has_another_name() -> None:
+    assert set(KINDS) == {*RESOURCES, *OPTIONAL}
+
+
+def test_numbers_that_are_compared_keep_their_order() -> None:
+    """Not the order of a set, which is that of small numbers only."""
+    names, numbers = Gathering(), (1_000_000, 17, 4_096, 64, 999)
+    names.compares("size")
+    for number in numbers:
+        names.value("size", str(number))
+    hidden = Pseudonyms(names)
+
+    assert sorted(numbers, key=lambda number: int(hidden.value("size", str(number)))) == sorted(numbers)
+
+
+def test_versions_of_kubelets_are_kept(tmp_path: Path) -> None:
+    """A pod goes to no older one."""
+    row = a_node()
+    row["status"] = {**row["status"], "nodeInfo": {"kubeletVersion": "v1.33.4-gke.1", "machineID": OWN}}
+    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(row)))
+
+    reading, _ = read_dump([anonymous])
+
+    assert [each.version for each in reading.nodes] == ["1.33.4-gke.1"]
+
+
+def test_the_grace_of_pods_is_kept(tmp_path: Path) -> None:
+    """By it a drain's time is told."""
+    patient = a_pod(terminationGracePeriodSeconds=75)
+    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(a_node(), patient)))
+
+    reading, _ = read_dump([anonymous])
+
+    assert [each.spec.grace_seconds for each in reading.pods] == [75]

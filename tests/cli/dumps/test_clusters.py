@@ -1,0 +1,171 @@
+"""Two clusters are never read as one, whatever files they come in; one cluster stays one."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.cli.dumps import read_dump, read_dumps
+from functions.cli.dumps.homes import NodePlace, NodePlaceMeta, NodePlaceSpec, home_of
+from shared.core.cluster.names import KUBE_SYSTEM, POOL_LABEL
+from shared.errors import BadDump
+from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
+
+POOL = "web-pool"
+
+
+def node(name: str, *, project: str = "shop", zone: str = "europe-west4-a", pool: str = POOL) -> dict[str, Any]:
+    found = a_node(name)
+    found["metadata"]["labels"] = {POOL_LABEL: pool}
+    found["spec"]["providerID"] = f"gce://{project}/{zone}/{name}"
+    return found
+
+
+def named(cluster: str, number: int, pool: str = POOL) -> str:
+    return f"gke-{cluster}-{pool}-1a2b3c4d-{number:04}"
+
+
+def kube_system(uid: str) -> dict[str, Any]:
+    return {"kind": "Namespace", "metadata": {"name": KUBE_SYSTEM, "uid": uid}}
+
+
+def elsewhere(number: int) -> dict[str, Any]:
+    return a_node(f"ip-10-0-0-{number}.internal")
+
+
+def on(node: str, name: str = "web-1") -> dict[str, Any]:
+    found = a_pod(name)
+    found["spec"]["nodeName"] = node
+    return found
+
+
+PROD, PROD_2, STAGE = node(named("prod", 1)), node(named("prod", 2)), node(named("stage", 1))
+BUDGET = {"kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"selector": {}}}
+IN_US = node(named("prod", 9), zone="us-central1-a")
+THEIRS = node(named("prod", 9), project="other")
+TRUNCATED = node("gke-prod-europe-and-m-api-1a2b3c4d-0001", pool="api")
+CUT_SHORT = node("gke-prod-europe-memory-optimi-1a2b3c4d-0001", pool="memory-optimised")
+
+
+@pytest.mark.parametrize(
+    ("expected", "documents"),
+    [
+        pytest.param([1, 1], ([PROD], [STAGE]), id="two names"),
+        pytest.param([2], ([PROD], [PROD_2]), id="one name, its nodes printed in two goes"),
+        pytest.param([1, 1], ([PROD], [IN_US]), id="one name in two regions"),
+        pytest.param([1, 1], ([PROD], [THEIRS]), id="one name in two projects"),
+        pytest.param([2], ([PROD], [node(named("prod", 9), zone="europe-west4-b")]), id="two zones of a region"),
+        pytest.param([1, 1], ([PROD, kube_system("a")], [PROD_2, kube_system("b")]), id="one name, two kube-systems"),
+        pytest.param([1, 1], ([elsewhere(1), kube_system("a")], [elsewhere(1), kube_system("b")]),
+                     id="elsewhere, the same addresses, two kube-systems"),
+        pytest.param([2], ([elsewhere(1), kube_system("a")], [elsewhere(2), kube_system("a")]),
+                     id="elsewhere, one kube-system"),
+        pytest.param([1, 1], ([elsewhere(1)], [elsewhere(2)]), id="elsewhere, nothing in common"),
+        pytest.param([2], ([elsewhere(1)], [elsewhere(1), elsewhere(2)]), id="elsewhere, printed twice"),
+        pytest.param([2], ([TRUNCATED], [CUT_SHORT]), id="one long name, cut at two places"),
+        pytest.param([2, 1], ([PROD], [STAGE], [PROD_2]), id="three files of two clusters"),
+    ],
+)  # fmt: skip
+def test_clusters_are_told_apart(expected: list[int], documents: tuple[list[Any], ...], tmp_path: Path) -> None:
+    files = [write(tmp_path / f"{number}.json", listed(*items)) for number, items in enumerate(documents)]
+    assert [len(each.reading.nodes) for each in read_dumps(files)] == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "documents"),
+    [
+        pytest.param({"prod": ["a"], "stage": ["b"]},
+                     {"n.json": [PROD], "m.json": [STAGE], "p.json": [on(named("prod", 1), "a")],
+                      "q.json": [on(named("stage", 1), "b")]}, id="by the nodes that they run on"),
+        pytest.param({"prod": ["a"], "stage": []},
+                     {"n.json": [PROD, kube_system("u")], "m.json": [STAGE], "p.json": [on("", "a"), kube_system("u")]},
+                     id="by kube-system"),
+        pytest.param({"prod": [], "stage": ["a"]},
+                     {"prod/n.json": [PROD], "stage/n.json": [STAGE], "stage/p.json": [on("", "a")]},
+                     id="by the folder"),
+    ],
+)  # fmt: skip
+def test_pods_printed_by_themselves_go_to_their_cluster(
+    expected: dict[str, list[str]], documents: dict[str, list[Any]], tmp_path: Path
+) -> None:
+    for name, items in documents.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path / name, listed(*items))
+    found = read_dumps([tmp_path / name for name in documents])
+    assert {each.home.name: [pod.name for pod in each.reading.pods] for each in found} == expected
+
+
+def test_several_lists_in_one_file_are_told_apart_too(tmp_path: Path) -> None:
+    both = write(tmp_path / "both.json", listed(PROD), listed(BUDGET), listed(STAGE))
+    with pytest.raises(BadDump, match=r"does not tell which of 2 clusters it is of"):
+        read_dumps([both])
+    assert len(read_dumps([write(both, listed(PROD), listed(STAGE))])) == 2
+
+
+def test_what_no_plan_reads_may_be_of_any_cluster(tmp_path: Path) -> None:
+    service = {"kind": "Service", "metadata": {"name": "web"}}
+    files = [write(tmp_path / f"{number}.json", listed(each)) for number, each in enumerate((PROD, STAGE, service))]
+    assert len(read_dumps(files)) == 2
+
+
+@pytest.mark.parametrize(
+    ("expected", "items"),
+    [
+        pytest.param("holds nodes of two clusters, prod europe-west4 shop and stage europe-west4 shop, in one list",
+                     [PROD, STAGE], id="two names"),
+        pytest.param("holds nodes of two clusters", [PROD, IN_US], id="two regions"),
+        pytest.param("holds the namespace kube-system of two clusters",
+                     [elsewhere(1), kube_system("a"), kube_system("b")], id="two kube-systems"),
+    ],
+)  # fmt: skip
+def test_a_list_of_two_clusters_is_refused(expected: str, items: list[Any], tmp_path: Path) -> None:
+    path = write(tmp_path / "both.json", listed(*items))
+    with pytest.raises(BadDump) as fault:
+        read_dumps([path])
+    assert str(fault.value).startswith(f"{path}: {expected}")
+    assert "print each cluster into a file or folder of its own" in str(fault.value)
+
+
+def test_where_one_cluster_is_wanted_several_are_named(tmp_path: Path) -> None:
+    files = [write(tmp_path / name, listed(each)) for name, each in (("a.json", PROD), ("b.json", STAGE))]
+    with pytest.raises(BadDump, match=r"of 2 clusters \(prod europe-west4 shop, stage europe-west4 shop\)"):
+        read_dump(files)
+
+
+@pytest.mark.parametrize(
+    ("expected", "name", "pool"),
+    [
+        pytest.param("prod", "gke-prod-web-pool-1a2b3c4d-x1y2", "web-pool", id="plain"),
+        pytest.param("prod-eu", "gke-prod-eu-default-pool-1a2b3c4d-x1y2", "default-pool", id="a name with hyphens"),
+        pytest.param("prod", "gke-prod-nap-e2-standard-1a2b3c4d-x1y2", "nap-e2-standard-4-1x2y", id="the pool is cut"),
+        pytest.param("", "gke-tpu-1a2b3c4d-x1y2", "v5e", id="a TPU slice has neither"),
+        pytest.param("", "gke-prod-web-pool-1a2b3c4d-x1y2", "", id="no pool"),
+        pytest.param("", "ip-10-0-0-1.internal", "web-pool", id="another cloud's"),
+    ],
+)
+def test_a_node_s_name_tells_its_cluster(expected: str, name: str, pool: str) -> None:
+    assert home_of(NodePlace(NodePlaceMeta(name, {POOL_LABEL: pool}), NodePlaceSpec())).name == expected
+
+
+def test_storage_of_several_files_is_put_together(tmp_path: Path) -> None:
+    def attached(volume: str) -> dict[str, Any]:
+        spec = {"attacher": "pd", "nodeName": named("prod", 1), "source": {"persistentVolumeName": volume}}
+        return {"kind": "VolumeAttachment", "metadata": {"name": volume}, "spec": spec}
+
+    uses = on(named("prod", 1))
+    uses["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    files = [
+        write(tmp_path / "a.json", listed(PROD, uses, attached("one"))),
+        write(tmp_path / "b.json", listed(attached("two"), attached("one"))),
+    ]
+    (found,) = read_dumps(files)
+    assert {each.volume for each in found.reading.storage.attachments[named("prod", 1)]} == {"one", "two"}
+
+
+def test_what_is_read_is_told_as_it_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", listed(PROD, *(on(named("prod", 1), f"p{each}") for each in range(3_000))))
+    told: list[int] = []
+    read_dumps([path], told.append)
+    assert (sum(told), len([each for each in told if each]) > 2) == (path.stat().st_size, True)
+    assert json.loads(path.read_text())

@@ -1,0 +1,120 @@
+"""Two prints of one cluster are not added up: of what both hold, the newer counts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.cli.dumps import DumpedCluster, read_dumps
+from shared.core.cluster.names import KUBE_SYSTEM
+from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
+
+EARLY, LATE = "2026-03-04T10:00:00Z", "2026-03-04T11:00:00Z"
+Object = dict[str, Any]
+
+
+def at(time: str, *objects: Object) -> list[Object]:
+    """What was printed at that time: a namespace was made then."""
+    stamp = {"kind": "Namespace", "metadata": {"name": f"made-{time}", "creationTimestamp": time}}
+    return [*objects, stamp]
+
+
+def node(name: str) -> Object:
+    return a_node(name)
+
+
+def on(node: str, name: str, namespace: str = "default") -> Object:
+    found = a_pod(name, nodeName=node)
+    found["metadata"] |= {"namespace": namespace, "uid": f"uid-{name}-{node}"}
+    return found
+
+
+def system(node: str) -> Object:
+    return on(node, f"logs-{node}", KUBE_SYSTEM)
+
+
+def budget(name: str, allowed: int) -> Object:
+    meta = {"name": name, "namespace": "default", "generation": 1}
+    return {"kind": "PodDisruptionBudget", "metadata": meta, "spec": {"selector": {}},
+            "status": {"disruptionsAllowed": allowed, "observedGeneration": 1}}  # fmt: skip
+
+
+def read(tmp_path: Path, *prints: list[Object]) -> DumpedCluster:
+    files = [write(tmp_path / f"{number}.json", listed(*objects)) for number, objects in enumerate(prints)]
+    (found,) = read_dumps(files)
+    (turned,) = read_dumps(files[::-1])
+    assert names(turned) == names(found)
+    return found
+
+
+def names(found: DumpedCluster) -> tuple[list[str], list[str]]:
+    reading = found.reading
+    return sorted(each.name for each in reading.nodes), sorted(f"{each.name}@{each.node}" for each in reading.pods)
+
+
+N1, N2 = node("n1"), node("n2")
+OWN: Object = {"kind": "Namespace", "metadata": {"name": KUBE_SYSTEM, "uid": "u"}}
+"""By which two files are of one cluster."""
+
+
+@pytest.mark.parametrize(
+    ("expected", "early", "late"),
+    [
+        pytest.param((["n1", "n2"], ["a@n2", "c@n1"]), [N1, N2, on("n1", "a"), on("n1", "b")],
+                     [N1, N2, on("n2", "a"), on("n1", "c")], id="pods were moved, ended and made"),
+        pytest.param((["n1"], ["b@n1"]), [N1, on("n1", "a")], [N1, on("n1", "b")], id="no pod is the same"),
+        pytest.param((["n2"], ["a@n2"]), [N1, on("n1", "a")], [N1, N2, on("n2", "a")][1:], id="no node is the same"),
+        pytest.param((["n1"], ["a@n1"]), [N1, N2, on("n1", "a"), on("n2", "b")], [N1, on("n1", "a")],
+                     id="a node is gone with its pod"),
+        pytest.param((["n1"], ["a@n1", "logs-n1@n1"]), [N1, on("n1", "a"), system("n1"), on("n1", "b", "gone")],
+                     [N1, on("n1", "a"), system("n1")], id="a namespace is gone"),
+        pytest.param((["n1"], ["a@n1", "b@n1", "c@n1", "d@n1", "logs-n1@n1"]),
+                     [N1, on("n1", "a"), *(on("n1", each, each) for each in "bcd"), system("n1")],
+                     [N1, on("n1", "a"), system("n1")], id="two namespaces of five"),
+    ],
+)  # fmt: skip
+def test_of_two_pictures_of_one_cluster_the_newer_counts(
+    expected: tuple[list[str], list[str]], early: list[Object], late: list[Object], tmp_path: Path
+) -> None:
+    found = read(tmp_path, at(EARLY, *early, OWN), at(LATE, *late, OWN))
+
+    assert names(found) == expected
+    assert [f"{each.time:%H}" for each in found.prints] == ["10", "11"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "early", "late"),
+    [
+        pytest.param((["n1"], ["a@n1", "b@n1"]), [N1, on("n1", "a")], [N1, on("n1", "b", "other")],
+                     id="each with a namespace of its own"),
+        pytest.param((["n1", "n2"], ["a@n1", "b@n2"]), [N1, on("n1", "a"), on("n2", "b")],
+                     [N2, on("n1", "a"), on("n2", "b")], id="each with the nodes of a pool and all pods"),
+        pytest.param((["n1"], ["a@n1", "b@n1"]), [N1, on("n1", "a"), on("n1", "b")], [on("n1", "b")],
+                     id="a pod was printed once more"),
+        pytest.param((["n1", "n2"], ["a@n1"]), [N1, N2, on("n1", "a")], [N1, N2, on("n1", "a")],
+                     id="nothing has changed, an empty node neither"),
+    ],
+)  # fmt: skip
+def test_what_was_printed_in_pieces_is_put_together(
+    expected: tuple[list[str], list[str]], early: list[Object], late: list[Object], tmp_path: Path
+) -> None:
+    found = read(tmp_path, at(EARLY, *early, OWN), at(LATE, *late, OWN))
+
+    assert (names(found), found.prints) == (expected, ())
+
+
+def test_a_kind_a_file_printed_twice_is_two_pictures_too(tmp_path: Path) -> None:
+    early = at(EARLY, N1, N2), at(EARLY, on("n1", "a"), system("n1"), system("n2"))
+    late = at(LATE, N1), at(LATE, on("n1", "b"), system("n1"))
+
+    assert names(read(tmp_path, *early, *late)) == (["n1"], ["b@n1", "logs-n1@n1"])
+
+
+def test_objects_of_other_kinds_are_the_newer_ones_where_these_were_printed(tmp_path: Path) -> None:
+    early, late = [N1, on("n1", "a"), budget("old", 0), budget("web", 0)], [N1, on("n1", "a")]
+
+    kept = read(tmp_path, at(EARLY, *early), at(LATE, *late))
+    newer = read(tmp_path, at(EARLY, *early), at(LATE, *late, budget("web", 1)))
+
+    assert {each.key for each in kept.reading.disruption_budgets} == {"default/old", "default/web"}
+    assert [(each.key, each.disruptions_allowed) for each in newer.reading.disruption_budgets] == [("default/web", 1)]
