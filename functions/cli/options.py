@@ -76,6 +76,15 @@ class Sort(StrEnum):
     REASON = "reason"
 
 
+class FleetSort(StrEnum):
+    """What the clusters of a fleet may be sorted by."""
+
+    NAME = "name"
+    COST = "cost"
+    SAVED = "saved"
+    STATE = "state"
+
+
 def instant(text: str) -> datetime:
     """Read a time with its zone, as RFC 3339 writes it.
 

@@ -9,7 +9,7 @@ from infra.local.autoscaler import Autoscaler
 from infra.local.clocks import ManualClock
 from infra.local.scenario.reading import Scenario
 from infra.local.simulated_gke import SimulatedGke
-from infra.local.world.world import World
+from infra.local.whole_world import World
 
 DAY = 86_400.0
 _STEP = 1.0

@@ -13,7 +13,7 @@ from infra.local.gke_api import GkeApi, ServedCluster
 from infra.local.scaling.client import ApiTransport, DirectTransport
 from infra.local.scenario.building import autoscaler_settings, build, pool_of, world_settings
 from infra.local.scenario.reading import Scenario
-from infra.local.world.world import World
+from infra.local.whole_world import World
 
 
 class SimulatedGke:
@@ -24,7 +24,7 @@ class SimulatedGke:
         self.clock = clock
         self.world = World(clock, world_settings(scenario))
         self.node_names = build(scenario, self.world)
-        self.api = KubeApi(self.world, token)
+        self.api = KubeApi(self.world.store, self.world.record, token)
         pools = {spec.name: pool_of(spec) for spec in scenario.pools}
         self.cluster = ServedCluster(scenario.cluster, pools, profile=scenario.profile)
         self.gke = GkeApi({self.cluster.name: self.cluster})

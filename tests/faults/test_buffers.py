@@ -6,8 +6,9 @@ from contextlib import contextmanager
 import pytest
 
 from infra.local.scaling.client import AGENT
-from shared.core.placement import cluster_arrays
+from shared.core.placement import buffer_demand, simulation
 from shared.core.placement.buffer_room import BufferRoom
+from shared.core.placement.cluster_arrays import ClusterArrays
 from tests.faults.history import History, run
 from tests.faults.mutants import swapped
 from tests.faults.oracle import breaches
@@ -29,7 +30,11 @@ def test_room_of_buffers_is_kept_and_the_rest_is_saved(setting: Setting) -> None
 @contextmanager
 def _blind() -> Iterator[None]:
     """Plan and prove as if there were no buffers."""
-    with swapped(cluster_arrays, "BufferRoom", lambda arrays, _: BufferRoom(arrays, ())):
+
+    def blind(arrays: ClusterArrays, _: object) -> BufferRoom:
+        return BufferRoom(arrays, ())
+
+    with swapped(simulation, "BufferRoom", blind), swapped(buffer_demand, "BufferRoom", blind):
         yield
 
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from infra.local.quantities import quantity, units
-from infra.local.selectors import fields_match, matches, text_matches
 from infra.local.world.kinds import Json
+from infra.local.world.selectors import fields_match, matches, text_matches
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from infra.local.scaling.utilisation import utilisation
 from infra.local.scaling.view import View, group_of, is_movable
 from infra.local.scenario.building import build, world_settings
 from infra.local.scenario.reading import ScenarioError, load, parse
+from infra.local.whole_world import World
 from infra.local.world.pods import is_ready, node_of
-from infra.local.world.world import World
 from tests.local.wait_until import wait_until
 
 CLUSTER = "projects/p/locations/l/clusters/c"

@@ -9,9 +9,9 @@ from infra.local.scaling.simulation import RemovalSimulation
 from infra.local.scaling.view import View
 from infra.local.scenario.building import build
 from infra.local.scenario.reading import Scenario
-from infra.local.scheduling.disks import SELECTED_NODE, disks_of
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import node_infos_of
+from infra.local.world.disks import SELECTED_NODE, disks_of
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_ready, is_unschedulable, node_of
 from tests.local.virtual_cluster import VirtualCluster, claim, disk, node, pod

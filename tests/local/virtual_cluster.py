@@ -6,9 +6,9 @@ from typing import Any
 from infra.local.api.server import KubeApi
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import HttpAnswer, HttpRequest
+from infra.local.whole_world import World, WorldSettings
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import KubeletTimes
-from infra.local.world.world import World, WorldSettings
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -79,7 +79,7 @@ class VirtualCluster:
         times = KubeletTimes((1.0, 1.0), settings.pop("shutdown", None), settings.pop("attach", 0.0))
         self.world = World(self.clock, WorldSettings(kubelet=times, node_boot=0.0, orphan_quarantine=5.0, **settings))
         self.store = self.world.store
-        self.api = KubeApi(self.world, token)
+        self.api = KubeApi(self.world.store, self.world.record, token)
         for item in [node()] if nodes is None else nodes:
             self.store.create("nodes", item, "test")
         self.run(1)

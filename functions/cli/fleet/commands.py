@@ -3,24 +3,14 @@
 Must not do anything but read what was typed.
 """
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from functions.cli.options import AssumeMarked, Currency, Discounts, Format, PolicyFile, PriceTable
+from functions.cli.options import AssumeMarked, Currency, Discounts, FleetSort, Format, PolicyFile, PriceTable
 
 _WHICH: Final = "Which clusters; all of them may be given together"
-
-
-class FleetSort(StrEnum):
-    """What the clusters may be sorted by."""
-
-    NAME = "name"
-    COST = "cost"
-    SAVED = "saved"
-    STATE = "state"
 
 
 def fleet(  # noqa: PLR0913 - each is something that a person may type

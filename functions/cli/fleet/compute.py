@@ -15,14 +15,13 @@ from functions.cli.files import read_policy, write_text
 from functions.cli.fleet import drawing
 from functions.cli.fleet.asked import FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.cluster_reading import SourceResult, read_source
-from functions.cli.fleet.commands import FleetSort
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
 from functions.cli.fleet.page import page
 from functions.cli.fleet.progress import FleetProgress
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.fleet.workers import MOST_JOBS, parts_of_clusters, read_all
-from functions.cli.options import Format
+from functions.cli.options import FleetSort, Format
 from functions.cli.plan.compute import PlanOptions
 from functions.cli.pricing import priced
 from shared.core.policy import Policy

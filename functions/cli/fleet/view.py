@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult
-from functions.cli.fleet.commands import FleetSort
 from functions.cli.fleet.installations import InstallationHealth, InstallationResult, Mode
 from functions.cli.fleet.names import is_of, parts_of
 from functions.cli.fleet.same_cluster import counted_once
 from functions.cli.format import count, monthly
+from functions.cli.options import FleetSort
 from functions.cli.plan import fleet
 from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
 from functions.cli.plan.legend import HOLDING, LegendEntry, WordKind

@@ -66,13 +66,15 @@ def write_report(asked: ReportRequest) -> None:
 def _extras(asked: ReportRequest, inputs: Inputs, ladder: Ladder | None) -> tuple[ExtraSection, ...]:
     if asked.days is None:
         return ()
+    from functions.cli.simulate.commands import JOB_MINUTES
     from functions.cli.simulate.compute import AS_IF, SimulateRequest, played_days
 
     own = (asked.sources.policy,) if asked.sources.policy else ()
     same = ladder if own or not asked.compared else None
     wanted = SimulateRequest(
-        asked.sources, (*own, *asked.compared), asked.days, None, 0, asked.demand, None, WEEKEND, "UTC", BOOT, None
-    )
+        asked.sources, (*own, *asked.compared), asked.days, None, 0, asked.demand, None, WEEKEND, "UTC", BOOT, None,
+        JOB_MINUTES,
+    )  # fmt: skip
     return (section(played_days(wanted, replace(inputs, notes=(AS_IF,))), same),)
 
 

@@ -27,7 +27,6 @@ from functions.cli.options import AnswerFormat, duration
 from functions.cli.pricing import basis, priced
 from functions.cli.reading_line import reading_line
 from functions.cli.simulate import as_json, cron_jobs, markdown, svg, table
-from functions.cli.simulate.commands import JOB_MINUTES
 from functions.cli.simulate.patterns import Hours, demand_of
 from functions.cli.simulate.synthetic import NAME, made_up
 from functions.cli.simulate.view import DaysView, PlayedDay
@@ -59,7 +58,7 @@ class SimulateRequest:
     time_zone: str
     boot: str
     picture: Path | None
-    job_minutes: int = JOB_MINUTES
+    job_minutes: int
 
 
 def show_days(asked: SimulateRequest, output: AnswerFormat) -> None:

@@ -30,8 +30,8 @@ from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
 from infra.local.world.deletion import delete_pod, end_namespace
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating
+from infra.local.world.record import Record
 from infra.local.world.store import ExistsError, NotAdmittedError, Store
-from infra.local.world.world import World
 
 Verb = Callable[[ResourcePath, HttpRequest], HttpAnswer]
 _LISTS = 1000
@@ -47,14 +47,13 @@ def _no_verb(target: ResourcePath, request: HttpRequest) -> HttpAnswer:
 class KubeApi:
     """Serves a world. `token`: the bearer token every request must carry (None: no check)."""
 
-    def __init__(self, world: World, token: str | None = None, token_life: float = 300.0) -> None:
-        self._world = world
-        self._store: Store = world.store
+    def __init__(self, store: Store, record: Record, token: str | None = None, token_life: float = 300.0) -> None:
+        self._store, self._record = store, record
         self._token = token
-        self.lister = Lister(world.store, token_life)
+        self.lister = Lister(store, token_life)
         self.faults = InjectedFaults()
         self._lists: dict[tuple[object, ...], tuple[int, HttpAnswer]] = {}
-        self._evictor = Evictor(world.store, world.record)
+        self._evictor = Evictor(store, record)
         self._verbs: dict[str, Verb] = {
             "GET": self._read,
             "POST": self._create,
@@ -65,7 +64,7 @@ class KubeApi:
     def handle(self, request: HttpRequest) -> HttpAnswer:
         """Answer one request and put it in the record."""
         answer = self.faults.answer_or_fail(request, self._answer)
-        self._world.record.add("request", record_entry(request, answer))
+        self._record.add("request", record_entry(request, answer))
         return answer
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:

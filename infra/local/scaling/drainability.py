@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from infra.local.clocks import seconds_of
 from infra.local.scaling.view import View
-from infra.local.selectors import matches
 from infra.local.world.kinds import Json
 from infra.local.world.pods import annotations_of, labels_of, owner_kind
+from infra.local.world.selectors import matches
 
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 SYSTEM_POD_BLOCKS_FOR = 3600.0

@@ -12,8 +12,8 @@ from functools import cached_property
 from infra.local.clocks import seconds_of
 from infra.local.machine_types import MachinePool
 from infra.local.scaling.compute_classes import CLASS_LABEL, ClassRule
-from infra.local.scheduling.disks import Disks, claims_of, disks_of
 from infra.local.world.deletion import DEFAULT_GRACE
+from infra.local.world.disks import Disks, claims_of, disks_of
 from infra.local.world.kinds import Json
 from infra.local.world.pods import annotations_of, is_terminating, labels_of, node_of, stays_behind
 

@@ -10,6 +10,7 @@ from infra.local.scaling.settings import BALANCED, OPTIMIZE_UTILIZATION, Autosca
 from infra.local.scenario.manifests import budget_of, controller_of, template_of
 from infra.local.scenario.reading import AutoscalerSpec, PoolSpec, Scenario, ScenarioError, WorkloadSpec
 from infra.local.scheduling.scheduler import Scoring
+from infra.local.whole_world import World, WorldSettings
 from infra.local.workloads.daemons import belongs, pod_for
 from infra.local.workloads.deployments import replica_set_for
 from infra.local.workloads.owned_objects import pod_from
@@ -18,7 +19,6 @@ from infra.local.workloads.webhooks import OwnersWebhook, VerticalAutoscalerWebh
 from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX, KubeletTimes, run
 from infra.local.world.nodes import set_ready
-from infra.local.world.world import World, WorldSettings
 
 ACTOR = "scenario"
 _RUNNING_FOR = 86_400.0

@@ -6,9 +6,9 @@ Source: kubernetes pkg/scheduler/framework/plugins/interpodaffinity/filtering.go
 from collections.abc import Iterator
 
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos
-from infra.local.selectors import matches
 from infra.local.world.kinds import Json
 from infra.local.world.pods import labels_of
+from infra.local.world.selectors import matches
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -6,11 +6,11 @@ It never preempts. Pods of another `schedulerName` are left alone.
 from collections import Counter
 from enum import StrEnum
 
-from infra.local.scheduling import disks
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
 from infra.local.scheduling.requests import pod_requests
 from infra.local.scheduling.taints import untolerated
+from infra.local.world import disks
 from infra.local.world.events import emit
 from infra.local.world.kinds import Json
 from infra.local.world.pods import condition_of, is_terminating, node_of, set_condition

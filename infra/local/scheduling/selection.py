@@ -1,8 +1,8 @@
 """Which nodes a pod asks for by itself: its node selector together with its required node affinity."""
 
-from infra.local.selectors import node_selector_holds
 from infra.local.world.kinds import Json
 from infra.local.world.pods import labels_of
+from infra.local.world.selectors import node_selector_holds
 
 
 def selected(spec: Json, node: Json) -> bool:

@@ -8,9 +8,9 @@ from collections import Counter
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos
 from infra.local.scheduling.selection import selected
 from infra.local.scheduling.taints import untolerated
-from infra.local.selectors import matches
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating, labels_of
+from infra.local.world.selectors import matches
 
 
 def _hard(pod: Json) -> list[Json]:

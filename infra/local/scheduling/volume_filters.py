@@ -4,10 +4,10 @@ Source: kubernetes pkg/scheduler/framework/plugins/{volumebinding,volumerestrict
 labels of volumes, in-tree disks and volumes that nobody has asked for are not modelled: scenarios have none.
 """
 
-from infra.local.scheduling.disks import SELECTED_NODE, Disks, Key, claims_of
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos
-from infra.local.selectors import node_selector_holds
+from infra.local.world.disks import SELECTED_NODE, Disks, Key, claims_of
 from infra.local.world.kinds import Json
+from infra.local.world.selectors import node_selector_holds
 
 
 def volume_binding(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:

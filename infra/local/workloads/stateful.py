@@ -1,11 +1,11 @@
 """StatefulSets: pods have names that come back, one at a time and in order unless told otherwise."""
 
 from infra.local.workloads.owned_objects import create_pod, pod_from, write_status
+from infra.local.workloads.volumes import make_claim
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, is_healthy, is_ready, is_terminating
 from infra.local.world.store import Store
-from infra.local.world.volumes import make_claim
 
 ACTOR = "statefulset-controller"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from infra.local.clocks import seconds_of, stamp
-from infra.local.scheduling.disks import claims_of, disks_of, held_elsewhere
+from infra.local.world.disks import claims_of, disks_of, held_elsewhere
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
     annotations_of,

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from infra.local.clocks import TimeSource, stamp
-from infra.local.selectors import matches
 from infra.local.world.index import Index
 from infra.local.world.kinds import KINDS, ApiKind, Json
 from infra.local.world.managers import managed
 from infra.local.world.pods import annotations_of, labels_of
+from infra.local.world.selectors import matches
 
 Key = tuple[str, str]
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"

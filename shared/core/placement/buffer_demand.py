@@ -10,6 +10,7 @@ from dataclasses import replace
 from shared.core.cluster.buffers import Buffers, CapacityBuffer, buffer_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.demand import as_given_back
 from shared.core.placement.node_room import OUTSIDE
@@ -33,7 +34,7 @@ def nodes_for_buffers(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, 
 
 
 def _needed(packing: Packing, candidates: list[int]) -> dict[str, str]:
-    arrays, room = packing.arrays, packing.arrays.buffer_room
+    arrays, room = packing.arrays, BufferRoom(packing.arrays, packing.arrays.chunks)
     found: dict[str, str] = {}
     opened: list[int] = []
     now = room.fitting(packing)

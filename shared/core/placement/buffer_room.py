@@ -6,17 +6,14 @@ many there have to be.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shared.core.cluster.pod import Pod
 from shared.core.placement.bounds import MOST, Amounts
+from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_filters import NodeMask
-
-if TYPE_CHECKING:
-    from shared.core.placement.cluster_arrays import ClusterArrays
-    from shared.core.placement.node_room import NodeRoom
+from shared.core.placement.node_room import NodeRoom
 
 Chunks = tuple[int, ...]
 """How many chunks of each buffer have room, in the order of `BufferRoom.first`."""
@@ -25,7 +22,7 @@ Chunks = tuple[int, ...]
 class BufferRoom:
     """The buffers of a picture, those with the largest chunks first."""
 
-    def __init__(self, arrays: "ClusterArrays", chunks: Iterable[tuple[Pod, int]]) -> None:
+    def __init__(self, arrays: ClusterArrays, chunks: Iterable[tuple[Pod, int]]) -> None:
         """`chunks` are one of each buffer, with how many there are."""
         wanted: dict[int, int] = {}
         for chunk, number in chunks:
@@ -42,14 +39,14 @@ class BufferRoom:
     def __bool__(self) -> bool:
         return bool(self._rows)
 
-    def fitting(self, room: "NodeRoom", also_open: Sequence[int] = ()) -> Chunks:
+    def fitting(self, room: NodeRoom, also_open: Sequence[int] = ()) -> Chunks:
         """Return how many chunks have room; `also_open` are nodes that count as if they received pods."""
         if self._bound:
             return room.fitting_one_by_one(self._rows, also_open)
         free, open_ = room.left_for_chunks(also_open)
         return tuple(self._taken(kind, number, free, open_) for kind, number in self._rows)
 
-    def lost(self, room: "NodeRoom", node: int, chunks: Chunks) -> int | None:
+    def lost(self, room: NodeRoom, node: int, chunks: Chunks) -> int | None:
         """Return the place of a buffer for which the node, which is taken, was needed; None where none lacks it.
 
         It has less room than before; or, if it lacks some now, the node would give it more, emptied.
@@ -63,7 +60,7 @@ class BufferRoom:
             short = [place for place, number in enumerate(chunks) if emptied[place] > number]
         return short[0] if short else None
 
-    def fitting_if_emptied(self, room: "NodeRoom", node: int) -> Chunks:
+    def fitting_if_emptied(self, room: NodeRoom, node: int) -> Chunks:
         """Return how many chunks have room if what moved off a node left its own behind."""
         room.free_up(node, 1)
         found = self.fitting(room, (node,))

@@ -14,7 +14,6 @@ from shared.core.cluster.pod_kinds import is_daemon, is_mirror, is_replaced
 from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
-from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Constraints, NewConstraint
 from shared.core.placement.daemon_room import room_for_daemons
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
@@ -39,8 +38,9 @@ class ClusterArrays:
         """Pods without a node, those whose node is gone (their controllers make them anew in less than a minute), and
         those whose node is not Ready (after five minutes they are evicted by its taint:
         kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions)."""
-        chunks = tuple(snapshot.buffers.chunks)
-        self.example: Mapping[PodClass, Pod] = _first_of_each((*living, *(chunk for chunk, _ in chunks)))
+        self.chunks = tuple(snapshot.buffers.chunks)
+        """One of each capacity buffer, with how many there are."""
+        self.example: Mapping[PodClass, Pod] = _first_of_each((*living, *(chunk for chunk, _ in self.chunks)))
         """The first pod of each class, to name in an explanation."""
         self.classes: Sequence[PodClass] = tuple(self.example)
         self.kind_of = {spec: kind for kind, spec in enumerate(self.classes)}
@@ -70,8 +70,6 @@ class ClusterArrays:
         self._numbers: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
         self._movable: dict[int, tuple[Pod, ...]] = {}
         self._sizes: dict[int, int] = {}
-        self.buffer_room = BufferRoom(self, chunks)
-        """What capacity buffers hold."""
 
     def _needs_a_place(self, pod: Pod) -> bool:
         returns = pod.spec.owner is not None and not is_daemon(pod.spec) and not is_mirror(pod.spec)

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.placement.buffer_room import Chunks
+from shared.core.placement.buffer_room import BufferRoom, Chunks
 from shared.core.placement.choice import Candidate, Tally
 from shared.core.placement.packing import Packing
 from shared.core.placement.rearrangement import Rearrangement
@@ -28,16 +28,18 @@ class Choice(Rearrangement):
     `chunks` say how many of each must keep it: what the proof refuses for one is not chosen in the first place.
     """
 
-    def __init__(self, start: Packing, candidates: Mapping[int, Candidate], tally: Tally, chunks: Chunks) -> None:
+    def __init__(
+        self, start: Packing, candidates: Mapping[int, Candidate], tally: Tally, buffers: BufferRoom, chunks: Chunks
+    ) -> None:
         super().__init__(start)
-        self._candidates, self._chunks = candidates, chunks
+        self._candidates, self._buffers, self._chunks = candidates, buffers, chunks
         self.tally = tally
 
     def take(self, node: int, ejections: int = 0) -> bool:
         mark = self.mark()
         if not (self.tally.has_room_for(self._candidates[node]) and super().take(node, ejections)):
             return False
-        if self.arrays.buffer_room.lost(self, node, self._chunks) is None:
+        if self._buffers.lost(self, node, self._chunks) is None:
             return True
         self.roll_back(mark)
         return False

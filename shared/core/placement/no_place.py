@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from shared.core.cluster.buffers import buffer_of
 from shared.core.cluster.pod import Pod
-from shared.core.placement.buffer_room import Chunks
+from shared.core.placement.buffer_room import BufferRoom, Chunks
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing, Removal
 from shared.core.reasons import Blocker, Unremovable
@@ -49,9 +49,8 @@ def refusal(packing: Packing, removal: Removal) -> NoPlace:
     return NoPlace(pod, f"other nodes that admit it: {admitting}, with room for one{raised}: {fitting}; {tried}")
 
 
-def lost_room(packing: Packing, node: int, chunks: Chunks) -> NoPlace | None:
+def lost_room(buffers: BufferRoom, packing: Packing, node: int, chunks: Chunks) -> NoPlace | None:
     """Return the buffer for which a node that is taken was needed; `chunks` are those that must keep their room."""
-    buffers = packing.arrays.buffer_room
     place = buffers.lost(packing, node, chunks)
     if place is None:
         return None

@@ -144,8 +144,8 @@ class _Search:
         yield SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
 
     def _choice(self) -> Choice:
-        simulation = self._simulation
-        return Choice(simulation.first_packing, self._candidates, Tally(self._supplies), simulation.first_chunks)
+        start, tally = self._simulation, Tally(self._supplies)
+        return Choice(start.first_packing, self._candidates, tally, start.buffers, start.first_chunks)
 
     def _exchanges(self, choice: Choice, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
         improver, length = Improver(choice, self._candidates, self._load), max(ROUND, choice.steps)

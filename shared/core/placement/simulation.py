@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Assignments, in_queue_order
-from shared.core.placement.buffer_room import Chunks
+from shared.core.placement.buffer_room import BufferRoom, Chunks
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.guided import GuidedPacking
 from shared.core.placement.headroom import headroom_of
@@ -30,8 +30,9 @@ class Simulation:
         """`chunks` say for each packing how many chunks of buffers must keep their room; none: what has room now."""
         self.arrays = arrays
         self._packings = tuple(packings)
-        self._buffers = arrays.buffer_room
-        self._chunks = tuple(chunks) or tuple(self._buffers.fitting(each) for each in packings)
+        self.buffers = BufferRoom(arrays, arrays.chunks)
+        """What capacity buffers hold."""
+        self._chunks = tuple(chunks) or tuple(self.buffers.fitting(each) for each in packings)
         self._departing: tuple[int, ...] = ()
         self._taken: list[int] = []
         self._room_kept: dict[int, bool] = {}
@@ -97,7 +98,7 @@ class Simulation:
     @property
     def keeps_buffers_robustly(self) -> bool:
         """Whether there are buffers, whose room is to be kept wherever the scheduler puts pods."""
-        return bool(self._buffers) and len(self._packings) > 1
+        return bool(self.buffers) and len(self._packings) > 1
 
     @property
     def first_chunks(self) -> Chunks:
@@ -133,7 +134,7 @@ class Simulation:
             removal = packing.remove(node, own)
             if removal.succeeded:
                 done.append((packing, removal))
-            found = lost_room(packing, node, chunks) if removal.succeeded else refusal(packing, removal)
+            found = lost_room(self.buffers, packing, node, chunks) if removal.succeeded else refusal(packing, removal)
             if found:
                 for earlier, success in done:
                     earlier.undo(success)
@@ -146,7 +147,7 @@ class Simulation:
         if not self._room_kept[node]:
             return NoPlace(self.arrays.movable(node)[0], "it has a place in one way of packing, and none in another")
         ways = zip(self._packings, self._chunks, strict=True)
-        lost = next(filter(None, (lost_room(packing, node, chunks) for packing, chunks in ways)), None)
+        lost = next(filter(None, (lost_room(self.buffers, packing, node, chunks) for packing, chunks in ways)), None)
         if lost:
             return lost
         del self._room_kept[node]
@@ -189,7 +190,7 @@ class Simulation:
         for packing in self._packings:
             packing.close(nodes)
             packing.reserve(place_nominated(packing, queue), OUTSIDE)
-            chunks.append(self._buffers.fitting(packing, lent))
+            chunks.append(self.buffers.fitting(packing, lent))
             for node, pods in leaving.items():
                 unplaced.update(packing.reserve([self.arrays.kind_of[pod.spec] for pod in pods], node))
         found = (pod for pods in leaving.values() for pod in pods if self.arrays.kind_of[pod.spec] in unplaced)

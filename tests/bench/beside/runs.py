@@ -13,7 +13,7 @@ from infra.local.autoscaler_alone import until_rest
 from infra.local.clocks import ManualClock
 from infra.local.scenario.reading import Scenario
 from infra.local.simulated_gke import SimulatedGke
-from infra.local.world.world import World
+from infra.local.whole_world import World
 from shared.adapters.kubernetes import translate, wire
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool

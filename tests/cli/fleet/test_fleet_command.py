@@ -9,13 +9,12 @@ import pytest
 
 from functions.cli.fleet import cells
 from functions.cli.fleet.cluster_reading import SourceResult, plan_source
-from functions.cli.fleet.commands import FleetSort
 from functions.cli.fleet.drawing import show
 from functions.cli.fleet.openmetrics import FAMILIES
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.view import view_of
 from functions.cli.format import use_currency
-from functions.cli.options import Format
+from functions.cli.options import FleetSort, Format
 from shared.adapters.clock import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
 from tests.cli.fleet.fleets import CUT_OFF, cluster_path, dump, ebb, installation

@@ -13,10 +13,9 @@ from functions.cli.analysis.simulated_days.controllers import NodeTemplates, Rep
 from functions.cli.analysis.simulated_days.demand import Demand
 from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.measures import PlayedTotals, PodWait, outcome
-from functions.cli.analysis.simulated_days.onlooker import NO_ONLOOKER, Onlooker
 from functions.cli.analysis.simulated_days.scheduler import Scheduler
 from functions.cli.analysis.simulated_days.settings import DELAYS, Delays
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import NO_ONLOOKER, Onlooker, World
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy

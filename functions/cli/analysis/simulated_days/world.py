@@ -1,24 +1,54 @@
 """The nodes and pods of a simulated cluster at its present time, kept in step with all that is counted of them.
 
-What becomes of a pod is told by `pod_lives`. Must not decide anything: the scheduler, the controllers, the autoscaler
-and Ebb do.
+What becomes of a pod is told by `pod_lives`. An onlooker may write down every change and changes nothing: the default
+writes nothing, tests write what the oracle of the fault suites reads. Must not decide anything: the scheduler, the
+controllers, the autoscaler and Ebb do.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
+from typing import Final, Protocol
 
 from functions.cli.analysis.simulated_days.agenda import Agenda
 from functions.cli.analysis.simulated_days.controlled_pods import ControlledPods
 from functions.cli.analysis.simulated_days.disruption_budgets import BudgetCounts
-from functions.cli.analysis.simulated_days.measures import Measures, Moment
-from functions.cli.analysis.simulated_days.onlooker import NO_ONLOOKER, Onlooker
+from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment
 from functions.cli.analysis.simulated_days.settings import Delays
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
+from shared.core.records.state import ClusterState
+
+
+class Onlooker(Protocol):
+    """Is told of each change with what stood before and after; None where there was or is nothing."""
+
+    def node(self, world: "World", before: Node | None, after: Node | None) -> None: ...
+
+    def pod(self, world: "World", before: Pod | None, after: Pod | None) -> None: ...
+
+    def evicted(self, world: "World", pod: Pod, by: Actor) -> None:
+        """An eviction is granted, and nothing has changed yet."""
+
+    def remembered(self, world: "World", before: ClusterState, after: ClusterState) -> None: ...
+
+
+class _Nobody:
+    """Looks away."""
+
+    def node(self, world: "World", before: Node | None, after: Node | None) -> None: ...
+
+    def pod(self, world: "World", before: Pod | None, after: Pod | None) -> None: ...
+
+    def evicted(self, world: "World", pod: Pod, by: Actor) -> None: ...
+
+    def remembered(self, world: "World", before: ClusterState, after: ClusterState) -> None: ...
+
+
+NO_ONLOOKER: Final = _Nobody()
 
 
 @dataclass

@@ -4,8 +4,8 @@ Source: kubernetes pkg/controller/volume/{ephemeral,persistentvolume}, and what 
 class that binds immediately, else where the scheduler or a pod that runs already says. A disk goes with its claim.
 """
 
-from infra.local.scheduling.disks import BIND_COMPLETED, SELECTED_NODE, Disks, Key, claim_of, claims_of, disks_of
 from infra.local.workloads.owned_objects import owned_by
+from infra.local.world.disks import BIND_COMPLETED, SELECTED_NODE, Disks, Key, claim_of, claims_of, disks_of
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating, labels_of, node_of
 from infra.local.world.store import Store

@@ -16,13 +16,13 @@ from infra.local.workloads.jobs import JobController
 from infra.local.workloads.namespace_limits import LimitRanger, QuotaController
 from infra.local.workloads.replicas import ReplicaSetController
 from infra.local.workloads.stateful import StatefulSetController
+from infra.local.workloads.volumes import VolumeController
 from infra.local.world.budgets import DisruptionController
 from infra.local.world.garbage import GarbageCollector
 from infra.local.world.kubelet import Kubelet, KubeletTimes
 from infra.local.world.nodes import NodeController
 from infra.local.world.record import Record
 from infra.local.world.store import Store
-from infra.local.world.volumes import VolumeController
 
 
 @dataclass(frozen=True)
