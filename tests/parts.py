@@ -50,7 +50,7 @@ PARTS: Final = (
     Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets", "unit"})),
     Part("faults", ("pytest -q -n2 --dist=worksteal tests/faults",), after=frozenset({"check", "unit", "assets"})),
 )
-DAILY: Final = Part("quick", ("pytest -q -n 2 tests/core tests/functions",))
+DAILY: Final = Part("quick", ("pytest -q -n 2 tests/core tests/functions tests/cli/analysis",))
 """Runs when it is named: the other parts have its tests."""
 
 

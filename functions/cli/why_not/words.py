@@ -74,8 +74,8 @@ def _kept_too(found: WhyNot) -> str:
     decisions = {each.name: each for each in found.base.decisions}
     words: Counter[str] = Counter()
     for held in found.passing:
-        for name in decisions.keys() & set(held.nodes):
-            words.update(_reasons(decisions[name]) - {held.subject.reason.value, _BY_POD})
+        for name in sorted(decisions.keys() & set(held.nodes)):
+            words.update(sorted(_reasons(decisions[name]) - {held.subject.reason.value, _BY_POD}))
     named = some([word for word, _ in words.most_common()], 4)
     return f"{named} keep{'s' if len(words) == 1 else ''}" if words else "something else keeps"
 
