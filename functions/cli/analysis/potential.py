@@ -14,7 +14,6 @@ from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.plan import Potential
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import announced_nodes, departing_nodes
-from shared.core.rules.counts import count_nodes
 from shared.core.rules.disruption import disruption
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.situation import Situation
@@ -53,13 +52,12 @@ def _that_could_go_at_all(
     nodes: Iterable[Node], situation: Situation, prices: Prices
 ) -> tuple[list[Candidate], dict[str, Supply]]:
     """Return the candidates and what the autoscaler keeps of all that they take; the policy's minimums are wishes."""
-    snapshot, state, now = situation.snapshot, situation.state, situation.now
-    counts = count_nodes(snapshot.nodes, snapshot.pools, state, situation.policy, now, snapshot.minimum)
+    counts = situation.counts()
     supplies: dict[str, Supply] = {}
     candidates: list[Candidate] = []
     for node in nodes:
         kept = dict(kept_by_the_autoscaler(node, counts))
         supplies.update((use.supply, supply) for use, supply in kept.items())
-        moved = disruption(situation.moving(node.name), now)
+        moved = disruption(situation.moving(node.name), situation.now)
         candidates.append(Candidate(node.name, prices.of(node).per_hour, moved, uses=tuple(kept)))
     return candidates, supplies

@@ -18,7 +18,6 @@ from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.counts import count_moved_pods, count_nodes
 from shared.core.rules.gates import claim_blockers
 from shared.core.rules.situation import Situation
 from shared.core.rules.unmodelled import could_take
@@ -144,9 +143,6 @@ def no_place(node: Node, situation: Situation) -> tuple[Blocker, ...]:
 
 def exceeded_limits(order: Order, node: Node, situation: Situation, now: datetime) -> tuple[Blocker, ...]:
     """Return the claim's limits that are exhausted by the counts of this very document; `now` is its own time."""
-    snapshot, state, policy = situation.snapshot, situation.state, situation.policy
-    moved = count_moved_pods(snapshot, (node,), policy)
-    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now, snapshot.minimum).with_moved_pods(moved)
-    found = claim_blockers(counts, node, order.reason, frozenset(order.ignore))
-    shared = conflict(workload_moves_of(node, situation), all_moving_pods(state.claims.values()))
+    found = claim_blockers(situation.counts((node,), now), node, order.reason, frozenset(order.ignore))
+    shared = conflict(workload_moves_of(node, situation), all_moving_pods(situation.state.claims.values()))
     return (*found, shared) if shared else found

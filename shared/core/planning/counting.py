@@ -9,7 +9,7 @@ from fractions import Fraction
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.planning.candidates import AssessedNode
 from shared.core.reasons import DrainReason
-from shared.core.rules.counts import NodeCounts, PoolMeasure, count_moved_pods, count_nodes
+from shared.core.rules.counts import NodeCounts, PoolMeasure
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import excess, spare
 
@@ -27,10 +27,7 @@ def counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tup
         surplus[pool] = _excess(own, free)
         everywhere += free
     surplus[""] = _excess(rows, everywhere)
-    state, now = situation.state, situation.now
-    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, now, snapshot.minimum)
-    moved = count_moved_pods(snapshot, snapshot.nodes, policy)
-    return counts.with_measures(measures).with_moved_pods(moved), surplus
+    return situation.counts(snapshot.nodes).with_measures(measures), surplus
 
 
 def _underutilized(rows: Iterable[AssessedNode]) -> int:

@@ -3,6 +3,7 @@
 Rules about nodes take it as their one argument besides the node. Must not judge.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -13,6 +14,7 @@ from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState
+from shared.core.rules.counts import NodeCounts, count_moved_pods, count_nodes
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.drain_time import DrainEstimator, StartTimes, start_times
 from shared.core.rules.pods import movable
@@ -67,6 +69,17 @@ class Situation:
             volumes=volumes,
             eviction_requests=seen.eviction_requests,
         )
+
+    def counts(self, moving: Iterable[Node] = (), at: datetime | None = None) -> NodeCounts:
+        """Return what limits are measured by.
+
+        Args:
+            moving: the nodes that may be drained: what each of them would move counts per namespace.
+            at: the time of the state, where it was read after the picture.
+        """
+        seen = self.snapshot
+        counts = count_nodes(seen.nodes, seen.pools, self.state, self.policy, at or self.now, seen.minimum)
+        return counts.with_moved_pods(count_moved_pods(seen, moving, self.policy))
 
     @cached_property
     def start_times(self) -> StartTimes:

@@ -24,7 +24,7 @@ from shared.core.policy import Policy
 from shared.core.reasons import Reason
 from shared.core.records.state import ClusterState
 from shared.core.rules.counted_nodes import counts_in_budgets
-from shared.core.rules.counts import NodeCounts, count_moved_pods, count_nodes
+from shared.core.rules.counts import NodeCounts
 from shared.core.rules.situation import Situation
 
 MOST_ROUNDS: Final = 60
@@ -154,10 +154,8 @@ class _Turns:
 
 def pace_of(situation: Situation) -> Pace:
     """Return the clock of the situation, which begins now."""
-    snapshot, state, policy = situation.snapshot, situation.state, situation.policy
-    counts = count_nodes(snapshot.nodes, snapshot.pools, state, policy, situation.now, snapshot.minimum)
-    moved = count_moved_pods(snapshot, snapshot.nodes, policy)
-    return Pace(counts.with_moved_pods(moved), under_way=_under_way(counts, snapshot))
+    counts = situation.counts(situation.snapshot.nodes)
+    return Pace(counts, under_way=_under_way(counts, situation.snapshot))
 
 
 def _under_way(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:

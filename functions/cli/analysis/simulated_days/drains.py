@@ -22,8 +22,8 @@ from shared.core.policy import DrainSettings, Policy
 from shared.core.records.claims import drain_settings, grant, longest_rate, mark_drained, settle
 from shared.core.records.orders import Origin
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.counts import count_moved_pods, count_nodes
 from shared.core.rules.gates import claim_blockers
+from shared.core.rules.situation import Situation
 
 ORDER: Final = "s"
 
@@ -57,9 +57,7 @@ class Drains:
         world, node = self._world, self._world.nodes.get(order.node)
         if node is None or node.has_taint(names.AUTOSCALER_DELETING_TAINT) or node.name in self.under_way:
             return
-        snapshot = world.snapshot()
-        counts = count_nodes(snapshot.nodes, snapshot.pools, self.state, self._policy, world.now, snapshot.minimum)
-        counts = counts.with_moved_pods(count_moved_pods(snapshot, [node], self._policy))
+        counts = Situation(world.snapshot(), self.state, self._policy).counts([node])
         if claim_blockers(counts, node, order.reason):
             return
         self._orders += 1

@@ -26,7 +26,7 @@ from shared.core.policy import Policy
 from shared.core.reasons import DrainReason
 from shared.core.records.claims import without_past
 from shared.core.records.state import PoolMarks
-from shared.core.rules.counts import NodeCounts, count_nodes
+from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import ProposedDrain, allows_nothing, frozen, outside_windows, paused, time_gap
 from shared.core.rules.situation import Situation
 
@@ -84,7 +84,7 @@ class Ebb:
         alive = {node.uid for node in snapshot.nodes}
         drains.state = without_past(drains.state, alive, world.now)
         situation = Situation(snapshot, drains.state, self._policy)
-        counts = count_nodes(snapshot.nodes, snapshot.pools, drains.state, self._policy, world.now, snapshot.minimum)
+        counts = situation.counts()
         world.measures.planned += 1
         self._seen = self._mark_of_now()
         if self._is_shut(counts) and not self._steers:
