@@ -7,8 +7,8 @@ that is left to go. Each that is taken changes the counts and the simulation for
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import ClassVar, Final
 
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
@@ -36,6 +36,8 @@ LATER: Final = frozenset({
     Unremovable.WORKLOAD_MOVING,
 })  # fmt: skip
 """What keeps a node for now only."""
+KeepRule = Callable[["Selection", AssessedNode], tuple[Blocker, ...]]
+"""Returns what keeps a node; empty where the rule does not. Changes nothing."""
 
 
 class Selection:
@@ -77,11 +79,8 @@ class Selection:
     def judge_waiting(self, waiting: Iterable[AssessedNode]) -> None:
         """Keep those nodes whose time has not come that could not go then either, each asked by itself; take none."""
         for assessed in waiting:
-            name = assessed.node.name
-            self.times[name] = assessed.estimate.beside(self._in_turns)
-            found = self._shut(assessed) or self._too_long(assessed)
-            if found := found or self._no_place(assessed, self.simulation.copy()):
-                self.kept[name] = found
+            if found := self._first(self._WAITING_RULES, assessed) or _removed(assessed, self.simulation.copy()):
+                self.kept[assessed.node.name] = found
 
     @property
     def simulation(self) -> Simulation:
@@ -103,12 +102,16 @@ class Selection:
         return (*self._order.urgency(assessed), assessed.node.name not in self._open, *self._order(assessed))
 
     def _ask_or_keep(self, assessed: AssessedNode) -> None:
-        """Ask, and keep the node where that fails: a fault over one node costs that node, and never the pass."""
+        """Take the node, or keep it by the first rule that does: a fault of ours costs that node, never the pass."""
+        name = assessed.node.name
         try:
-            self._ask(assessed)
+            found = self._first(self._RULES, assessed) or self._take(assessed)
         except Exception as fault:  # noqa: BLE001 - whatever it is, the other nodes can go
-            self.kept[assessed.node.name] = (Blocker(Unremovable.UNFORESEEN, "", self._named(fault)),)
-            self._open.pop(assessed.node.name, None)
+            found = (Blocker(Unremovable.UNFORESEEN, "", self._named(fault)),)
+        if found:
+            self.kept[name] = found
+        if not found or not _only_later(found):
+            self._open.pop(name, None)
 
     def _look_ahead_or_not(self, chosen: Sequence[AssessedNode]) -> None:
         """Look ahead, or ask each node by itself where that fails."""
@@ -125,29 +128,30 @@ class Selection:
         self.unforeseen = (*self.unforeseen, f"{type(fault).__name__}: {fault}")
         return self.unforeseen[-1]
 
-    def _ask(self, assessed: AssessedNode) -> None:
-        name = assessed.node.name
-        self.times[name] = assessed.estimate.beside(self._in_turns)
-        found = blockers(self._counts, assessed.node, assessed.reason) or self._workload_limit(assessed)
-        found = found or self._too_long(assessed) or self._needed(assessed) or self._no_place(assessed, self.simulation)
-        if found:
-            self.kept[name] = found
-        else:
-            self._take(assessed)
-        if name in self._open and not (found and _only_later(found)):
-            del self._open[name]
+    def _first(self, rules: Sequence[KeepRule], assessed: AssessedNode) -> tuple[Blocker, ...]:
+        """Return what the first rule says that keeps the node; empty where none does."""
+        self.times[assessed.node.name] = assessed.estimate.beside(self._in_turns)
+        return next(filter(None, (rule(self, assessed) for rule in rules)), ())
+
+    def _take(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        """Prove that the node's pods fit, and count it from now on; or return what has no place."""
+        refused = _removed(assessed, self.simulation)
+        if refused:
+            return refused
+        self._counts = self._counts.with_claim(assessed.node)
+        self._moving_pods.update(moving_pods(workload_moves_of(assessed.node, self._situation)))
+        self._in_turns.update(assessed.estimate.waiting)
+        self.taken.append(assessed)
+        return ()
+
+    def _closed_gates(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        return blockers(self._counts, assessed.node, assessed.reason)
 
     def _needed(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         if _goes_anyway(assessed) or not self._open or assessed.node.name in {*self._open, *self.simulation.announced}:
             return ()
         first, more = next(iter(self._open)), len(self._open) - 1
         return (Blocker(Unremovable.KEPT_AS_DESTINATION, first, f"and {more} more" if more else ""),)
-
-    def _take(self, assessed: AssessedNode) -> None:
-        self._counts = self._counts.with_claim(assessed.node)
-        self._moving_pods.update(moving_pods(workload_moves_of(assessed.node, self._situation)))
-        self._in_turns.update(assessed.estimate.waiting)
-        self.taken.append(assessed)
 
     def _shut(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Return the closed gates, unless all of them open as drains end and time passes."""
@@ -166,9 +170,16 @@ class Selection:
         least = f"{time.rounds} rounds, at least {time.least.total_seconds():g} s of {deadline.total_seconds():g} s"
         return (Blocker(Unremovable.DRAIN_TOO_LONG, time.limit, least),)
 
-    def _no_place(self, assessed: AssessedNode, simulation: Simulation) -> tuple[Blocker, ...]:
-        refused = simulation.try_remove(assessed.node.name)
-        return (refused.blocker,) if refused else ()
+    _RULES: ClassVar[tuple[KeepRule, ...]] = (_closed_gates, _workload_limit, _too_long, _needed)
+    """What keeps a node whose time has come, in the order in which it is asked; what has no place is found last."""
+    _WAITING_RULES: ClassVar[tuple[KeepRule, ...]] = (_shut, _too_long)
+    """What would keep one whose time has not come."""
+
+
+def _removed(assessed: AssessedNode, simulation: Simulation) -> tuple[Blocker, ...]:
+    """Take the node in the simulation, or return what has no place there."""
+    refused = simulation.try_remove(assessed.node.name)
+    return (refused.blocker,) if refused else ()
 
 
 def planned_simulation(situation: Situation, staying: frozenset[str] = frozenset()) -> Simulation:
