@@ -29,10 +29,7 @@ from shared.readings import (
     WholeSnapshot,
 )
 from shared.store.advisory import (
-    warn_of_unread_autoscalers,
-    warn_of_unread_buffers,
-    warn_of_unread_limits,
-    warn_of_unread_storage,
+    warn_of_unread,
 )
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
@@ -97,10 +94,7 @@ def _read(session: DrainSession) -> WholeSnapshot:
     ports = session.ports
     state, _, began_at = read_cluster(ports.state)
     reading = ports.cluster.read()
-    warn_of_unread_storage(session.log_event, "drain_step", reading.storage)
-    warn_of_unread_autoscalers(session.log_event, "drain_step", reading.autoscalers)
-    warn_of_unread_limits(session.log_event, "drain_step", reading.limits)
-    warn_of_unread_buffers(session.log_event, "drain_step", reading.buffers)
+    warn_of_unread(session.log_event, "drain_step", reading)
     return WholeSnapshot(snapshot_of(session.order.cluster, reading, ports.pools.read(), began_at, began_at), state)
 
 

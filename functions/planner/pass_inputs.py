@@ -21,10 +21,7 @@ from shared.settings import Settings
 from shared.store.advisory import (
     deletion_begun_at,
     read_optional,
-    warn_of_unread_autoscalers,
-    warn_of_unread_buffers,
-    warn_of_unread_limits,
-    warn_of_unread_storage,
+    warn_of_unread,
 )
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
@@ -56,10 +53,7 @@ def read_inputs(
     """
     before, _, began_at = read_cluster(ports.state)
     cluster_reading = ports.cluster.read() if whole else ports.cluster.read_nodes_and_pods()
-    warn_of_unread_storage(ports.log.event, "run_summary", cluster_reading.storage)
-    warn_of_unread_autoscalers(ports.log.event, "run_summary", cluster_reading.autoscalers)
-    warn_of_unread_limits(ports.log.event, "run_summary", cluster_reading.limits)
-    warn_of_unread_buffers(ports.log.event, "run_summary", cluster_reading.buffers)
+    warn_of_unread(ports.log.event, "run_summary", cluster_reading)
     interval = timedelta(seconds=settings.interval_seconds)
     left = in_turn(hanging(cluster_reading.workloads.values(), before), began_at, interval)
     marks, records = _read_marks(ports), _read_records(ports, before, left)

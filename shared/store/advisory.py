@@ -3,19 +3,19 @@
 Must not decide what holds without it: who asks names that.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
 
+from shared.answers import ClusterReading
 from shared.core.cluster.buffers import CLASSES, Buffers
-from shared.core.cluster.namespace_limits import NamespaceLimits
-from shared.core.cluster.storage import Storage
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.errors import EbbError
 from shared.ports import Cluster
 
 T = TypeVar("T")
 _RIGHTS: Final = "If that lasts, apply infra/rbac.yaml again."
+_AGAIN: Final = ". Apply infra/rbac.yaml again."
 MOST_FAULTS: Final = 3
 """So many objects that cannot be read are told; others of a kind are mostly odd in the same way."""
 
@@ -50,48 +50,31 @@ def _odd(what: str, faults: Sequence[str]) -> str:
     return f"{what}: {'; '.join(faults[:MOST_FAULTS])}{more}." if faults else ""
 
 
-def _warn_of_faults(log_event: LogEvent, event: str, sentence: str) -> None:
-    if sentence:
+def warn_of_unread(log_event: LogEvent, event: str, reading: ClusterReading) -> None:
+    """Log what it means for the drains that lists could not be read, or hold objects that cannot be read."""
+    for sentence in filter(None, _unread(reading)):
         log_event(event, sentence, severity="WARNING", reason="advice_missing")
 
 
-def warn_of_unread_storage(log_event: LogEvent, event: str, storage: Storage) -> None:
-    """Say which lists of storage we may not read: an installation that was updated and whose rights were not."""
-    if storage.known:
-        return
-    what = f"Pods with volume claims stay where they are: Ebb may not list {', '.join(storage.unread)}"
-    log_event(event, f"{what}. Apply infra/rbac.yaml again.", severity="WARNING", reason="advice_missing")
+def _unread(reading: ClusterReading) -> Iterator[str]:
+    """Yield a sentence for each kind of list; empty where all of it was read.
 
-
-def warn_of_unread_autoscalers(log_event: LogEvent, event: str, autoscalers: VerticalAutoscalers) -> None:
-    """Say that VerticalPodAutoscalers are there and not ours to read: what they make of moved pods is not known."""
-    _warn_of_faults(log_event, event, odd_autoscalers(autoscalers))
-    if not autoscalers.unread:
-        return
-    what = f"Moved pods may come back larger than is known: Ebb could not list {', '.join(autoscalers.unread)}"
-    log_event(event, f"{what}. {_RIGHTS}", severity="WARNING", reason="advice_missing")
-
-
-def warn_of_unread_limits(log_event: LogEvent, event: str, limits: NamespaceLimits) -> None:
-    """Say which lists of what namespaces limit are not ours to read: what they refuse or add is not known."""
-    if not limits.unread:
-        return
-    what = f"A moved pod may come back larger, later or not at all: Ebb could not list {', '.join(limits.unread)}"
-    log_event(event, f"{what}. {_RIGHTS}", severity="WARNING", reason="advice_missing")
-
-
-def warn_of_unread_buffers(log_event: LogEvent, event: str, buffers: Buffers) -> None:
-    """Say which lists of capacity buffers are there and not ours to read: the room that they hold is not kept.
-
-    Without ComputeClasses it is not known either how the autoscaler deletes their nodes: the profile's values count.
+    Storage is unread after an update whose rights were not applied. Without ComputeClasses it is not known how the
+    autoscaler deletes their nodes: the profile's values count.
     """
-    _warn_of_faults(log_event, event, odd_buffers(buffers))
-    if not buffers.unread:
-        return
-    what = f"The room of capacity buffers is not kept: Ebb could not list {', '.join(buffers.unread)}"
-    if CLASSES in buffers.unread:
-        what = f"{what}; nor does it know how long the autoscaler waits with nodes of ComputeClasses"
-    log_event(event, f"{what}. {_RIGHTS}", severity="WARNING", reason="advice_missing")
+    held = reading.buffers
+    classes = "; nor does it know how long the autoscaler waits with nodes of ComputeClasses"
+    yield _missing("Pods with volume claims stay where they are: Ebb may not list", reading.storage.unread, _AGAIN)
+    yield odd_autoscalers(reading.autoscalers)
+    yield _missing("Moved pods may come back larger than is known: Ebb could not list", reading.autoscalers.unread)
+    yield _missing("A moved pod may come back larger, later or not at all: Ebb could not list", reading.limits.unread)
+    yield odd_buffers(held)
+    more = f"{classes if CLASSES in held.unread else ''}. {_RIGHTS}"
+    yield _missing("The room of capacity buffers is not kept: Ebb could not list", held.unread, more)
+
+
+def _missing(what: str, lists: Sequence[str], remedy: str = f". {_RIGHTS}") -> str:
+    return f"{what} {', '.join(lists)}{remedy}" if lists else ""
 
 
 def deletion_begun_at(log_event: LogEvent, event: str, cluster: Cluster, node: str) -> datetime | None:

@@ -5,51 +5,49 @@ from typing import Any
 
 import pytest
 
+from shared.answers import ClusterReading
 from shared.core.cluster.buffers import LISTS, Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
-from shared.store.advisory import (
-    warn_of_unread_autoscalers,
-    warn_of_unread_buffers,
-    warn_of_unread_limits,
-    warn_of_unread_storage,
-)
+from shared.store.advisory import warn_of_unread
 from tests.fakes import FakeLog
 
 
-def said(warn: Callable[..., None], reading: Any) -> list[str]:
+def said(**parts: Any) -> list[str]:
+    """What the log says of a reading of which all else was read."""
+    whole: dict[str, Any] = {"storage": Storage(unread=()), **parts}
     log = FakeLog()
-    warn(log.event, "drain_step", reading)
+    warn_of_unread(log.event, "drain_step", ClusterReading((), (), (), {}, **whole))
     assert {line["severity"] for line in log.lines} <= {"WARNING"}
     return [str(line["message"]) for line in log.lines]
 
 
 @pytest.mark.parametrize(
-    ("warn", "reading"),
+    ("part", "kind"),
     [
-        pytest.param(warn_of_unread_storage, Storage, id="storage"),
-        pytest.param(warn_of_unread_autoscalers, VerticalAutoscalers, id="VerticalPodAutoscalers"),
-        pytest.param(warn_of_unread_limits, NamespaceLimits, id="limits of namespaces"),
-        pytest.param(warn_of_unread_buffers, Buffers, id="capacity buffers"),
+        pytest.param("storage", Storage, id="storage"),
+        pytest.param("autoscalers", VerticalAutoscalers, id="VerticalPodAutoscalers"),
+        pytest.param("limits", NamespaceLimits, id="limits of namespaces"),
+        pytest.param("buffers", Buffers, id="capacity buffers"),
     ],
 )
 def test_lists_that_may_not_be_read_are_named_and_nothing_is_said_where_all_were(
-    warn: Callable[..., None], reading: Callable[..., Any]
+    part: str, kind: Callable[..., Any]
 ) -> None:
-    assert said(warn, reading(unread=())) == []
-    (sentence,) = said(warn, reading(unread=("ones", "others")))
+    assert said(**{part: kind(unread=())}) == []
+    (sentence,) = said(**{part: kind(unread=("ones", "others"))})
     assert "ones, others" in sentence
 
 
 @pytest.mark.parametrize("unread", LISTS)
 def test_how_long_the_autoscaler_waits_is_unknown_only_without_compute_classes(unread: str) -> None:
-    (sentence,) = said(warn_of_unread_buffers, Buffers(unread=(unread,)))
+    (sentence,) = said(buffers=Buffers(unread=(unread,)))
 
     assert ("ComputeClasses" in sentence) is (unread == "computeclasses")
 
 
 def test_it_is_unknown_as_well_where_more_than_they_could_not_be_read() -> None:
-    (sentence,) = said(warn_of_unread_buffers, Buffers(unread=tuple(LISTS)))
+    (sentence,) = said(buffers=Buffers(unread=tuple(LISTS)))
 
     assert "ComputeClasses" in sentence
