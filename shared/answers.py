@@ -37,8 +37,6 @@ class ClusterReading:
     """What capacity buffers hold room for; empty where the cluster has no such kind."""
     compute_classes: ComputeClasses = NO_CLASSES
     """What ComputeClasses say of scale-down; none where the cluster has no such kind."""
-    eviction_requests: bool = False
-    """Whether the cluster serves EvictionRequests; False also where no pod names who would answer one."""
     limits: NamespaceLimits = NO_LIMITS
     """The LimitRanges and ResourceQuotas."""
 

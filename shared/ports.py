@@ -84,18 +84,7 @@ class Cluster(Protocol):
         """
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
-        """Ask for the eviction of exactly this pod (UID), by the API that reaches whoever answers for it.
-
-        That is the Eviction API (policy/v1), and for a pod that names `evictionResponders` an EvictionRequest of ours:
-        made where there is none, asked how it goes where there is. Granted then means that it stands: the pod may go
-        at any moment from now on, and those whom it names say when. It keeps its own grace.
-        """
-
-    def withdraw(self, namespace: str, uid: str) -> bool:
-        """Withdraw our EvictionRequest for the pod of that UID, and say whether one stood. Raises Stale."""
-
-    def serves_eviction_requests(self) -> bool:
-        """Ask whether the cluster serves EvictionRequests, found by API discovery."""
+        """Ask for the eviction of exactly this pod (UID), by the Eviction API (policy/v1)."""
 
     def deployment(self, name: str) -> Deployment:
         """Read one Deployment (`namespace/Deployment/name`), consistently, with its template's digest. Raises Gone."""

@@ -17,7 +17,6 @@ from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.namespace_limits import NO_LIMITS
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase, Pod
-from shared.core.cluster.pod_kinds import name_responders
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.storage import NO_CLAIMS, Storage
 from shared.core.cluster.vertical_autoscaler import NO_AUTOSCALERS
@@ -26,7 +25,6 @@ from shared.core.records.evictions import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
 from tests.builders import NOW
 
-EVICTION, WITHDRAWN = "Eviction", "Withdrawn"
 BYTES = 1000
 """That each call is answered with."""
 
@@ -53,9 +51,6 @@ class FakeCluster:
         self.autoscalers_held = NO_AUTOSCALERS
         self.buffers_held = NO_BUFFERS
         self.classes = NO_CLASSES
-        self.serves_requests = False
-        self.requests: dict[str, str] = {}
-        """By pod UID, what we want of each EvictionRequest of ours; a pod goes when a test says so (`finish`)."""
         self.limits_held = NO_LIMITS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}, "kube-system": {}}
         self.calls: list[tuple[object, ...]] = []
@@ -94,7 +89,6 @@ class FakeCluster:
             autoscalers=self.autoscalers_held,
             buffers=self.buffers_held,
             compute_classes=self.classes,
-            eviction_requests=self.serves_requests and name_responders(pods),
             limits=self.limits_held,
         )
 
@@ -171,8 +165,6 @@ class FakeCluster:
         standing = self.pods.get(pod.key)
         if standing is None or standing.uid != pod.uid:
             return Eviction(EvictionAnswer.GONE)
-        if standing.spec.eviction_responders:
-            return self._request(standing, dry_run=dry_run)
         refusal = self._budget(standing, dry_run=dry_run)
         if refusal is None and not dry_run and standing.deleting is None:
             self.pods[pod.key] = structs.replace(standing, deleting=self.now() + timedelta(seconds=grace_seconds))
@@ -203,17 +195,6 @@ class FakeCluster:
             return standing if stamp == standing.stamp else changed
         self.deployments[deployment.name] = changed
         return changed
-
-    def withdraw(self, namespace: str, uid: str) -> bool:
-        self._called("withdraw", namespace, uid)
-        stood = self.requests.get(uid) == EVICTION
-        if stood:
-            self.requests[uid] = WITHDRAWN
-        return stood
-
-    def serves_eviction_requests(self) -> bool:
-        self._called("serves_eviction_requests")
-        return self.serves_requests
 
     def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
         self._called("set_deletion_cost", pod.key, cost)
@@ -247,14 +228,6 @@ class FakeCluster:
         self.calls.append((method, *arguments))
         if self.failures.get(method):
             raise self.failures[method].pop(0)
-
-    def _request(self, pod: Pod, *, dry_run: bool) -> Eviction:
-        """Judge as an API server does that has, or has not, the gate EvictionRequestAPI (k8s.io/api v0.37)."""
-        if not self.serves_requests:
-            return Eviction(EvictionAnswer.FORBIDDEN, "the cluster serves no EvictionRequests")
-        if not dry_run:
-            self.requests[pod.uid] = EVICTION
-        return Eviction(EvictionAnswer.GRANTED, "EvictionRequest: made")
 
     def _budget(self, pod: Pod, *, dry_run: bool) -> Eviction | None:
         """Judge as the eviction subresource does (kubernetes, registry/core/pod/storage/eviction.go)."""

@@ -68,11 +68,7 @@ REMEDIES: Final[Mapping[Reason, str]] = {
         "If the lists behind the pod's claim were not read, grant Ebb the right to read them (infra/rbac.yaml) or add "
         "them to the dump; a class with volumeBindingMode WaitForFirstConsumer makes volumes where the pod goes."
     ),
-    PodBlock.EVICTION_RESPONDERS: (
-        "Where the cluster serves EvictionRequests (lifecycle.k8s.io, alpha in 1.37), set evictionResponders: request "
-        "for the pool and grant the right (infra/options/eviction-requests.yaml). Elsewhere drain the node by hand."
-    ),
-    PodBlock.RESPONDERS_NEED_TIME: "Raise drain.timeout to what the reason names, or leave the pod's node alone.",
+    PodBlock.EVICTION_RESPONDERS: "Take evictionResponders out of the pod's template, or drain the node by hand.",
     PodBlock.NOT_ADMITTED: (
         "Mend the namespace's LimitRange or ResourceQuota, or what the pod's template asks for: another one would be "
         "refused whoever ends this one."

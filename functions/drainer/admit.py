@@ -23,7 +23,6 @@ from functions.drainer.read_policy import policy_in_reach, read_policy
 from functions.drainer.session import DrainSession
 from shared.answers import ClusterReading
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod_kinds import name_responders
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
 from shared.core.outcomes import Outcome, Refusal
@@ -186,7 +185,6 @@ def _partial_snapshot(session: DrainSession, node: Node, around: NodesAndBudgets
         workloads,
         storage,
         compute_classes=classes,
-        eviction_requests=cluster.serves_eviction_requests() if name_responders(pods) else False,
     )
     read_at = min(around.read_at, now)
     return snapshot_of(session.order.cluster, reading, ports.pools.read(), read_at, read_at)

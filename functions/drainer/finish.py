@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from functions.drainer.undo import undo_restarts
-from functions.drainer.withdraw import withdraw_requests
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import untainted
@@ -52,7 +51,6 @@ def give_back(session: DrainSession, uid: str, why: Halt, detail: str = "", gave
     undo_restarts(session)
     session = session.with_pool(node.pool if node else "")
     session.post_event(node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
-    withdraw_requests(session)
     _wait_until_counted(session)
     settle_claim(session, uid, record.order.order_id, why, session.record.gave_way_for)
     said = (detail, left_to_people(session.record))

@@ -12,7 +12,6 @@ from functions.drainer.release_findings import STILL_HOLDS, ReleaseContext, reas
 from functions.drainer.session import DrainSession
 from functions.drainer.undo import undo_restarts
 from functions.drainer.why_not_deleted import why_kept
-from functions.drainer.withdraw import withdraw_all_on
 from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.node import Node
 from shared.core.draining.cordon import untainted
@@ -94,14 +93,7 @@ def _free(context: ReleaseContext, uid: str, why: Halt) -> None:
     """Free the node and settle its claim; the drain has no record to end."""
     session, order = context.session, context.session.order
     finish.restore_node(session, order.node, uid, order.order_id)
-    _withdraw(session, context.claim)
     finish.settle_claim(session, uid, order.order_id, why)
-
-
-def _withdraw(session: DrainSession, claim: Claim | None) -> None:
-    """Withdraw what the drain may have requested; where a later one holds the node, what stands is that one's."""
-    if claim is None or claim.order_id == session.order.order_id:
-        withdraw_all_on(session, session.order.node)
 
 
 def _read_node(ports: Ports, order: Order) -> Node | None:

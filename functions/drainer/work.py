@@ -207,10 +207,7 @@ def _evict(session: DrainSession, observed: Observation, pods: tuple[Pod, ...]) 
 
 def _asked(pod: Pod, before: PodProgress | None, now: datetime) -> PodProgress:
     attempts = before.attempts + 1 if before and before.uid == pod.uid else 1
-    requested = bool(pod.spec.eviction_responders)
-    return PodProgress(
-        uid=pod.uid, answer=ASKED, owner=pod.spec.workload, attempts=attempts, at=now, requested=requested
-    )
+    return PodProgress(uid=pod.uid, answer=ASKED, owner=pod.spec.workload, attempts=attempts, at=now)
 
 
 def _log_eviction(session: DrainSession, pod: Pod, answer: Eviction, before: PodProgress | None) -> None:

@@ -3,7 +3,6 @@
 The order within a step matters only for speed: what one controller leaves, the next step picks up.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,7 +10,6 @@ from infra.local.clocks import TimeSource
 from infra.local.scheduling.scheduler import Scheduler, Scoring
 from infra.local.workloads.daemons import DaemonSetController
 from infra.local.workloads.deployments import DeploymentController
-from infra.local.workloads.eviction_requests import GROUP, EvictionRequestController
 from infra.local.workloads.jobs import JobController
 from infra.local.workloads.namespace_limits import LimitRanger, QuotaController
 from infra.local.workloads.replicas import ReplicaSetController
@@ -34,10 +32,6 @@ class WorldSettings:
     node_boot: float = 20.0
     orphan_quarantine: float = 40.0
     scoring: Scoring = Scoring.LEAST_ALLOCATED
-    eviction_requests: bool = False
-    """Whether the API server has the gate EvictionRequestAPI."""
-    responders: Mapping[str, float] | None = None
-    """How many seconds each responder takes; None: nothing acts on EvictionRequests."""
 
 
 class SteppedController(Protocol):
@@ -66,7 +60,6 @@ class World:
             DisruptionController(self.store),
             VolumeController(self.store),
             Scheduler(self.store, settings.scoring),
-            *self._acting_on_requests(settings),
         )
         self._deployments = DeploymentController(self.store)
         self._reactive: tuple[SteppedController, ...] = (
@@ -78,11 +71,6 @@ class World:
             quotas,
         )
         self._settled = -1
-
-    def _acting_on_requests(self, settings: WorldSettings) -> Iterator[SteppedController]:
-        self.store.gates = frozenset({GROUP} if settings.eviction_requests else ())
-        if settings.eviction_requests and settings.responders is not None:
-            yield EvictionRequestController(self.store, self.record, settings.responders)
 
     def step(self, now: float | None = None) -> None:
         """Let every controller act once at the clock's time."""

@@ -106,15 +106,13 @@ EVENTS: Final = (
     ),
     Event(
         "eviction",
-        "One answer of the eviction API; once more as a drain gives up, of each pod that a budget holds to its end, "
-        "and of each request to evict that it withdraws.",
+        "One answer of the eviction API; once more as a drain gives up, of each pod that a budget holds to its end.",
         _DRAIN,
         ("pool",),
         (
             Field("pod", Type.TEXT, "namespace/name"),
-            Field("answer", Type.TEXT, "granted, gone, budget, later, conflict, terminating, several_pdbs, forbidden; "
-                  "of a request withdrawn or not_withdrawn"),
-            Field("detail", Type.TEXT, "the PodDisruptionBudget, the API's words, or why the request is withdrawn"),
+            Field("answer", Type.TEXT, "granted, gone, budget, later, conflict, terminating, several_pdbs, forbidden"),
+            Field("detail", Type.TEXT, "the PodDisruptionBudget, or the API's words"),
             Field("pdb", Type.TEXT, "which PodDisruptionBudget has held the pod since the last answer", sometimes=True),
             Field("blocked_seconds", Type.NUMBER, "how long it did", sometimes=True),
             *_DRAINER,

@@ -172,10 +172,6 @@ class PodBlock(Reason):
         "eviction_responders",
         "The pod names who answers requests to evict it (evictionResponders); the eviction API passes them by.",
     )
-    RESPONDERS_NEED_TIME = (
-        "responders_need_time",
-        "Who answers for the pod's eviction may be silent for longer than a drain lasts (drain.timeout).",
-    )
     NOT_ADMITTED = (
         "not_admitted",
         "The pod's namespace would not let in another one like it (LimitRange, ResourceQuota).",

@@ -42,7 +42,6 @@ def snapshot_of(
         autoscalers=cluster_reading.autoscalers,
         buffers=cluster_reading.buffers,
         compute_classes=cluster_reading.compute_classes,
-        eviction_requests=cluster_reading.eviction_requests,
         limits=cluster_reading.limits,
     )
 

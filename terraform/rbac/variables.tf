@@ -17,14 +17,14 @@ variable "drainer" {
 }
 
 variable "optional_rights" {
-  description = "The names of rights that only an option of the policy needs, none by default; each comes with its fence. eviction-requests: make EvictionRequests (`evictionResponders: request`). steer: write deletion costs on pods (`steerScaleIn: true`). surge: restart a Deployment (`singleReplicas: surge`)."
+  description = "The names of rights that only an option of the policy needs, none by default; each comes with its fence. steer: write deletion costs on pods (`steerScaleIn: true`). surge: restart a Deployment (`singleReplicas: surge`)."
   type        = set(string)
   nullable    = false
   default     = []
 
   validation {
-    condition     = length(setsubtract(var.optional_rights, ["eviction-requests", "steer", "surge"])) == 0
-    error_message = "optional_rights: write some of eviction-requests, steer and surge."
+    condition     = length(setsubtract(var.optional_rights, ["steer", "surge"])) == 0
+    error_message = "optional_rights: write some of steer and surge."
   }
 }
 

@@ -5,9 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.documents import cluster_key, escape_id, from_document, path, to_document, unescape_id
+from shared.core.policy import PodRules
+from shared.core.records.drain_record import DrainRecord, Objection, PodProgress
 from shared.core.records.state import ClusterState, Lease, Mark, PoolMarks, Run
 from shared.documents import CLUSTER_KEY, drain_key, pool_key, run_key
 from shared.errors import Unreadable
+from tests.builders import order
 
 C = "projects/p/locations/l/clusters/c"
 WHEN = datetime(2026, 3, 4, 22, 0, 0, 123456, tzinfo=UTC)
@@ -55,6 +58,23 @@ def test_a_value_survives_the_document(marks: dict[str, datetime]) -> None:
     value = PoolMarks(marks={key: Mark(key, since) for key, since in marks.items()})
 
     assert from_document(to_document(value, "w"), PoolMarks, "pools/a") == value
+
+
+def test_a_drain_of_a_version_that_requested_evictions_can_be_read() -> None:
+    kept = DrainRecord(
+        order=order(),
+        rules=PodRules(),
+        pods={"default/p": PodProgress(uid="u", answer="granted", at=WHEN)},
+        objections=(
+            Objection("responders_need_time", "default/p", "example.com/mover: a drain.timeout of at least 20m"),
+        ),
+    )
+    stored = to_document(kept, "w")
+    (row,) = stored["value"]["pods"].values()
+    row["requested"] = True
+    stored["value"]["rules"]["eviction_responders"] = "request"
+
+    assert from_document(stored, DrainRecord, "drains/a") == kept
 
 
 def test_the_ttl_reads_a_native_time_at_the_top() -> None:

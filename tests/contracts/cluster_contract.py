@@ -46,15 +46,6 @@ class World(Protocol):
     def add_disk(self, name: str, *, zone: str) -> None:
         """Add a PersistentVolume `pv-NAME` in a zone, bound to a claim of that name in namespace default."""
 
-    def add_answered_pod(self, name: str, *, on: str) -> Pod:
-        """Add a node with a pod that names `example.com/mover` as the one who answers for its eviction."""
-
-    def serve_requests(self) -> None:
-        """Let the API server serve EvictionRequests; nothing acts on them."""
-
-    def requested(self) -> Mapping[str, str]:
-        """Return by pod UID what EvictionRequests say is wanted."""
-
     def annotate(self, pod: str, **annotations: str) -> None:
         """Let somebody else write annotations on a pod in namespace default; other ones stay."""
 
@@ -371,53 +362,6 @@ class ClusterContract:
         pod = self.pod(world)
 
         assert world.cluster.evict(Pod("web-9", "u", pod.spec), 30).answer is EvictionAnswer.GONE
-
-    def test_a_pod_that_names_responders_is_never_evicted_past_them(self, world: World) -> None:
-        pod = world.add_answered_pod("web-1", on="n1")
-
-        for dry_run in (True, False):
-            assert world.cluster.evict(pod, 30, dry_run=dry_run).answer is EvictionAnswer.FORBIDDEN
-        assert (still_there(world, pod), world.requested()) == (True, {})
-
-    def test_where_the_cluster_serves_them_its_eviction_is_requested_once(self, world: World) -> None:
-        world.serve_requests()
-        pod = world.add_answered_pod("web-1", on="n1")
-
-        said = [world.cluster.evict(pod, 30, dry_run=dry_run).answer for dry_run in (True, False, False)]
-
-        assert said == [EvictionAnswer.GRANTED] * 3
-        assert (still_there(world, pod), world.requested()) == (True, {pod.uid: "Eviction"})
-
-    def test_a_request_that_was_only_tried_stands_nowhere(self, world: World) -> None:
-        world.serve_requests()
-        pod = world.add_answered_pod("web-1", on="n1")
-        world.cluster.evict(pod, 30, dry_run=True)
-
-        assert (world.requested(), world.cluster.withdraw("default", pod.uid)) == ({}, False)
-
-    def test_a_withdrawn_request_can_be_made_again(self, world: World) -> None:
-        world.serve_requests()
-        pod = world.add_answered_pod("web-1", on="n1")
-        world.cluster.evict(pod, 30)
-
-        assert [world.cluster.withdraw("default", pod.uid) for _ in range(2)] == [True, False]
-        assert world.requested() == {pod.uid: "Withdrawn"}
-        assert world.cluster.evict(pod, 30).answer is EvictionAnswer.GRANTED
-        assert world.requested() == {pod.uid: "Eviction"}
-
-    def test_whether_the_cluster_serves_requests_is_asked_only_where_a_pod_names_responders(self, world: World) -> None:
-        world.serve_requests()
-        self.pod(world)
-        before = world.cluster.read().eviction_requests
-        world.add_answered_pod("web-2", on="n2")
-
-        assert (before, world.cluster.read().eviction_requests) == (False, True)
-        assert world.cluster.serves_eviction_requests()
-
-    def test_a_cluster_without_them_says_so(self, world: World) -> None:
-        world.add_answered_pod("web-1", on="n1")
-
-        assert not world.cluster.read().eviction_requests
 
     @pytest.mark.parametrize("cost", [-1, -1000])
     def test_a_deletion_cost_of_ours_is_known_by_its_mark_and_the_pods_kind_does_not_know_it(

@@ -1,7 +1,7 @@
 """The laws of the port `Cluster` on the fake, and on the adapter over the simulated GKE's API server."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -9,11 +9,9 @@ from msgspec import structs
 
 from infra.local.http_messages import HttpAnswer, HttpRequest
 from infra.local.servers.http_server import HttpServer
-from infra.local.workloads.eviction_requests import GROUP
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.deployment import Deployment
-from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Workload
 from tests.adapters.access import access_to, no_wait
@@ -49,18 +47,6 @@ class FakeWorld:
 
     def add_disk(self, name: str, *, zone: str) -> None:
         self.cluster.storage_held = storage(volume_claim(name), persistent_volume(f"pv-{name}", zone=zone))
-
-    def add_answered_pod(self, name: str, *, on: str) -> Pod:
-        self.cluster.put(
-            node(on), pod(name, on=on, uid=UID, kind=pod_class(eviction_responders=("example.com/mover",)))
-        )
-        return self.cluster.pods[f"default/{name}"]
-
-    def serve_requests(self) -> None:
-        self.cluster.serves_requests = True
-
-    def requested(self) -> Mapping[str, str]:
-        return dict(self.cluster.requests)
 
     def annotate(self, pod: str, **annotations: str) -> None:
         standing = self.cluster.pods[f"default/{pod}"]
@@ -114,20 +100,6 @@ class LittleWorld:
     def add_disk(self, name: str, *, zone: str) -> None:
         self._virtual.add("persistentvolumes", virtual_cluster.disk(f"pv-{name}", zone))
         self._virtual.add("persistentvolumeclaims", virtual_cluster.claim(name, volume=f"pv-{name}"))
-
-    def add_answered_pod(self, name: str, *, on: str) -> Pod:
-        self.add_node(on)
-        given = [{"name": "example.com/mover", "priority": 1000}]
-        made = virtual_cluster.pod(name, on=on, phase="Running", evictionResponders=given)
-        self._virtual.add("pods", made)
-        return self.cluster.pods_on(on)[0]
-
-    def serve_requests(self) -> None:
-        self._virtual.store.gates = frozenset({GROUP})
-
-    def requested(self) -> Mapping[str, str]:
-        rows = self._virtual.store.all("evictionrequests")
-        return {each["spec"]["target"]["pod"]["uid"]: each["spec"]["intent"] for each in rows}
 
     def annotate(self, pod: str, **annotations: str) -> None:
         patch = {"metadata": {"annotations": annotations}}

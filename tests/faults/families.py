@@ -13,7 +13,6 @@ from random import Random
 from typing import Final
 from zlib import crc32
 
-from tests.faults.answered_worlds import answered_settings
 from tests.faults.catalog import (
     EACH_CALL,
     LONG_UPGRADE,
@@ -67,10 +66,8 @@ FAMILIES: Final = (
     Family(Worlds("buffered", lambda: begun_in(with_buffers())), 181, 53, 229, 10),
     Family(Worlds("surging", lambda: begun_in(surging_settings()), owner=rolls_out), 331, 73, 229, 25),
     Family(Worlds("steered", lambda: begun_in(steered_settings()), owner=ranks_or_scales_in), 113, 53, 229, 15),
-    Family(Worlds("answered", lambda: begun_in(answered_settings()[::2])), 499, 83, 457, 10),
     Family(Worlds("neighbours", beside_neighbours), 499, 109, 457, 10),
 )
-"""Of the answered worlds those in which a history is short."""
 
 
 @dataclass(frozen=True)

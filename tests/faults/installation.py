@@ -188,15 +188,14 @@ class Installation:
             raise AssertionError(f"the simulated autoscaler met a failure nobody injected: {error}") from error
 
     def is_lively(self) -> bool:
-        """Whether a pod or a node is on its way somewhere, or is asked to be."""
+        """Whether a pod or a node is on its way somewhere."""
         store = self.cloud.world.store
         if self._lively[0] != store.revision:
             nodes = store.all("nodes")
             names = {"", *(node["metadata"]["name"] for node in nodes)}
             pods = store.all("pods")
             lively = any(not is_ready(pod) or is_terminating(pod) or node_of(pod) not in names for pod in pods)
-            asked = any(each["spec"]["intent"] == "Eviction" for each in store.all("evictionrequests"))
-            self._lively = store.revision, lively or asked or not all(map(is_ready, nodes))
+            self._lively = store.revision, lively or not all(map(is_ready, nodes))
         return self._lively[1]
 
     def _dispatch(self) -> None:

@@ -45,8 +45,6 @@ class Limits:
     """The policy's `singleReplicas`; empty where it says nothing of it."""
     steers: bool = False
     """Whether the policy steers scale-in."""
-    responders: str = ""
-    """The pool's `evictionResponders`; empty: the policy does not say."""
 
     @property
     def longest_cordon(self) -> float:
@@ -60,8 +58,7 @@ class Limits:
         head = "".join(f"{name}: {str(value).lower()}\n" for name, value in switches.items())
         single = f"    singleReplicas: {self.single_replicas}\n" if self.single_replicas else ""
         steered = "    steerScaleIn: true\n" if steers else ""
-        answered = f"    evictionResponders: {self.responders}\n" if self.responders else ""
-        return head + _POLICY.format(**vars(self)) + single + steered + answered
+        return head + _POLICY.format(**vars(self)) + single + steered
 
 
 _POLICY = """\

@@ -14,12 +14,11 @@ import pytest
 from functions.drainer.receive import PushReply
 from functions.planner.main import answer
 from shared.answers import Eviction
-from shared.core.policy import DrainSettings, EvictionResponders
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.evictions import EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
-from shared.errors import EbbError, Forbidden, Terminal
+from shared.errors import Terminal
 from shared.settings import Settings
 from tests.builders import NOW, node, order, our_taint, pdb, pod, pod_class, policy
 from tests.functions.drainer import rollouts
@@ -128,21 +127,6 @@ def surged() -> FakeEbb:
     return ebb
 
 
-def requested(*failures: EbbError) -> FakeEbb:
-    """The eviction of a pod is requested, and Ebb is paused before anybody has answered."""
-    asking = pod_class(owner="ReplicaSet/web", eviction_responders=("storage.example.com/mover",))
-    patient = {"drain": DrainSettings(timeout=timedelta(minutes=20))}
-    rules = policy(eviction_responders=EvictionResponders.REQUEST, cluster_wide=patient)
-    ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=asking), policy=rules)
-    ebb.cluster.serves_requests = True
-    ebb.cluster.failures["withdraw"] = list(failures)
-    ebb.later(60, lambda: setattr(ebb.policy, "policy", policy(cluster_wide={"paused": True})))
-    ebb.drain(order())
-    while ebb.bus.published:
-        ebb.deliver(ebb.bus.published.pop())
-    return ebb
-
-
 HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "removal": removal,
     "given back": given_back,
@@ -151,8 +135,6 @@ HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "a misspelt pool": misspelt,
     "scale-in steered": steered,
     "surged": surged,
-    "requested": requested,
-    "requested, and the right has gone": lambda: requested(Forbidden("the right", "is gone")),
 }
 
 

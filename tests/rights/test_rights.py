@@ -60,12 +60,6 @@ def test_the_drainer_writes_cordons_evictions_and_events_and_nothing_else() -> N
     ("identity", "expected", "option"),
     [
         pytest.param(DRAINER, {"patch apps deployments"}, "surge", id="surge: it restarts Deployments"),
-        pytest.param(
-            DRAINER,
-            {f"{verb} lifecycle.k8s.io evictionrequests" for verb in ("get", "create", "patch")},
-            "eviction-requests",
-            id="eviction-requests: it makes and withdraws them",
-        ),
         pytest.param(PLANNER, {"get  pods", "patch  pods"}, "steer", id="steer: it writes deletion costs"),
     ],
 )

@@ -112,9 +112,7 @@ NOT_LIFTED: Final[Mapping[str, frozenset[Reason]]] = {
         PodBlock.UNBOUND_CLAIM, PodBlock.SHARED_DISK, PodBlock.VOLUMES, Exclusion.VOLUME_PLACE,
         Exclusion.KUBELET, Exclusion.CLAIM_IN_USE, Exclusion.ATTACH_LIMIT,
     }),
-    "it depends on who answers for the pod": frozenset({
-        PodBlock.EVICTION_RESPONDERS, PodBlock.RESPONDERS_NEED_TIME,
-    }),
+    "it depends on who answers for the pod": frozenset({PodBlock.EVICTION_RESPONDERS}),
     "it is a fact, or a fault to be mended, and no setting": frozenset({
         PodBlock.NOT_ADMITTED, PodBlock.SURGE_UNREADABLE, PodBlock.SURGE_SCATTERED,
         Unremovable.STANDBY_NODE, Unremovable.MANAGED_NODE,

@@ -12,7 +12,6 @@ from functions.cli.doctor.autoscaler import autoscaler
 from functions.cli.doctor.findings import CheckResult, fail, ok, skip, warn
 from functions.cli.doctor.installation import InstallationParts, RightsReview
 from functions.cli.doctor.optional_rights import optional_rights
-from functions.cli.doctor.requests import eviction_requests
 from functions.cli.doctor.rights import OPTIONAL_GROUPS, Right, rights
 from functions.cli.doctor.shipped import Fences, fences, roles
 from functions.cli.doctor.unverified import unverified
@@ -136,7 +135,6 @@ def policy(parts: InstallationParts) -> Iterable[CheckResult]:
     unknown = sorted(set(enabled) - parts.pools().pools.keys())
     if unknown:
         yield warn("policy", f"The cluster has no pool {', '.join(unknown)}.", "Correct the names in the policy.")
-    yield from eviction_requests(found, parts.reviews)
     yield from optional_rights(found, parts)
 
 

@@ -13,7 +13,7 @@ from functions.cli.doctor.rights import Right, rights_of_option
 from functions.cli.doctor.shipped import fences, roles
 from functions.cli.format import count
 from shared.core.cluster.names import SURGE
-from shared.core.policy import EvictionResponders, Policy, PoolPolicy, SingleReplicas
+from shared.core.policy import Policy, PoolPolicy, SingleReplicas
 from shared.core.rules.surges import FORBIDS
 from shared.errors import Forbidden, Gone
 
@@ -35,17 +35,9 @@ class Option(NamedTuple):
 
 
 OPTIONS: Final = (
-    Option(
-        "eviction-requests",
-        "drainer",
-        "evictionResponders: request",
-        lambda pool: pool.eviction_responders is EvictionResponders.REQUEST,
-    ),
     Option("steer", "planner", "steerScaleIn: true", lambda pool: pool.steer_scale_in),
     Option("surge", "drainer", "singleReplicas: surge", lambda pool: pool.single_replicas is SingleReplicas.SURGE),
 )
-_LOOKED_AT: Final = frozenset({"eviction-requests"})
-"""What the check of the option itself says when the right is missing."""
 
 
 def optional_rights(policy: Policy, parts: InstallationParts) -> Iterable[CheckResult]:
@@ -65,8 +57,7 @@ def optional_rights(policy: Policy, parts: InstallationParts) -> Iterable[CheckR
 def _found(option: Option, asked: str, reviews: RightsReview, *, wide: bool) -> Iterator[CheckResult]:
     lacking = [str(each) for each in rights_of_option(option.name) if not reviews.may(*each)]
     if asked:
-        if option.name not in _LOOKED_AT:
-            yield _needed(option, asked, lacking)
+        yield _needed(option, asked, lacking)
     elif not lacking and not wide:
         remedy = f"Delete what {option.file} made, as its comment says, or drop {option.name} from optional_rights."
         yield warn(NAME, f"This identity has the right of {option.file}, and nothing asks for it.", remedy)

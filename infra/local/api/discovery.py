@@ -9,8 +9,6 @@ from infra.local.world.store import Store
 
 def is_served(kind: ApiKind, store: Store) -> bool:
     """Whether the cluster has the kind at all."""
-    if kind.gated:
-        return kind.group in store.gates
     return not kind.custom or bool(store.all(kind.plural))
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from infra.local.api.defaults import as_created, as_written
 from infra.local.api.discovery import discovered, is_served
-from infra.local.api.eviction_requests import check_request
 from infra.local.api.evictions import Evictor
 from infra.local.api.faults import InjectedFaults
 from infra.local.api.list_pages import Lister
@@ -124,7 +123,7 @@ class KubeApi:
         if target.sub == "eviction" and target.kind.plural == "pods" and target.name:
             query_dry = request.query.get("dryRun")
             return answer_json(201, self._evictor.evict(target.space, target.name, body, query_dry, actor_of(request)))
-        if target.name is not None or (target.kind.gated and not is_served(target.kind, self._store)):
+        if target.name is not None:
             raise no_such_path(request.path)
         return self._store_new(target, request, body)
 
@@ -145,8 +144,6 @@ class KubeApi:
         if target.namespace is not None:
             meta["namespace"] = target.namespace
         fresh = as_created(target.kind, {**body, "metadata": meta})
-        if target.kind.plural == "evictionrequests":
-            check_request(fresh)
         if is_dry(request, body):
             return answer_json(201, fresh)
         try:
@@ -166,8 +163,6 @@ class KubeApi:
             raise stale(target.kind.plural, target.name)
         after["metadata"] = {**new, **{key: old[key] for key in ("uid", "name", "resourceVersion")}}
         after = as_written(before, after, target.sub)
-        if target.kind.plural == "evictionrequests":
-            check_request(after, before)
         if is_dry(request):
             return answer_json(200, after)
         return answer_json(200, self._store.replace(target.kind.plural, after, actor_of(request)))

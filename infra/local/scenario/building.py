@@ -35,8 +35,6 @@ def world_settings(scenario: Scenario) -> WorldSettings:
         kubelet=KubeletTimes(scenario.kubelet.ready_after, scenario.kubelet.shutdown, scenario.kubelet.attach),
         node_boot=scenario.kubelet.node_boot,
         scoring=Scoring.MOST_ALLOCATED if packed else Scoring.LEAST_ALLOCATED,
-        eviction_requests=scenario.eviction_requests,
-        responders=scenario.responders,
     )
 
 

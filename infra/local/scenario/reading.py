@@ -131,10 +131,6 @@ class Scenario(_ScenarioModel):
     webhooks: list[WebhookSpec] = []
     kubelet: KubeletSpec = KubeletSpec()
     autoscaler: AutoscalerSpec = AutoscalerSpec()
-    eviction_requests: bool = False
-    """Whether the API server serves EvictionRequests (lifecycle.k8s.io/v1alpha1)."""
-    responders: dict[str, float] | None = None
-    """Who answers them and takes how many seconds; one that is not there says nothing. None: no controller acts."""
     topics: list[str] = []
     objects: dict[str, str] = {}
     """Bucket objects: `bucket/key` to text."""

@@ -30,14 +30,6 @@ class GarbageCollector:
                 if self._ownerless(thing):
                     self._collect(plural, thing)
 
-        for request in self._store.all("evictionrequests"):
-            if not any(self._is_there(owner, request) for owner in request["metadata"].get("ownerReferences", ())):
-                self._collect("evictionrequests", request)
-
-    def _is_there(self, owner: Json, thing: Json) -> bool:
-        found = self._store.find(PLURAL_OF_KIND[owner["kind"]], thing["metadata"]["namespace"], owner["name"])
-        return found is not None and found["metadata"]["uid"] == owner["uid"]
-
     def _collect_orphans(self, now: float) -> None:
         nodes = {node["metadata"]["name"] for node in self._store.all("nodes")}
         orphans = [pod for pod in self._store.all("pods") if node_of(pod) and node_of(pod) not in nodes]

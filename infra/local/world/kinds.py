@@ -13,7 +13,6 @@ class ApiKind:
     `counts_annotations`: its own annotations are numbered with its spec (kubernetes pkg/registry/apps/deployment,
     PrepareForUpdate; no other kind served here does so).
     `custom`: it is served once an object of it is there, as if its definition had come with the first one.
-    `gated`: it is served where the world was made with its group (a feature gate of the API server).
     """
 
     plural: str
@@ -24,7 +23,6 @@ class ApiKind:
     counts_generations: bool = False
     counts_annotations: bool = False
     custom: bool = False
-    gated: bool = False
     more_fields: tuple[str, ...] = ()
 
     @property
@@ -67,9 +65,6 @@ KINDS: dict[str, ApiKind] = {
         ApiKind("resourcequotas", "ResourceQuota"),
         ApiKind("capacitybuffers", "CapacityBuffer", "autoscaling.x-k8s.io", "v1beta1", custom=True),
         ApiKind("computeclasses", "ComputeClass", "cloud.google.com", namespaced=False, custom=True),
-        ApiKind(
-            "evictionrequests", "EvictionRequest", "lifecycle.k8s.io", "v1alpha1", counts_generations=True, gated=True
-        ),
         ApiKind("priorityclasses", "PriorityClass", "scheduling.k8s.io", namespaced=False),
         ApiKind("deployments", "Deployment", "apps", counts_generations=True, counts_annotations=True),
         *(ApiKind(f"{name.lower()}s", name, "apps", counts_generations=True) for name in _APPS),

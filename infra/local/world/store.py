@@ -74,7 +74,6 @@ class Store:
         self._order: dict[str, list[Key]] = {}
         self._indexes = {plural: Index() for plural in KINDS}
         self._listeners: list[Callable[[ObjectChange], None]] = []
-        self.gates: frozenset[str] = frozenset()
         """API groups that are served only where a feature gate is on."""
         self.webhooks: list[Callable[[str, Json], None]] = []
         """Asked in turn of everything that is created, which they may change."""

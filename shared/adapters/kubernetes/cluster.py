@@ -25,7 +25,6 @@ from shared.adapters.kubernetes import (
 from shared.adapters.kubernetes.buffer_lists import read_buffers, read_classes
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
 from shared.adapters.kubernetes.controllers import Controllers
-from shared.adapters.kubernetes.eviction_requests import EvictionRequests
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.storage_lists import read_storage
@@ -37,7 +36,6 @@ from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.pod_kinds import name_responders
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Workload
 from shared.core.records.evictions import EvictionAnswer
@@ -55,9 +53,8 @@ class KubernetesCluster:
     """Implements `shared.ports.Cluster`."""
 
     def __init__(self, client: KubernetesClient, now: Callable[[], datetime] = system_time) -> None:
-        """`now` dates events that are written for people, and says how long an EvictionRequest has stood unseen."""
+        """`now` dates events that are written for people."""
         self._client = client
-        self._requests = EvictionRequests(client, now)
         self._controllers = Controllers(client)
         self._now = now
 
@@ -72,7 +69,6 @@ class KubernetesCluster:
             workloads=self._controllers.all(),
             storage=self.storage() if uses_claims(pods) else NO_CLAIMS,
             autoscalers=read_autoscalers(self._client),
-            eviction_requests=self.serves_eviction_requests() if name_responders(pods) else False,
         )
         buffers, classes = read_buffers(self._client)
         limits = read_limits(self._client)
@@ -128,17 +124,9 @@ class KubernetesCluster:
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         """Ask for the eviction; an API that gives no answer means LATER, as any outage does here."""
         try:
-            if pod.spec.eviction_responders:
-                return self._requests.ask(pod, dry_run=dry_run)
             return self._evict(pod, grace_seconds, dry_run=dry_run)
         except Retryable as outage:
             return Eviction(EvictionAnswer.LATER, str(outage))
-
-    def withdraw(self, namespace: str, uid: str) -> bool:
-        return self._requests.withdraw(namespace, uid)
-
-    def serves_eviction_requests(self) -> bool:
-        return self._requests.are_served()
 
     def _evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool) -> Eviction:
         path = f"/api/v1/namespaces/{segment(pod.spec.namespace)}/pods/{segment(pod.name)}/eviction"

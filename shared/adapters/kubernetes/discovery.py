@@ -44,12 +44,12 @@ def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
         Retryable, Terminal: the cluster does not say.
     """
     for each in _versions(client, group):
-        if is_served(client, group, each, resource):
+        if _is_served(client, group, each, resource):
             return f"/apis/{group}/{each}/{resource}"
     return None
 
 
-def is_served(client: KubernetesClient, group: str, version: str, resource: str) -> bool:
+def _is_served(client: KubernetesClient, group: str, version: str, resource: str) -> bool:
     """Whether the cluster has a kind in exactly that version. Raises as `path_of`."""
     call = Call("get", group, f"/apis/{group}/{version}")
     try:

@@ -4,8 +4,6 @@ Must not decide what follows from the answer.
 Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, terminal).
 """
 
-from collections.abc import Iterable
-
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, PodClass
 
@@ -46,8 +44,3 @@ def cron_job_of(spec: PodClass) -> str:
     owner = spec.owner
     name, _, minute = owner.name.rpartition("-") if owner is not None and owner.kind == "Job" else ("", "", "")
     return f"{spec.namespace}/CronJob/{name}" if name and minute.isdigit() else ""
-
-
-def name_responders(pods: Iterable[Pod]) -> bool:
-    """Whether any of the pods names who answers requests to evict it."""
-    return any(pod.spec.eviction_responders for pod in pods)

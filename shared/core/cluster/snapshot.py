@@ -48,8 +48,6 @@ class Snapshot:
     """What capacity buffers hold room for on running nodes."""
     compute_classes: ComputeClasses = NO_CLASSES
     """What ComputeClasses say of how the autoscaler takes their nodes away."""
-    eviction_requests: bool = False
-    """Whether the cluster serves EvictionRequests; asked only where a pod names who would answer one."""
     limits: NamespaceLimits = NO_LIMITS
     """LimitRanges and ResourceQuotas; the pods tell already what follows (`returning`)."""
 

@@ -28,8 +28,6 @@ STATUS_LAG: Final = timedelta(seconds=5)
 """How long a controller may take to write into its status that a pod is away; until then we count it ourselves."""
 WORKLOADS_STAND_FOR: Final = timedelta(seconds=3)
 """How old a workload's status may be that another drain of the same instance has read."""
-LOOK_AT_REQUESTS_EVERY: Final = timedelta(seconds=30)
-"""How an EvictionRequest goes is not told more often: its responders report every 20 seconds at most."""
 ROUND: Final = timedelta(seconds=3)
 """Each round writes the drain's record twice, and Firestore sustains one write a second to a document
 (https://cloud.google.com/firestore/docs/best-practices)."""
@@ -47,14 +45,7 @@ def due_now(record: DrainRecord, observed: Observation, unprotected: Limit, now:
 
 def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
     row = record.pods.get(pod.key)
-    rest = LOOK_AT_REQUESTS_EVERY if _stands(record, pod) else RETRY_AFTER
-    return row is None or row.uid != pod.uid or now - row.at >= rest
-
-
-def _stands(record: DrainRecord, pod: Pod) -> bool:
-    """Whether the pod's eviction is requested: to ask for it again only tells how that goes."""
-    row = record.pods.get(pod.key)
-    return row is not None and row.uid == pod.uid and row.requested and row.moved
+    return row is None or row.uid != pod.uid or now - row.at >= RETRY_AFTER
 
 
 def _in_order(asked: Iterable[Pod], record: DrainRecord, observed: Observation, unprotected: Limit) -> Iterable[Pod]:
@@ -63,7 +54,7 @@ def _in_order(asked: Iterable[Pod], record: DrainRecord, observed: Observation, 
     for pod in sorted(asked, key=lambda each: each.key):
         workload = _workload(observed, pod.spec.workload)
         guarded = any(pdb.matches(pod.spec) for pdb in observed.disruption_budgets)
-        if guarded or _stands(record, pod) or (workload.away is not None and not pod.ready):
+        if guarded or (workload.away is not None and not pod.ready):
             yield pod
         elif _has_room(workload, observed, unprotected, leaving[workload.name]) and _is_within_claim(
             workload, observed, moved[workload.name]
@@ -102,9 +93,7 @@ def _leaving(record: DrainRecord, observed: Observation) -> Counter[str]:
 
     Of a workload whose status is known these are pods on their way out that are still Ready (a StatefulSet counts
     them until they are not) and those let go too shortly before it was read. Of any other, all on their way out.
-    Pods whose eviction is requested may go at any moment, so each of them counts until it has gone.
     """
-    there = {pod.uid for pod in observed.pods}
     found: dict[str, str] = {}
     for pod in observed.pods:
         workload = _workload(observed, pod.spec.workload)
@@ -113,7 +102,7 @@ def _leaving(record: DrainRecord, observed: Observation) -> Counter[str]:
     for row in record.pods.values():
         workload = _workload(observed, row.owner)
         unseen = workload.away is not None and _may_be_unseen(row.at, observed.workloads_at)
-        if row.moved and (unseen or (row.requested and row.uid in there)):
+        if row.moved and unseen:
             found[row.uid] = workload.name
     return Counter(found.values())
 

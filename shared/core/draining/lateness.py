@@ -73,8 +73,6 @@ def _holding(drain: Drain) -> list[str]:
             return f"{pod.key}, which ends by {pod.deleting:%H:%M:%S}"
         if row is not None and row.uid == pod.uid and row.answer == EvictionAnswer.BUDGET and row.detail:
             return row.detail
-        if row is not None and row.uid == pod.uid and row.requested:
-            return f"{pod.key}, whom {', '.join(pod.spec.eviction_responders)} has not let go ({row.detail})"
         return short.detail if short is not None else f"{pod.key}, which is still there"
 
     return sorted({why(pod) for pod in movable(drain.observed.pods, drain.now)})

@@ -19,7 +19,6 @@ from shared.core.policy.kinds import (
     DOLLARS,
     DURATION,
     DURATION_OR_NEVER,
-    EVICTION_RESPONDERS,
     FLAG,
     JOBS,
     KUBE_SYSTEM_PODS,
@@ -38,7 +37,6 @@ from shared.core.policy.shapes import SetOf
 from shared.core.policy.values import (
     Budget,
     ConsolidationPolicy,
-    EvictionResponders,
     Jobs,
     KubeSystemPods,
     Limit,
@@ -174,14 +172,6 @@ class PoolPolicy:
         "wait",
         "Pods of Jobs: move, wait (the node stays while one runs), or never. Default {default}: an evicted one loses "
         "its work, and counts as a failure against the Job's backoffLimit.",
-        binds=Binds.DRAIN,
-    )
-    eviction_responders: EvictionResponders = setting(
-        "evictionResponders",
-        EVICTION_RESPONDERS,
-        "leave",
-        "Pods that name who answers requests to evict them (Kubernetes 1.37, alpha): leave (their node stays), or "
-        "request: where the cluster serves EvictionRequests, with a right of its own. Default {default}.",
         binds=Binds.DRAIN,
     )
     minimum_pod_age: timedelta = setting(

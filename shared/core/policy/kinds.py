@@ -38,7 +38,6 @@ from shared.core.policy.shapes import Single
 from shared.core.policy.values import (
     KARPENTERS_REASONS,
     ConsolidationPolicy,
-    EvictionResponders,
     Jobs,
     KubeSystemPods,
     LocalStorage,
@@ -97,6 +96,5 @@ LOCAL_STORAGE: Final = _one_of(_words(LocalStorage))
 LONG_GRACE: Final = _one_of(_words(LongGrace))
 SINGLE_REPLICAS: Final = _one_of(_words(SingleReplicas))
 JOBS: Final = _one_of(_words(Jobs))
-EVICTION_RESPONDERS: Final = _one_of(_words(EvictionResponders))
 PREFERENCE: Final = _one_of(_words(Preference))
 IGNORABLE: Final = _one_of({word: word for word in ("windows", "budgets", "gates")})

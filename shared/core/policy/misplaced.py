@@ -12,9 +12,19 @@ from shared.core.policy.faults import Path
 
 _NODE_REFINER: Final = frozenset({"drainer_enabled", "excess_nodes_threshold", "minimum_non_tainted_nodes"})
 _MOST_PLACES: Final = 2
+_CUT: Final[Mapping[str, str]] = {
+    "evictionResponders": "leave it out: no cluster has a controller for EvictionRequests, and a pod that names who "
+    "answers for its eviction keeps its node",
+}
+"""Fields of earlier versions, and what to do about them."""
 
 
-def belongs(path: Path) -> str:
+def remedy_for(path: Path) -> str:
+    """Return what to do about a field that is none of its section; empty where its name tells nothing."""
+    return _CUT.get(str(path[-1]), "") or _belongs(path)
+
+
+def _belongs(path: Path) -> str:
     """Return where a field of that name belongs, as a remedy; empty where no section has one.
 
     Of several sections the one that shares most of the path is meant: `disruption` of the pool, not the cluster's.

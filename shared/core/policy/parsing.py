@@ -12,7 +12,7 @@ from shared.core.policy.cluster_fields import Policy
 from shared.core.policy.document import DOCUMENT
 from shared.core.policy.effective import effective
 from shared.core.policy.faults import Fault, Wrong
-from shared.core.policy.misplaced import another_kind, belongs
+from shared.core.policy.misplaced import another_kind, remedy_for
 from shared.core.policy.reading import read
 from shared.errors import BadPolicy
 
@@ -36,7 +36,7 @@ def parse(data: bytes) -> Policy:
 
 
 def _sentences(faults: Iterable[Fault]) -> Iterator[str]:
-    """Yield what is wrong; of a field that belongs elsewhere, where."""
+    """Yield what is wrong; of a field that belongs elsewhere, where, and of one that was cut, what holds instead."""
     for fault in faults:
-        elsewhere = belongs(fault.path) if fault.unknown else ""
-        yield str(replace(fault, remedy=elsewhere) if elsewhere else fault)
+        remedy = remedy_for(fault.path) if fault.unknown else ""
+        yield str(replace(fault, remedy=remedy) if remedy else fault)

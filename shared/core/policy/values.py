@@ -55,15 +55,6 @@ class LongGrace(StrEnum):
     """It is evicted with maxGracePeriod, as node-refiner does."""
 
 
-class EvictionResponders(StrEnum):
-    """What becomes of a pod that names who answers requests to evict it (Kubernetes 1.37, KEP-4563)."""
-
-    LEAVE = "leave"
-    """Its node is kept."""
-    REQUEST = "request"
-    """Its eviction is requested, and those that it names carry it out."""
-
-
 class Preference(StrEnum):
     """Which nodes go before others that could go as well."""
 
@@ -152,7 +143,6 @@ class PodRules(msgspec.Struct, frozen=True, kw_only=True):
     single_replicas: SingleReplicas = SingleReplicas.MOVE
     jobs: Jobs = Jobs.MOVE
     minimum_pod_age: timedelta = timedelta(0)
-    eviction_responders: EvictionResponders = EvictionResponders.REQUEST
 
 
 STRICTEST_POD_RULES: Final = PodRules(
@@ -161,6 +151,5 @@ STRICTEST_POD_RULES: Final = PodRules(
     long_grace=LongGrace.KEEP,
     single_replicas=SingleReplicas.NEVER,
     jobs=Jobs.NEVER,
-    eviction_responders=EvictionResponders.LEAVE,
 )
 """Of a drain that was granted, and whose policy can no longer be read: no pod goes that any policy might keep."""

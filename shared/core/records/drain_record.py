@@ -38,8 +38,6 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
     """`namespace/kind/name` of its controller: whose replacement is watched."""
     attempts: int = 1
     at: datetime
-    requested: bool = False
-    """Whether an EvictionRequest is what was asked for: `granted` then says that it stands, and it can be withdrawn."""
 
     @property
     def moved(self) -> bool:

@@ -32,8 +32,6 @@ class DrainContext:
     """The labels of each; a drain's own step reads none, for the planner and its admission have asked."""
     volumes: VolumeFacts | None = None
     """What stands behind the pods' volumes; None in a step of a drain, which was admitted on them."""
-    eviction_requests: bool = True
-    """Whether the cluster serves EvictionRequests; a drain's own step learns it by asking for one."""
     class_findings: dict[PodClass, tuple[Finding, ...]] = field(default_factory=dict, repr=False, compare=False)
     """What `pods` has found to block all pods of a class."""
     shortages: dict[PodClass, Finding | None] = field(default_factory=dict, repr=False, compare=False)

@@ -39,6 +39,12 @@ def namespace_closed(spec: PodClass, context: DrainContext) -> Iterable[Finding]
         yield Finding(PodBlock.NAMESPACE_CLOSED, f"{names.EVICTIONS_LABEL}=never on {spec.namespace}")
 
 
+def names_responders(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
+    """Keep what the Eviction API would take past those whom it names: only a controller of a cluster asks them."""
+    if spec.eviction_responders:
+        yield Finding(PodBlock.EVICTION_RESPONDERS, ", ".join(spec.eviction_responders))
+
+
 def on_completion(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
     if spec.annotations.get(names.SAFE_TO_EVICT) == "on-completion":
         yield Finding(PodBlock.WAITS_FOR_COMPLETION, f"{names.SAFE_TO_EVICT}=on-completion")

@@ -15,7 +15,6 @@ from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding, PodBlock
 from shared.core.rules.disruption_budgets import pdb_exhausted, several_pdbs
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.eviction_responders import responders, responders_need_time
 from shared.core.rules.pod_rules import (
     comes_back,
     do_not_disrupt,
@@ -23,6 +22,7 @@ from shared.core.rules.pod_rules import (
     kube_system,
     local_storage,
     long_terminating,
+    names_responders,
     namespace_closed,
     not_admitted,
     not_replicated,
@@ -53,9 +53,9 @@ CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], 
     # what the autoscaler would not move, or nobody would bring back
     not_safe_to_evict, not_replicated, not_admitted, kube_system, local_storage, several_pdbs, on_completion,
     # what the drainer may not evict
-    namespace_closed, responders,
+    namespace_closed, names_responders,
     # what a drain could not end
-    grace_too_long, responders_need_time, comes_back,
+    grace_too_long, comes_back,
     # what the policy keeps of whole workloads
     single_replica, cannot_surge, job, rolling_out,
     # what the proof of placement does not model (`unmodelled.UNMODELLED`, `volumes.VOLUME_BLOCKS`)

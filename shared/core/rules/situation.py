@@ -67,7 +67,6 @@ class Situation:
             drain=self.policy.drain,
             namespaces=seen.namespaces,
             volumes=volumes,
-            eviction_requests=seen.eviction_requests,
         )
 
     def counts(self, moving: Iterable[Node] = (), at: datetime | None = None) -> NodeCounts:

@@ -18,7 +18,7 @@ from functions.cli.dumps.kinds import OPTIONAL
 from shared.answers import PoolsReading
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import NodePool
-from shared.core.policy import DrainSettings, EvictionResponders, Policy, PoolPolicy
+from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.documents import CLUSTER_KEY
 from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal
@@ -185,46 +185,6 @@ def test_a_right_on_what_only_some_clusters_have_is_missed_there_alone(
 
 def test_every_kind_that_only_some_clusters_have_is_known_as_such() -> None:
     assert {name.partition(".")[2] for name in OPTIONAL.values()} - {""} <= OPTIONAL_GROUPS
-
-
-ASKING = policy(eviction_responders=EvictionResponders.REQUEST)
-PATIENT = replace(ASKING, drain=DrainSettings(timeout=timedelta(minutes=20)))
-REQUESTS = "evictionrequests.lifecycle.k8s.io"
-FENCED = FENCES | {"ebb-drainer-eviction-requests"}
-
-
-@pytest.mark.parametrize(
-    ("expected", "found"),
-    [
-        pytest.param(
-            [],
-            parts(rules=PATIENT, reviews=FakeReviews(policies=FENCED, served=frozenset({REQUESTS}))),
-            id="all is there",
-        ),
-        pytest.param(
-            [("eviction_requests", Grade.WARN)],
-            parts(rules=PATIENT, reviews=FakeReviews(policies=FENCED)),
-            id="the cluster has no such kind",
-        ),
-        pytest.param(
-            [("eviction_requests", Grade.WARN)],
-            parts(
-                rules=PATIENT,
-                reviews=FakeReviews(frozenset({("patch", "evictionrequests")}), served=frozenset({REQUESTS})),
-            ),
-            id="no right to withdraw",
-        ),
-        pytest.param(
-            [("eviction_requests", Grade.WARN)],
-            parts(rules=ASKING, reviews=FakeReviews(policies=FENCED, served=frozenset({REQUESTS}))),
-            id="drains end before who answers must have spoken",
-        ),
-    ],
-)
-def test_what_requests_to_evict_need_is_looked_at_where_the_policy_makes_them(
-    expected: list[tuple[str, Grade]], found: InstallationParts
-) -> None:
-    assert bad(found) == expected
 
 
 def raising(failure: EbbError) -> InstallationParts:

@@ -12,7 +12,7 @@ from functions.cli.doctor.optional_rights import NAME, OPTIONS
 from functions.cli.doctor.rights import rights_of_option
 from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.workloads import Workload
-from shared.core.policy import EvictionResponders, Policy, SingleReplicas
+from shared.core.policy import Policy, SingleReplicas
 from tests.builders import node, policy
 from tests.cli.doctor.standing import fences_of
 from tests.cli.doctor.test_doctor import FENCES, FakeReviews, parts
@@ -43,7 +43,6 @@ def switched_off(given: Policy) -> Policy:
 
 
 SURGING, STEERING = policy(single_replicas=SingleReplicas.SURGE), policy(steer_scale_in=True)
-REQUESTING = policy(eviction_responders=EvictionResponders.REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -57,13 +56,8 @@ REQUESTING = policy(eviction_responders=EvictionResponders.REQUEST)
         pytest.param(
             ["without its fence"], parts(reviews=granting("surge", fences=False), rules=SURGING), id="no fence"
         ),
-        pytest.param(
-            ["without its fence"],
-            parts(reviews=granting("eviction-requests", fences=False), rules=REQUESTING),
-            id="no fence of what another check looks at",
-        ),
         pytest.param(["nothing asks for it"], parts(reviews=granting("surge")), id="granted for nothing"),
-        pytest.param(["nothing asks for it"], parts(reviews=granting("eviction-requests")), id="another for nothing"),
+        pytest.param(["nothing asks for it"], parts(reviews=granting("steer")), id="another for nothing"),
         pytest.param(["1 Deployment with the annotation"], asking("true"), id="asked by an annotation"),
         pytest.param([], asking("false"), id="forbidden by an annotation"),
         pytest.param(

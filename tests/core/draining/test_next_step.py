@@ -193,6 +193,12 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             id="a Job's pod slipped in before the cordon",
         ),
         pytest.param(
+            GiveBack(Halt.POD_BLOCKS, "default/p: eviction_responders"),
+            record("cordoned", pods=asked("p", "granted")),
+            observed(pod("p", on="n1", eviction_responders=("example.com/mover",))),
+            id="a pod names who answers for its eviction, whatever an earlier version asked of them",
+        ),
+        pytest.param(
             GiveBack(Halt.SEVERAL_PDBS, "default/p: two"),
             record("cordoned", pods=asked("p", "several_pdbs", detail="two")),
             observed(pod("p", on="n1")),

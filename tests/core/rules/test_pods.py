@@ -239,6 +239,22 @@ def test_a_namespace_may_keep_its_pods(expected: list[PodBlock], labels: dict[st
     assert [each.reason for each in judge(pod("p"), known)] == expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "responders"),
+    [
+        pytest.param([(PodBlock.EVICTION_RESPONDERS, "a.com/mover")], ("a.com/mover",), id="one"),
+        pytest.param([(PodBlock.EVICTION_RESPONDERS, "a.com/x, b.com/y")], ("a.com/x", "b.com/y"), id="several"),
+        pytest.param([], (), id="nobody"),
+    ],
+)
+def test_a_pod_that_names_who_answers_for_its_eviction_keeps_its_node(
+    expected: list[tuple[PodBlock, str]], responders: tuple[str, ...]
+) -> None:
+    found = judge(pod("p", eviction_responders=responders), context())
+
+    assert [(each.reason, each.detail) for each in found] == expected
+
+
 def test_all_blockers_are_kept_in_the_order_of_the_rules() -> None:
     subject = pod("p", owner=None, annotations={names.SAFE_TO_EVICT: "false"}, volumes=SCRATCH)
     found = judge(subject, context(pdb("web", allowed=0, app="web")))

@@ -27,5 +27,3 @@ PROVISIONING_REQUEST = definition("ProvisioningRequest", "autoscaling.x-k8s.io",
 """Of the same group, in a version that buffers do not have."""
 COMPUTE_CLASS = definition("ComputeClass", "cloud.google.com", "computeclasses", scope="Cluster")
 VERTICAL_POD_AUTOSCALER = definition("VerticalPodAutoscaler", "autoscaling.k8s.io", "verticalpodautoscalers")
-EVICTION_REQUEST = definition("EvictionRequest", "lifecycle.k8s.io", "evictionrequests", "v1alpha1")
-"""From Kubernetes 1.37 on a kind of the API server's own, behind a gate."""

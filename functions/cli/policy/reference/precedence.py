@@ -43,8 +43,7 @@ of `maxNodesPerPass`. The order below only says which of the reasons is named fi
 1. **The document.** Invalid or missing: nothing is ordered, marks stay as they are, healing goes on, running drains
    end with the settings in their claims. `dryRun: true`: the same verdicts, nothing is drained.
 2. **The node** (`enabled`, `ignoreTaints`, `minimumNodeAge`) and its pods (`localStorage`, `longGrace`,
-   `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `evictionResponders`,
-   `minimumPodAge`; `WhenEmpty`), and what the node saves for
+   `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `minimumPodAge`; `WhenEmpty`), and what the node saves for
    each of them (`minimumSavingPerEviction`).
 3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go,
    node-refiner's score (0.8 of CPU, 0.2 of memory) only which of them goes first where `cluster.prefer` says nothing,
