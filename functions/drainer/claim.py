@@ -12,18 +12,16 @@ from msgspec.structs import replace
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.draining.admission import exceeded_limits, no_place, room_was_claimed
+from shared.core.draining.admission import claim_to_be, exceeded_limits, no_place, room_was_claimed
 from shared.core.draining.lateness import deadline
 from shared.core.outcomes import Refusal
 from shared.core.policy import STRICTEST_POD_RULES, Policy
 from shared.core.reasons import Blocker, Reason
-from shared.core.records.claims import claim_for, grant, longest_rate
+from shared.core.records.claims import grant, longest_rate
 from shared.core.records.drain_record import DrainPhase, Objection
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.counts import count_moved_pods
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
-from shared.core.rules.workload_limits import moving_pods, workload_moves_of
 from shared.errors import Stale
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.wiring import prices_of
@@ -106,9 +104,8 @@ def _claim(session: DrainSession, node: Node, proof: Revalidation, policy: Polic
     A claim that the proof did not count makes it void: one by a stranger, or any where the proof was made anew.
     """
     snapshot, counted = proof.snapshot, proof.state
-    price = prices_of().of(node).per_hour
-    pods = count_moved_pods(snapshot, (node,), policy).get(node.uid, {})
-    own_moves = moving_pods(workload_moves_of(node, Situation(snapshot, counted, policy)))
+    claim, pods = claim_to_be(session.order, node, Situation(snapshot, counted, policy))
+    claim = replace(claim, cost_per_hour=prices_of().of(node).per_hour)
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:
@@ -122,8 +119,7 @@ def _claim(session: DrainSession, node: Node, proof: Revalidation, policy: Polic
         if room_was_claimed(session.order, counted, state, proved_anew=proof.anew):
             raise _RoomTakenError
         decline_if_any(exceeded_limits(session.order, node, Situation(snapshot, state, policy), now))
-        claim = claim_for(session.order, node, policy, snapshot.scale_down(node), now, cost_per_hour=price)
-        return grant(state, node.uid, replace(claim, moving_pods=own_moves), longest_rate(policy), pods)
+        return grant(state, node.uid, replace(claim, since=now), longest_rate(policy), pods)
 
     after = change_cluster(session.ports.state, session.ports.clock, change)
     record_claim(session, node, after.claims[node.uid], policy)

@@ -7,19 +7,15 @@ count (`records.published`). No rule lives here.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from msgspec.structs import replace
-
 from functions.planner.log_lines import dollars
 from functions.planner.pass_inputs import PassInputs
+from shared.core.draining.admission import claim_to_be
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.policy import Policy
-from shared.core.records.claims import claim_for
 from shared.core.records.orders import CLAIM_WITHIN, Order, Origin, order_id
 from shared.core.records.published import with_published
 from shared.core.records.state import ClusterState, Published
-from shared.core.rules.counts import count_moved_pods
 from shared.core.rules.situation import Situation
-from shared.core.rules.workload_limits import moving_pods, workload_moves_of
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster
 
@@ -59,12 +55,8 @@ def _claims_to_come(orders: Iterable[Order], inputs: PassInputs, policy: Policy)
     situation = Situation(inputs.snapshot, inputs.state, policy)
     for order in orders:
         node = inputs.snapshot.node_by_name[order.node]
-        claim = claim_for(order, node, policy, inputs.snapshot.scale_down(node), order.issued_at)
-        pods = count_moved_pods(inputs.snapshot, (node,), policy).get(node.uid, {})
-        moves = moving_pods(workload_moves_of(node, situation))
-        found[node.uid] = Published(
-            claim=replace(claim, moving_pods=moves), expires_at=order.expires_at, pods=dict(pods)
-        )
+        claim, pods = claim_to_be(order, node, situation)
+        found[node.uid] = Published(claim=claim, expires_at=order.expires_at, pods=dict(pods))
     return found
 
 

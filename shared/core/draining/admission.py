@@ -4,9 +4,11 @@ The world having changed is an outcome, not an error: every objection has the na
 give it. Must not act.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec.structs import replace
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -16,12 +18,14 @@ from shared.core.placement.demand import is_waiting
 from shared.core.planning.candidates import assess_node
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Blocker, DrainReason, Unremovable
+from shared.core.records.claims import claim_for
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Claim, ClusterState
+from shared.core.rules.counts import count_moved_pods
 from shared.core.rules.gates import claim_blockers
 from shared.core.rules.situation import Situation
 from shared.core.rules.unmodelled import could_take
-from shared.core.rules.workload_limits import all_moving_pods, conflict, workload_moves_of
+from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
 FRESH_FOR: Final = timedelta(minutes=2)
 """How long a planner's picture stands for the proof of placement, unless a pod finds no node.
@@ -139,6 +143,14 @@ def no_place(node: Node, situation: Situation) -> tuple[Blocker, ...]:
     """
     refused = planned_simulation(situation, frozenset({node.name})).try_remove(node.name)
     return (refused.blocker,) if refused else ()
+
+
+def claim_to_be(order: Order, node: Node, situation: Situation) -> tuple[Claim, Mapping[str, int]]:
+    """Return the claim that an order asks for, as of its issue, and the pods that it moves, by namespace if counted."""
+    snapshot, policy = situation.snapshot, situation.policy
+    claim = claim_for(order, node, policy, snapshot.scale_down(node), order.issued_at)
+    moves = moving_pods(workload_moves_of(node, situation))
+    return replace(claim, moving_pods=moves), count_moved_pods(snapshot, (node,), policy).get(node.uid, {})
 
 
 def exceeded_limits(order: Order, node: Node, situation: Situation, now: datetime) -> tuple[Blocker, ...]:
