@@ -1,6 +1,6 @@
 """One tick: taken once, under the planner's lease, finished or left to the next.
 
-A repeated tick is answered as a duplicate only if the first has finished or still lives (docs/decisions/state.md). No
+A repeated tick is answered as a duplicate only if the first has finished or still lives (docs/decisions/claims.md). No
 rule of planning lives here.
 """
 

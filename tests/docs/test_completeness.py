@@ -66,7 +66,7 @@ def test_every_message_of_the_autoscaler_is_carried_by_a_reason_or_explained() -
 
 
 def test_every_annotation_that_is_honoured_is_named() -> None:
-    text = (DECISIONS / "opt-outs.md").read_text(encoding="utf-8")
+    text = (DECISIONS / "people.md").read_text(encoding="utf-8")
     keys = {*NODE_OPT_OUTS, *POD_OPT_OUTS, OPT_OUT_UNTIL}
 
     assert [key for key in sorted(keys) if key not in text and f"`{key.partition('/')[2]}`" not in text] == []

@@ -60,7 +60,7 @@ class Workload:
     def may_be_away(self, limit: Limit) -> int:
         """Return how many replicas may be away at once where no PodDisruptionBudget says so.
 
-        See docs/decisions/unprotected.md.
+        See docs/decisions/evictions.md.
 
         Percent rounds up, as a PodDisruptionBudget's maxUnavailable does; at least one, and never all at once
         unless there is only one.

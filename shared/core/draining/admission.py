@@ -30,12 +30,12 @@ from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_
 FRESH_FOR: Final = timedelta(minutes=2)
 """How long a planner's picture stands for the proof of placement, unless a pod finds no node.
 
-See docs/decisions/revalidation.md.
+See docs/decisions/robust-fit.md.
 """
 _WAIVED_FOR_MANUAL: Final = frozenset(
     {Unremovable.CPU_ABOVE_LIMIT, Unremovable.MEMORY_ABOVE_LIMIT, Unremovable.CONSOLIDATION_OFF}
 )
-"""What a manual order skips of the node rules: ratios and marks, nothing else (docs/decisions/manual-orders.md)."""
+"""What a manual order skips of the node rules: ratios and marks, nothing else (docs/decisions/people.md)."""
 _CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
 """Asked again inside the claim's compare-and-set."""
 

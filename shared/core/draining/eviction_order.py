@@ -2,7 +2,7 @@
 
 A PodDisruptionBudget keeps order among its pods by itself. A workload without one is treated as if it had the
 policy's `unprotected` for maxUnavailable, at least one at a time and never all replicas at once
-(docs/decisions/unprotected.md), also where other drains move pods of it.
+(docs/decisions/evictions.md), also where other drains move pods of it.
 
 All drains in flight together stay kind to the API server: each takes its share of a round by the number of claims
 whose pods have not moved yet, so nobody has to talk to anybody. What was asked for least recently comes first: pods

@@ -2,7 +2,7 @@
 
 Must not judge whether a node could go now; that is `rules.nodes` and `rules.utilization`. Source: estafette's marks
 (docs/acceptance.md rows 29 to 33); with disabled pools cleared (docs/acceptance.md row 5) and with a limit to silence
-(docs/decisions/marks.md).
+(docs/decisions/budgets.md).
 """
 
 from collections.abc import Mapping

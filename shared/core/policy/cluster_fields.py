@@ -23,7 +23,7 @@ WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.item
 _AFTER_THE_DELAY: Final = {"BALANCED": timedelta(minutes=15), "OPTIMIZE_UTILIZATION": timedelta(minutes=7)}
 """What the autoscaler may need besides its delay: to look at the node again, to delete the machine.
 
-See docs/decisions/watchdog.md.
+See docs/decisions/completion.md.
 """
 _AFTER_A_REAPERS_DELAY: Final = timedelta(minutes=10)
 """The same where it only takes empty nodes: it tries no others, and so passes over none for five minutes."""
@@ -204,7 +204,7 @@ class Policy:
         return self.pools.get(name, self.other_pools)
 
     def drain_for(self, profile: str, delay: timedelta | None = None, *, reaps: bool = False) -> DrainSettings:
-        """Return the settings of a drain in a cluster of that autoscaling profile (docs/decisions/watchdog.md).
+        """Return the settings of a drain in a cluster of that autoscaling profile (docs/decisions/completion.md).
 
         `delay` is how long the autoscaler waits with the node where that was set: the watchdog waits longer, whatever
         the policy says, or every drain there would be given back. `reaps`: it only takes empty nodes there.

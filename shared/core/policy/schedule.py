@@ -1,7 +1,7 @@
 """When a cron schedule is active: half-open windows of elapsed time after each hit, in the schedule's own zone.
 
 Hits are found on the local clock without its zone (croniter over plain numbers) and only then set into time, so
-that both days of a clock change are ours to define (docs/decisions/clock-changes.md): a hit inside the skipped hour
+that both days of a clock change are ours to define (docs/decisions/budgets.md): a hit inside the skipped hour
 happens at the first instant after it, a repeated hour hits once, the first time. Must not know budgets.
 """
 
@@ -39,7 +39,7 @@ def active(schedule: Schedule, now: datetime) -> bool:
     Raises:
         BadInput: the schedule or its zone cannot be read. A parsed policy holds none such.
 
-    Source: Karpenter, `Budget.IsActive` (docs/decisions/clock-changes.md); docs/acceptance.md rows 67, 69.
+    Source: Karpenter, `Budget.IsActive` (docs/decisions/budgets.md); docs/acceptance.md rows 67, 69.
     """
     hit = last_hit(schedule, now)
     return hit is not None and now - hit < schedule.duration

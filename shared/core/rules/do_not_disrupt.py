@@ -43,7 +43,7 @@ def opt_out_key(annotations: Labels, keys: Iterable[str], started: datetime | No
 
     `true` (or the bare key) protects for good; a positive Go duration protects until that long after the pod's
     start, and for good while the start is unknown. Anything else is no protection. Source: Karpenter's
-    `karpenter.sh/do-not-disrupt` (docs/decisions/opt-outs.md).
+    `karpenter.sh/do-not-disrupt` (docs/decisions/people.md).
     """
     return next((key for key in keys if key in annotations and _protects(annotations[key], started, now)), None)
 

@@ -183,7 +183,7 @@ SAFETY_RULES: Final[tuple[NodeRule, ...]] = tuple(
 )
 """What `--potential` keeps: it asks how many nodes could go at all, never how many could go unsafely.
 
-See docs/decisions/potential.md.
+See docs/decisions/forecast.md.
 """
 
 

@@ -1,7 +1,7 @@
 """Drains at once that move pods of one workload without a PodDisruptionBudget: who may, and who leaves room.
 
 No drain sees what another has let go in the same seconds. So a claim writes down, in the compare-and-set that grants
-it, how many pods of each such workload it moves. What keeps the promise (docs/decisions/unprotected.md) is that each
+it, how many pods of each such workload it moves. What keeps the promise (docs/decisions/evictions.md) is that each
 drain leaves room for the moving pods of earlier claims (`draining.eviction_order`); and so that no drain begins only to
 wait, a claim that shares a workload is granted only while all those pods together may be away at once. A drain that has
 moved its pods takes them off its claim. Must not act.
@@ -24,7 +24,7 @@ from shared.core.rules.situation import Situation
 MOST_MOVING_PODS: Final = 2500
 """How many pods all claims together may write down: the document of 500 claims stays under 256 KiB.
 
-See docs/decisions/state.md.
+See docs/decisions/claims.md.
 """
 
 

@@ -56,7 +56,7 @@ def too_few_available(pod: Pod, context: DrainContext) -> Iterable[Finding]:
 def shortage(spec: PodClass, context: DrainContext) -> Finding | None:
     """Say that no Ready pod of the workload may go now, as a PodDisruptionBudget would.
 
-    See docs/decisions/unprotected.md.
+    See docs/decisions/evictions.md.
     """
     if spec not in context.shortages:
         context.shortages[spec] = _shortage(spec, context)

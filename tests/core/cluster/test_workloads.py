@@ -1,4 +1,4 @@
-"""How many replicas of a workload may be away where no PodDisruptionBudget says so (docs/decisions/unprotected.md)."""
+"""How many replicas of a workload may be away where no PodDisruptionBudget says so (docs/decisions/evictions.md)."""
 
 import pytest
 

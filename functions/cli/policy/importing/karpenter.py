@@ -1,7 +1,7 @@
 """Karpenter: NodePools of v1 and v1beta1, one or many, as files or as `kubectl get nodepools -o yaml` prints them.
 
 The `disruption` block is a policy's own; only its defaults differ by version, and `expireAfter` stands elsewhere in v1
-(docs/decisions/importing.md). Must not take over what speaks of machines: that is the GKE node pool's.
+(docs/decisions/predecessors.md). Must not take over what speaks of machines: that is the GKE node pool's.
 """
 
 from collections.abc import Callable, Iterator, Mapping
