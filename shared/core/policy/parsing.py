@@ -1,8 +1,8 @@
 """The policy document: YAML or JSON in, the policy in force out, or every fault at once.
 
 An estafette configuration is a policy as it stands and a Karpenter `disruption` block drops in unchanged
-(docs/decisions/predecessors.md). Must not apply half of a document: one fault refuses the whole of it (docs/acceptance.md
-row 8).
+(docs/decisions/predecessors.md). Must not apply half of a document: one fault refuses the whole of it
+(docs/acceptance.md row 8).
 """
 
 from collections.abc import Iterable, Iterator
