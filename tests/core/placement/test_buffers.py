@@ -190,6 +190,28 @@ def test_a_drain_that_has_not_begun_gives_its_room_back_when_a_buffer_has_lost_e
     assert lost_place(roomy.node_by_name["n1"], roomy, state, ()) == ()
 
 
+def test_the_room_that_a_cordoned_node_lends_is_owed_though_it_would_not_be_once_empty() -> None:
+    """`cpu` lies on n1 and `memory` on n2; emptied, n1 would be the roomier for `cpu`, which then takes n2 first."""
+    nodes = [node("n1", cpu=5, memory=2, unschedulable=True), node("n2", memory=64), node("n3", cpu=1.5, memory=0.2)]
+    chunks = held(buffer("cpu", cpu=2.1), buffer("memory", cpu=2, memory=8))
+    seen = cluster(nodes, [pod("p", on="n1", cpu=1.5)], buffers=chunks)
+
+    refused = Simulation.of(seen, lent=["n1"], robust=False).try_remove("n1")
+    assert refused is not None
+    assert refused.buffer == "default/memory"
+
+
+def test_what_follows_a_plan_owes_buffers_what_they_had_before_any_drain() -> None:
+    """n1's pod has taken the chunk's room on n2: nothing more goes until it is there again."""
+    nodes = [node("n1", taints=(our_taint(),)), node("n2"), node("n3", cpu=0.5)]
+    pods = [pod("p", on="n1", cpu=1), pod("q", on="n3")]
+    simulation = Simulation.of(cluster(nodes, pods, buffers=held(buffer("web", cpu=3.5))), ["n1"])
+
+    refused = simulation.guided({}).try_remove("n3")
+    assert refused is not None
+    assert refused.buffer == "default/web"
+
+
 def test_buffers_keep_their_room_beside_a_drain_in_flight() -> None:
     """n1 is being drained and its pod has a place on n2, beside the chunk; n2 then stays for both."""
     ours = {"unschedulable": True, "taints": (our_taint(),)}

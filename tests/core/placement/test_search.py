@@ -73,6 +73,15 @@ def test_one_that_is_given_back_gets_its_pods_back_whatever_was_taken_after_it()
     assert (packing.taken, list(packing.lying().values())) == ((1,), [[3]])
 
 
+def test_a_closed_node_that_is_given_back_receives_nothing() -> None:
+    seen = Simulation.of(cluster([node("a"), node("b")], [pod("p", on="b")]), closed=["a"], robust=False)
+    packing = Rearrangement(seen.first_packing)
+    taken = packing.take(0)
+    packing.give_back(0)
+
+    assert (taken, packing.take(1)) == (True, False)
+
+
 def test_of_sets_that_save_the_same_the_least_disruptive_is_found() -> None:
     """One of them can go. Alone the order by disruption meets the cheaper one first: its load is greater."""
     pods = [pod("dear", on="n1", cpu=1), pod("cheap", on="n2", cpu=2), pod("stays", on="n3", cpu=2)]

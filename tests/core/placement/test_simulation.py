@@ -250,7 +250,8 @@ def pinned(name: str, on: str) -> Pod:
 
 
 def test_a_closed_node_that_is_tried_in_vain_receives_nothing_afterwards() -> None:
-    simulation = Simulation.of(cluster([node("n1"), node("n2")], [pinned("s", "n1"), pod("p", on="n2")]), closed=["n1"])
+    seen = cluster([node("n1"), node("n2")], [pinned("s", "n1"), pod("p", on="n2")])
+    simulation = Simulation.of(seen, closed=["n1"], robust=False)
 
     assert simulation.try_remove("n1") is not None
     assert simulation.try_remove("n2") is not None
@@ -276,3 +277,13 @@ def test_a_node_of_which_nobody_knows_whether_it_stays_keeps_its_domain() -> Non
 
     assert Simulation.of(seen, ["n2"]).try_remove("n1") is None
     assert Simulation.of(seen, closed=["n2"]).try_remove("n1") is not None
+
+
+def test_a_plan_is_followed_under_the_first_strategy_alone_whatever_is_proved_robustly() -> None:
+    simulation = Simulation.of(cluster([node("n1"), node("n2"), node("n3")], [pod("p", on="n1")]))
+    arrays = simulation.arrays
+    meant = {arrays.kind_of[arrays.movable(arrays.index["n1"])[0].spec]: [arrays.index["n3"]]}
+    guided = simulation.guided(meant)
+
+    assert guided.try_remove("n1") is None
+    assert guided.assignments.moves() == {"n1": (Move("default/p", "n3"),)}

@@ -303,3 +303,13 @@ def test_a_cordoned_node_whose_removal_was_taken_back_goes_as_at_the_first_time(
 
     assert packing.remove(2, []).succeeded
     assert not packing.remove(0, [0]).succeeded
+
+
+def test_pods_are_packed_again_after_a_try_that_spread_them_in_vain() -> None:
+    """n2 is in the emptiest zone no more, and the fullest node all the same."""
+    nodes = [node(f"n{place}", zone=zone) for place, zone in enumerate("abcab")]
+    pods = webs(*(each.name for each in nodes), hard_spread=spread(max_skew=2))
+    simulation = Simulation.of(cluster(nodes, pods), robust=False)
+
+    assert [simulation.try_remove(name) is None for name in ("n0", "n2", "n1")] == [True, False, True]
+    assert {move.node for moves in simulation.assignments.moves().values() for move in moves} == {"n2"}

@@ -7,10 +7,16 @@ from typing import Any
 
 import pytest
 
+from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, Rest, left_alone
 from functions.cli.analysis.forecast.ladder import Ladder, ladder
+from functions.cli.analysis.forecast.policy_at_rest import policy_at_rest
 from shared.adapters.prices import load
+from shared.core.cluster.names import HOSTNAME_LABEL, POOL_LABEL
+from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Volume
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod, policy
@@ -72,3 +78,47 @@ def test_where_the_first_node_is_kept_for_good_the_next_goes_in_its_place() -> N
     told = ladder(Situation(seen, ClusterState(), rules), {}, load())
 
     assert told.begins == {"b1": NOW}
+
+
+FIXED = {"b": NodePool("b", autoscaled=False)}
+
+
+def test_a_node_whose_drain_was_tried_in_vain_is_asked_for_no_more() -> None:
+    """Every order of the proof leaves `ssd` to the large pod; the scheduler puts the small one there, the last node."""
+    nodes = [node("a", cpu=8, memory=32), node("plain", pool="b"), node("ssd", pool="b", labels={"disk": "ssd"})]
+    pods = [
+        pod("a-small", on="a", cpu=1, owner="ReplicaSet/small"),
+        pod("large", on="a", cpu=3.5, owner="ReplicaSet/large", node_selector={"disk": "ssd"}),
+    ]
+    situation = Situation(cluster(nodes, pods, pools=FIXED), ClusterState(), policy(cpu_limit=Fraction(1)))
+    rest = policy_at_rest(situation, {}, load()).rest
+
+    assert (rest.gone, rest.rounds) == (0, 2)
+
+
+def one_after_another(count: int) -> Snapshot:
+    """Each pod may move to `home` once the one before it, of the node that the autoscaler asks last, is there."""
+
+    def beside(number: int) -> tuple[PodTerm, ...]:
+        before = LabelSelector((Requirement("app", "In", (f"w{number - 1}",)),))
+        return (PodTerm(HOSTNAME_LABEL, before, ("default",)),)
+
+    nodes = [node("home", cpu=64, memory=256, pool="b"), *(node(f"n{place:02}") for place in range(count))]
+    pods = [
+        pod(f"p{number}", on=f"n{count - number:02}", owner=f"ReplicaSet/w{number}", affinity=beside(number),
+            node_selector={POOL_LABEL: "b"})
+        for number in range(1, count + 1)
+    ]  # fmt: skip
+    return cluster(nodes, [pod("p0", on="home", cpu=40, owner="ReplicaSet/w0"), *pods], pools=FIXED)
+
+
+def test_the_autoscaler_comes_to_rest_beside_a_policy_that_wants_nothing() -> None:
+    told = ladder(Situation(one_after_another(2), ClusterState(), Policy()), {}, load())
+
+    assert (told.alone.gone, told.at_rest.gone) == (2, 2)
+
+
+def test_the_autoscaler_that_would_go_on_after_its_last_round_is_not_at_rest() -> None:
+    rest = left_alone(Rest(one_after_another(MOST_ROUNDS + 1)))
+
+    assert (rest.gone, rest.is_rest) == (MOST_ROUNDS, False)

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from functions.cli.analysis.forecast.policy_at_rest import PolicyAtRest, policy_at_rest
 from shared.adapters.prices import load
 from shared.core.policy import Policy
@@ -29,3 +31,12 @@ def test_what_was_left_to_be_done_is_no_merit_of_a_change() -> None:
     begun = _at_rest(policy())
     cut_short = replace(begun, rest=begun.start, settled=False)
     assert (cut_short.rest.gone, cut_short.anyway.gone) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "rounds"), [pytest.param(False, 1, id="one round"), pytest.param(True, 2, id="and one to see it")]
+)
+def test_a_change_is_at_rest_once_a_round_has_found_nothing(expected: bool, rounds: int) -> None:
+    told = _at_rest(policy())
+
+    assert told.onward(told.situation.policy, HALF_FULL, rounds).is_rest is expected
