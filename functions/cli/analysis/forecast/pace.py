@@ -120,15 +120,16 @@ class Pace:
         """Return who goes in this pass, and what keeps the others as far as it was asked."""
         begun: set[str] = set()
         held: dict[str, Reason] = {}
-        closed: dict[str, Reason] = {}
+        closed: dict[tuple[str, DrainReason], Reason] = {}
+        """By pool (empty: all of them) and the reason of the drain: a budget may hold for some reasons only."""
         for each in waiting:
-            word = closed.get("") or closed.get(each.node.pool) or self._ask(each)
+            word = closed.get(("", each.reason)) or closed.get((each.node.pool, each.reason)) or self._ask(each)
             if word is None:
                 begun.add(each.node.name)
                 continue
             held[each.node.name] = word
             if word in _OF_ALL or word in _OF_THE_POOL:
-                closed["" if word in _OF_ALL else each.node.pool] = word
+                closed["" if word in _OF_ALL else each.node.pool, each.reason] = word
         return frozenset(begun), held
 
     def _ask(self, drain: PacedDrain) -> Reason | None:

@@ -265,3 +265,14 @@ def test_a_node_that_counts_for_no_budget_takes_nothing_from_one_when_it_goes() 
     pace.let_go(drains(2, lasts=60 * MINUTE), FAR)
 
     assert sorted((begins - NOW) // MINUTE for begins in pace.begins.values()) == [0, 5]
+
+
+@pytest.mark.parametrize("turned", [pytest.param(False, id="asked after it"), pytest.param(True, id="asked before it")])
+def test_a_budget_for_one_reason_holds_no_drain_of_another_up(turned: bool) -> None:
+    for_an_hour = Schedule("0 22 * * *", 60 * MINUTE, "UTC")
+    none = Budget(Limit(count=0), for_an_hour, reasons=frozenset({"empty"}))
+    pace = paced(policy(max_nodes_per_pass=9, budgets=(none,)))
+    rows = [PacedDrain(NODES[0], DrainReason.EMPTY, NOW, MINUTE), *drains(2)[1:]]
+    pace.let_go(rows[::-1] if turned else rows, FAR)
+
+    assert pace.begins == {"n0": NOW + 60 * MINUTE, "n1": NOW}
