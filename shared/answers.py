@@ -13,10 +13,10 @@ from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING, Resources
+from shared.core.cluster.returning import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.vertical_autoscaler import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.workloads import Workload
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 
 
 @dataclass(frozen=True)

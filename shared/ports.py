@@ -15,15 +15,13 @@ from typing import Protocol, TypeVar
 from shared.answers import ClusterReading, Eviction, PoolsReading, Traffic
 from shared.core.cluster.autoscaling import ComputeClasses
 from shared.core.cluster.buffers import Buffers
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Policy
-from shared.core.records.orders import Order
-from shared.core.records.result import DrainResult
+from shared.core.records.orders import DrainResult, Order
 from shared.documents import DocumentKey, StoredDocument
 from shared.readings import SharedReadings
 from shared.together import RunTogether, in_threads

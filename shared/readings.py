@@ -20,7 +20,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Workload
-from shared.core.draining.eviction_order import WORKLOADS_STAND_FOR
+from shared.core.draining.evicting import WORKLOADS_STAND_FOR
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
 

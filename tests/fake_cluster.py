@@ -9,19 +9,17 @@ from msgspec import structs
 
 from shared.answers import ClusterReading, Eviction, Traffic
 from shared.core.cluster import names
-from shared.core.cluster.annotation import holding_order
 from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
 from shared.core.cluster.buffers import NO_BUFFERS, Buffers
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.namespace_limits import NO_LIMITS
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Node, holding_order
 from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.returning import NO_AUTOSCALERS
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.storage import NO_CLAIMS, Storage
-from shared.core.cluster.vertical_autoscaler import NO_AUTOSCALERS
-from shared.core.cluster.workloads import Workload
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
 from tests.builders import NOW
 

@@ -13,8 +13,7 @@ from shared.answers import PoolsReading
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy
-from shared.core.records.orders import Order, decode, encode
-from shared.core.records.result import DrainResult
+from shared.core.records.orders import DrainResult, Order, decode, encode
 from shared.documents import DocumentKey, StoredDocument
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
 from tests.builders import CLUSTER, NOW

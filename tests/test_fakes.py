@@ -11,7 +11,7 @@ from shared.answers import Eviction
 from shared.core.cluster import names
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Phase
-from shared.core.records.evictions import EvictionAnswer as Answer
+from shared.core.records.drain_record import EvictionAnswer as Answer
 from shared.errors import Gone, Retryable, Stale
 from shared.ports import Cluster
 from tests.builders import NOW, node, pdb, pod

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from shared.core.policy.faults import Path, path_text
+from shared.core.policy.reading import Loader
 from shared.core.policy.values import MOST_POLICY_BYTES
-from shared.core.policy.yaml_core import Loader
 from shared.errors import BadPolicy
 
 

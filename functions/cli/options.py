@@ -106,7 +106,7 @@ def duration(option: str, text: str) -> timedelta:
     Raises:
         BadInput: it is none; the sentence begins with the option.
     """
-    from shared.core.policy.durations import positive_duration
+    from shared.core.policy.scalars import positive_duration
 
     try:
         return positive_duration(text)

@@ -27,8 +27,8 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
 from shared.core.outcomes import Outcome, Refusal
 from shared.core.policy import Policy
+from shared.core.records.claims import without_order
 from shared.core.records.orders import echoed
-from shared.core.records.published import without_order
 from shared.core.records.state import ClusterState
 from shared.core.rules.gates import IGNORABLE, idle_words
 from shared.core.rules.situation import Situation

@@ -13,7 +13,7 @@ from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import claim_to_be, exceeded_limits, no_place, room_was_claimed
-from shared.core.draining.lateness import deadline
+from shared.core.draining.completion import deadline
 from shared.core.outcomes import Refusal
 from shared.core.policy import STRICTEST_POD_RULES, Policy
 from shared.core.reasons import Blocker, Reason

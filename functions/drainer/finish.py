@@ -10,16 +10,15 @@ from typing import Any, Final
 
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from functions.drainer.undo import undo_restarts
-from shared.core.cluster.annotation import holding_order
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Node, holding_order
 from shared.core.draining.cordon import untainted
-from shared.core.draining.eviction_order import counted_at
+from shared.core.draining.evicting import counted_at
 from shared.core.draining.surging import left_to_people
 from shared.core.outcomes import Halt, Outcome
 from shared.core.reasons import Reason
 from shared.core.records.claims import left_to_person, mark_drained, settle
 from shared.core.records.drain_record import DrainPhase
-from shared.core.records.result import outcome_of, result_of
+from shared.core.records.orders import outcome_of, result_of
 from shared.core.records.state import ClusterState
 from shared.errors import Gone, Retryable, Stale
 from shared.store.compare_and_set import change_cluster

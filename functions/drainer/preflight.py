@@ -13,11 +13,11 @@ from shared.answers import Eviction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.draining.lateness import grace_seconds
+from shared.core.draining.completion import grace_seconds
 from shared.core.outcomes import Refusal
 from shared.core.policy import Policy
 from shared.core.records.claims import back_off
-from shared.core.records.evictions import NO_OBJECTION, REFUSED_FOR_GOOD
+from shared.core.records.drain_record import NO_OBJECTION, REFUSED_FOR_GOOD
 from shared.core.records.state import ClusterState
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation

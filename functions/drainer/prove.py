@@ -4,9 +4,9 @@ from functions.drainer import shared_snapshots
 from functions.drainer.other_drains import read_records
 from functions.drainer.session import DrainSession
 from shared.core.cluster.node import Node
+from shared.core.draining.admission import lost_place, may_move
 from shared.core.draining.evicting import stands_until
 from shared.core.draining.observation import Proof
-from shared.core.draining.proof import lost_place, may_move
 from shared.core.records.state import ClusterState
 from shared.errors import Unreadable
 from shared.store.compare_and_set import read_cluster

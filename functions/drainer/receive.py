@@ -17,8 +17,7 @@ from functions.drainer.work import work
 from shared.adapters.envelope import PushMessage, unwrap
 from shared.core.outcomes import Outcome, Refusal
 from shared.core.records.drain_record import DrainPhase
-from shared.core.records.orders import Order, OrderKind, decode, echoed
-from shared.core.records.result import result_of
+from shared.core.records.orders import Order, OrderKind, decode, echoed, result_of
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
 from shared.ports import Ports
 from shared.settings import Settings

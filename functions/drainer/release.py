@@ -12,13 +12,11 @@ from functions.drainer.release_findings import STILL_HOLDS, ReleaseContext, reas
 from functions.drainer.session import DrainSession
 from functions.drainer.undo import undo_restarts
 from functions.drainer.why_not_deleted import why_kept
-from shared.core.cluster.annotation import holding_order
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Node, holding_order
 from shared.core.draining.cordon import untainted
 from shared.core.outcomes import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.orders import Order, Origin
-from shared.core.records.result import outcome_of, result_of
+from shared.core.records.orders import Order, Origin, outcome_of, result_of
 from shared.core.records.state import Claim
 from shared.errors import Gone
 from shared.ports import Ports

@@ -12,8 +12,7 @@ from typing import Final
 from functions.drainer.observe import in_upgrade
 from functions.drainer.session import DrainSession
 from functions.drainer.why_not_deleted import begun_at
-from shared.core.cluster.annotation import holding_order, read_annotation
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.draining.cordon import wanted_by_person
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over

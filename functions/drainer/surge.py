@@ -10,7 +10,7 @@ from msgspec.structs import replace as changed
 
 from functions.drainer import finish
 from functions.drainer.session import DrainSession
-from shared.core.cluster.deployment import Deployment
+from shared.core.cluster.workloads import Deployment
 from shared.core.draining.observation import Observation
 from shared.core.draining.replacements import with_baselines
 from shared.core.draining.steps import LOOK_EVERY, Restart

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace as changed
 
 from functions.drainer.session import DrainSession
-from shared.core.cluster.deployment import Deployment
+from shared.core.cluster.workloads import Deployment
 from shared.core.draining.surging import restarts, stamp_to_restore, take_back_by_hand
 from shared.core.records.drain_record import DrainPhase, Surge
 from shared.errors import Gone, Retryable, Stale, Terminal

@@ -16,8 +16,8 @@ from functions.drainer.surge import restart
 from shared.answers import Eviction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.draining.completion import grace_seconds
 from shared.core.draining.drain_stats import held_by_budget
-from shared.core.draining.lateness import grace_seconds
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation
 from shared.core.draining.replacements import with_baselines
@@ -34,8 +34,7 @@ from shared.core.draining.steps import (
     Settle,
     Step,
 )
-from shared.core.records.drain_record import DrainPhase, PodProgress
-from shared.core.records.evictions import ASKED
+from shared.core.records.drain_record import ASKED, DrainPhase, PodProgress
 from shared.core.records.orders import continuation
 from shared.errors import Gone, Retryable, Stale, Terminal
 

@@ -15,8 +15,7 @@ from shared.core.healing.healing_input import Repair, RepairKind
 from shared.core.outcomes import Outcome
 from shared.core.records.claims import settle_gone
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.orders import Order, OrderKind, Origin, continuation
-from shared.core.records.result import DrainResult
+from shared.core.records.orders import DrainResult, Order, OrderKind, Origin, continuation
 from shared.documents import drain_key
 from shared.errors import Gone, Stale
 from shared.ports import Ports

@@ -10,8 +10,7 @@ from typing import Any
 from functions.planner.steer import Steered
 from shared.answers import Traffic
 from shared.core.cluster.resources import Resources
-from shared.core.planning.metrics import ClusterMetrics, NodeMetrics
-from shared.core.planning.missed import MissedSaving
+from shared.core.planning.metrics import ClusterMetrics, MissedSaving, NodeMetrics
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import MICRO, per_month
 from shared.core.reasons import Blocker

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from shared.answers import PoolsReading
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.healing.hanging_restarts import hanging, in_turn
+from shared.core.healing.repairs import hanging, in_turn
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState, PoolMarks

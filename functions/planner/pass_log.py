@@ -12,8 +12,7 @@ from typing import Any
 from functions.planner import log_lines
 from functions.planner.log_lines import PassReport
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.metrics import cluster_metrics, node_metrics, pool_metrics
-from shared.core.planning.missed import missed_savings
+from shared.core.planning.metrics import cluster_metrics, missed_savings, node_metrics, pool_metrics
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.planning.prices import Prices
 from shared.core.records.state import ClusterState

@@ -28,9 +28,7 @@ from shared.core.planning.plan import Plan
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
 from shared.core.policy import Policy
-from shared.core.records.claims import settle_gone, with_breakers, without_past
-from shared.core.records.published import as_planned, without_void
-from shared.core.records.reclaimed import still_saved
+from shared.core.records.claims import as_planned, settle_gone, still_saved, with_breakers, without_past, without_void
 from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks
 from shared.core.rules.situation import Situation
 from shared.documents import pool_key

@@ -12,8 +12,8 @@ from functions.planner.pass_inputs import PassInputs
 from shared.core.draining.admission import claim_to_be
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.policy import Policy
+from shared.core.records.claims import with_published
 from shared.core.records.orders import CLAIM_WITHIN, Order, Origin, order_id
-from shared.core.records.published import with_published
 from shared.core.records.state import ClusterState, Published
 from shared.core.rules.situation import Situation
 from shared.ports import Ports

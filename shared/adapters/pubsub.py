@@ -12,8 +12,7 @@ import msgspec
 
 from shared.adapters.google_failures import Service
 from shared.adapters.google_retries import CALL_SECONDS, call_options
-from shared.core.records.orders import Order, encode
-from shared.core.records.result import DrainResult
+from shared.core.records.orders import DrainResult, Order, encode
 
 _MOST_ATTRIBUTES: Final = 100
 _MOST_VALUE_BYTES: Final = 1024

@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeVar
 
 from shared.answers import ClusterReading
 from shared.core.cluster.buffers import CLASSES, Buffers
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
+from shared.core.cluster.returning import VerticalAutoscalers
 from shared.errors import EbbError
 from shared.ports import Cluster
 

@@ -5,7 +5,7 @@ Must not decide how it ended, and must not write the drain's record: that is set
 
 from collections.abc import Callable
 
-from shared.core.records.result import DrainResult
+from shared.core.records.orders import DrainResult
 from shared.ports import OrderBus
 
 LogResult = Callable[..., None]

@@ -9,7 +9,7 @@ import pytest
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
-from shared.core.cluster.deployment import Deployment
+from shared.core.cluster.workloads import Deployment
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status

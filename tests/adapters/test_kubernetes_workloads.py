@@ -13,9 +13,8 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.workloads import replica_set, stateful_set
 from shared.core.cluster import names
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.resources import Resources
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Limit
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status

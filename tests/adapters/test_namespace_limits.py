@@ -9,9 +9,7 @@ import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.namespace_limits import quota_from_dump, range_from_dump, read_limits
-from shared.core.cluster.limit_ranges import LimitItem, LimitRange
-from shared.core.cluster.namespace_limits import NamespaceLimits
-from shared.core.cluster.quotas import QuotaScope, ResourceQuota
+from shared.core.cluster.namespace_limits import LimitItem, LimitRange, NamespaceLimits, QuotaScope, ResourceQuota
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import resources

@@ -9,7 +9,7 @@ import pytest
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.vertical_autoscalers import RESOURCE, from_dump, read_autoscalers
 from shared.core.cluster.resources import NOTHING
-from shared.core.cluster.vertical_autoscaler import (
+from shared.core.cluster.returning import (
     ContainerPolicy,
     StartupBoost,
     VerticalAutoscaler,

@@ -13,8 +13,7 @@ import numpy as np
 
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod
-from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.pod import Pod, is_daemon, is_mirror
 from shared.core.cluster.resources import PODS
 from shared.core.cluster.snapshot import Snapshot
 from tests.bench.bounds import least_cost

@@ -9,8 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from shared.core.policy import Policy
-from shared.core.records.orders import Order, encode
-from shared.core.records.result import DrainResult
+from shared.core.records.orders import DrainResult, Order, encode
 from shared.documents import DocumentKey, StoredDocument
 from tests.fakes import FakeOrderBus, FakePolicySource, FakeState
 

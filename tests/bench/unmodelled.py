@@ -19,8 +19,7 @@ from msgspec import structs
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.names import HOSTNAME_LABEL
-from shared.core.cluster.pod import Pod, PodClass, Volume
-from shared.core.cluster.pod_kinds import is_daemon
+from shared.core.cluster.pod import Pod, PodClass, Volume, is_daemon
 from shared.core.cluster.selectors import Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import Storage

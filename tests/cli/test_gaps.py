@@ -11,8 +11,8 @@ from functions.cli.dumps.kinds import COMMAND
 from functions.cli.gaps import unread
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
+from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from tests.builders import cluster, storage
 from tests.cli import dumps
 from tests.cli.test_main import ebb

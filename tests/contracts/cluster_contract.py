@@ -11,12 +11,11 @@ from typing import Protocol
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.workloads import Workload
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Stale
 from shared.ports import Cluster
 from tests.builders import NOW

@@ -11,9 +11,8 @@ from infra.local.http_messages import HttpAnswer, HttpRequest
 from infra.local.servers.http_server import HttpServer
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from tests.adapters.access import access_to, no_wait
 from tests.builders import node, pdb, persistent_volume, pod, pod_class, storage, volume_claim
 from tests.contracts.cluster_contract import SHOP, ClusterContract, World

@@ -12,8 +12,7 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient
 
 from shared.adapters.pubsub import PubSubOrders
 from shared.core.outcomes import Outcome
-from shared.core.records.orders import Order, decode, encode
-from shared.core.records.result import result_of
+from shared.core.records.orders import Order, decode, encode, result_of
 from shared.ports import OrderBus
 from tests.builders import CLUSTER, NOW, order
 from tests.fakes import FakeOrderBus

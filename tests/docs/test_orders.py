@@ -18,8 +18,7 @@ from shared.adapters.prices import load
 from shared.answers import Traffic
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
-from shared.core.records.orders import Order
-from shared.core.records.result import DrainResult
+from shared.core.records.orders import DrainResult, Order
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.explain.explained import everything_explained
 from tests.cli.plan.plans import blocked, order, ordered, plan, some_ladder

@@ -21,7 +21,7 @@ from shared.core.cluster.names import DELETION_COST, OUR_ANNOTATION, OUR_TAINT, 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.draining import completion, proof
+from shared.core.draining import admission, completion
 from shared.core.draining.admission import exceeded_limits
 from shared.core.draining.observation import Observation
 from shared.core.draining.replacements import Owed
@@ -219,7 +219,7 @@ def room_of_announced_nodes_is_free() -> Iterator[None]:
 
     with (
         swapped(choosing, "announced_nodes", nobody),
-        swapped(proof, "announced_nodes", nobody),
+        swapped(admission, "announced_nodes", nobody),
     ):
         yield
 

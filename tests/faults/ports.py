@@ -21,8 +21,7 @@ from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient
 from shared.adapters.kubernetes.replies import ApiReply
 from shared.answers import PoolsReading
 from shared.core.policy import Policy
-from shared.core.records.orders import Order, encode
-from shared.core.records.result import DrainResult
+from shared.core.records.orders import DrainResult, Order, encode
 from shared.core.records.state import ClusterState
 from shared.documents import DocumentKey, StoredDocument
 from shared.ports import Log, PolicySource, Pools, State

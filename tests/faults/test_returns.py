@@ -8,7 +8,7 @@ import pytest
 
 from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
+from shared.core.cluster.returning import VerticalAutoscaler
 from shared.core.cluster.workloads import Workload
 from shared.store import snapshots
 from tests.faults.api_requests import ask

@@ -8,8 +8,7 @@ from shared.core.placement.constraints.attach_limits import AttachLimits
 from shared.core.placement.constraints.host_ports import HostPorts
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
-from shared.core.placement.constraints.volume_place import VolumePlace
-from shared.core.placement.constraints.volume_sharing import OnePodClaims
+from shared.core.placement.constraints.volume_place import OnePodClaims, VolumePlace
 from tests.faults.families import bases
 from tests.faults.history import History, run
 from tests.faults.oracle import breaches

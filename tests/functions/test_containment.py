@@ -13,8 +13,8 @@ from shared.answers import PoolsReading
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.resources import Resources
+from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind

@@ -9,8 +9,7 @@ import pytest
 from functions.drainer.receive import PushReply
 from shared.answers import Eviction
 from shared.core.cluster.node import Node, NodePool
-from shared.core.records.drain_record import DrainPhase
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from tests.builders import node, order, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from shared.core.records.orders import Origin
-from shared.core.records.result import DrainResult
+from shared.core.records.orders import DrainResult, Origin
 from tests.builders import CLUSTER, node, order, our_taint, pdb, pod, policy
 from tests.functions.drainer.one_drain import fake_ebb, released
 from tests.functions.fake_ebb import FakeEbb

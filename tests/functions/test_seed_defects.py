@@ -14,8 +14,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import KubeSystemPods
-from shared.core.records.drain_record import DrainPhase
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.fake_ebb import FakeEbb

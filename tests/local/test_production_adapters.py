@@ -13,7 +13,7 @@ from shared.adapters.gke import GkeCluster
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 
 KINDS = ("nodes", "pods", "poddisruptionbudgets")
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

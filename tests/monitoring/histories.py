@@ -14,8 +14,7 @@ import pytest
 from functions.drainer.receive import PushReply
 from functions.planner.main import answer
 from shared.answers import Eviction
-from shared.core.records.drain_record import DrainPhase
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
 from shared.errors import Terminal

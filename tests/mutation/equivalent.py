@@ -33,7 +33,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
         "local.replace(fold=fold).utcoffset()",
     ): _TYPES,
     (
-        "shared/core/planning/counting.py",
+        "shared/core/planning/candidates.py",
         "_excess",
         "excess(free, first.node) or Fraction(0)",
         "excess(free, first.node)",
@@ -70,7 +70,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (_MARKS, "update_marks", "sorted(rows.items())", "tuple(rows.items())"): _ORDER,
     ("shared/core/rules/counts.py", "count_nodes", "sorted(by_pool.items())", "tuple(by_pool.items())"): _ORDER,
     (
-        "shared/core/placement/fit_cache.py",
+        "shared/core/placement/node_room.py",
         "FitCache.of",
         "mask is None or late > CATCH_UP",
         "mask is None",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod_kinds import is_daemon
+from shared.core.cluster.pod import is_daemon
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.demand import as_given_back, nodes_to_give_back
 from tests.builders import NOW, cluster, our_taint, pod

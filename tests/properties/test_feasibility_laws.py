@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import PodClass
-from shared.core.cluster.pod_kinds import is_daemon
+from shared.core.cluster.pod import PodClass, is_daemon
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays

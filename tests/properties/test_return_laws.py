@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from shared.core.cluster.containers import Container, ContainerRequests
+from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import NOTHING, Resources
-from shared.core.cluster.returning import as_they_return
+from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers, as_they_return
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.workloads import Workload
 from shared.core.placement import Simulation
 from tests.builders import resources

@@ -8,7 +8,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Stale
 from tests.builders import NOW
 from tests.real.conftest import NODES, Corner, cluster_as

@@ -14,9 +14,9 @@ from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.pod_wire import Pod
 from shared.answers import PoolsReading
-from shared.core.cluster.containers import ContainerRequests
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import PodClass
+from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.workloads import Workload
 from shared.store.snapshots import snapshot_of

@@ -19,7 +19,7 @@ from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Stale, Terminal
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane

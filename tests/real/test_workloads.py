@@ -7,7 +7,7 @@ import pytest
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane
 from tests.real.waiting import until

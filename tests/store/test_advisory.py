@@ -8,8 +8,8 @@ import pytest
 from shared.answers import ClusterReading
 from shared.core.cluster.buffers import LISTS, Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
+from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.store.advisory import warn_of_unread
 from tests.fakes import FakeLog
 

@@ -9,8 +9,8 @@ from shared.answers import ClusterReading, PoolsReading
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Phase
+from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.placement import Simulation
 from shared.store.snapshots import snapshot_of, with_unknown_workloads, workloads_by_pods

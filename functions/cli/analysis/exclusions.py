@@ -17,8 +17,7 @@ from shared.core.placement.constraints.attach_limits import AttachLimits
 from shared.core.placement.constraints.host_ports import HostPorts
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
-from shared.core.placement.constraints.volume_place import VolumePlace
-from shared.core.placement.constraints.volume_sharing import OnePodClaims
+from shared.core.placement.constraints.volume_place import OnePodClaims, VolumePlace
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.packing import Packing
 from shared.core.reasons import Reason

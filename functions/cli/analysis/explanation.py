@@ -16,14 +16,12 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.placement import Simulation
-from shared.core.planning.candidates import assess_nodes
-from shared.core.planning.counting import counts_and_excess
+from shared.core.planning.candidates import assess_nodes, counts_and_excess
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Blocker
 from shared.core.rules.drain_time import DrainTime
-from shared.core.rules.gate_rules import ProposedDrain
-from shared.core.rules.gates import blockers
+from shared.core.rules.gates import ProposedDrain, blockers
 from shared.core.rules.pods import judge, movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import is_surged, scattered

@@ -14,7 +14,7 @@ from shared.core.policy.schedule import hits, last_hit
 from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.state import Start
 from shared.core.rules.budgets import Calendar, applies, freeze_in_force, limit_now, window_open
-from shared.core.rules.gate_rules import ProposedDrain
+from shared.core.rules.gates import ProposedDrain
 from shared.errors import BadInput
 
 LOOK_AHEAD: Final = timedelta(days=15)

@@ -7,15 +7,14 @@ from collections.abc import Iterable
 
 from shared.core.cluster.node import Node
 from shared.core.placement import Candidate, Simulation, Supply, search
-from shared.core.placement.assignments import Move
-from shared.core.placement.reached import NOTHING_REACHED, Reached
+from shared.core.placement.assignments import NOTHING_REACHED, Move, Reached
 from shared.core.planning.at_rest import kept_by_the_autoscaler
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.plan import Potential
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import announced_nodes, departing_nodes
-from shared.core.rules.disruption import disruption
 from shared.core.rules.nodes import SAFETY_RULES
+from shared.core.rules.pod_costs import disruption
 from shared.core.rules.situation import Situation
 
 

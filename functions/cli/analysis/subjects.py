@@ -16,10 +16,8 @@ from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.placement import Simulation
-from shared.core.planning.candidates import AssessedNode, assess_nodes
-from shared.core.planning.counting import counts_and_excess
+from shared.core.planning.candidates import AssessedNode, assess_nodes, counts_and_excess, with_savings
 from shared.core.planning.prices import Prices
-from shared.core.planning.savings import with_savings
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.core.rules.counts import NodeCounts

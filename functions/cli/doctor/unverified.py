@@ -15,7 +15,7 @@ from shared.answers import ClusterReading
 from shared.core.cluster import names
 from shared.core.cluster.kubelet import UNKNOWN
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.pod import is_daemon, is_mirror
 from shared.core.cluster.workloads import Workload
 from shared.errors import Forbidden
 from shared.store.advisory import odd_autoscalers, odd_buffers

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from functions.cli.format import count, moment, some
-from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 from shared.core.records.state import Claim
 
 _AT_WORK = frozenset({DrainPhase.CLAIMED, DrainPhase.CORDONED, DrainPhase.HALTING})

@@ -11,8 +11,7 @@ from typing import Final
 from functions.cli.drains.outcome import sentence
 from functions.cli.errors import told
 from functions.cli.format import moment
-from shared.core.cluster.annotation import holding_order
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Node, holding_order
 from shared.core.outcomes import Outcome
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState

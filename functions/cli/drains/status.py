@@ -13,9 +13,8 @@ from functions.cli.drains.outcome import why_sentence
 from functions.cli.drains.progress import held_by
 from functions.cli.format import span
 from shared.core.planning.marks import INTERVAL, silence
-from shared.core.records.claims import open_breakers
+from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.published import on_their_way
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, PoolMarks
 from shared.documents import StoredDocument
 from shared.ports import State

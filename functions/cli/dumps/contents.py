@@ -31,14 +31,12 @@ from shared.adapters.kubernetes.workloads import workloads
 from shared.answers import ClusterReading
 from shared.core.cluster.buffers import KIND
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
-from shared.core.cluster.limit_ranges import LimitRange
 from shared.core.cluster.names import KUBE_SYSTEM
-from shared.core.cluster.namespace_limits import NamespaceLimits
+from shared.core.cluster.namespace_limits import LimitRange, NamespaceLimits, ResourceQuota
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.quotas import ResourceQuota
+from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler, VerticalAutoscalers
 from shared.errors import BadInput
 
 Bytes = bytes | msgspec.Raw

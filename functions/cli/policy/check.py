@@ -21,7 +21,7 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.faults import path_text
 from shared.core.policy.reading import read
 from shared.core.policy.warnings import warnings
-from shared.core.rules.expiry import expiring
+from shared.core.rules.nodes import expiring
 from shared.errors import BadInput, BadPolicy
 
 

@@ -32,13 +32,12 @@ from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
 from shared.answers import ClusterReading, Eviction, Traffic
 from shared.core.cluster.autoscaling import ComputeClasses
 from shared.core.cluster.buffers import Buffers
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
-from shared.core.cluster.workloads import Workload
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale
 
 _nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])

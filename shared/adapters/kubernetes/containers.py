@@ -13,8 +13,8 @@ import msgspec
 
 from shared.adapters.kubernetes import controller_wire, pod_wire, wire
 from shared.adapters.kubernetes.parts import RawPart
-from shared.core.cluster.containers import Container, ContainerRequests
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort
+from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import NOTHING, Resources
 
 SIDECAR: Final = "Always"

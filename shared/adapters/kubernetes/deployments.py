@@ -12,8 +12,8 @@ import msgspec
 
 from shared.adapters.kubernetes import controller_wire, wire, workloads
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.names import SURGE_STAMP, SURGED_BEFORE
+from shared.core.cluster.workloads import Deployment
 
 
 class _RawSpec(wire.Partial, frozen=True):

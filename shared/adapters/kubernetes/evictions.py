@@ -10,7 +10,7 @@ from typing import Any, Final
 from shared.adapters.kubernetes.replies import DENIED, ApiReply
 from shared.answers import Eviction
 from shared.core.cluster.pod import Pod
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 
 _NO_DRY_RUN: Final = "does not support dry run"
 _OTHER_POD: Final = re.compile(r"Precondition failed: UID|UID in the precondition \(.*\) does not match")

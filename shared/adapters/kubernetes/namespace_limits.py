@@ -11,9 +11,16 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient
-from shared.core.cluster.limit_ranges import LimitItem, LimitRange
-from shared.core.cluster.namespace_limits import LIMIT_RANGES, QUOTAS, NamespaceLimits
-from shared.core.cluster.quotas import LIMITS, QuotaScope, ResourceQuota
+from shared.core.cluster.namespace_limits import (
+    LIMIT_RANGES,
+    LIMITS,
+    QUOTAS,
+    LimitItem,
+    LimitRange,
+    NamespaceLimits,
+    QuotaScope,
+    ResourceQuota,
+)
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, PODS, Resources, amount, parse_quantity
 from shared.errors import EbbError
 

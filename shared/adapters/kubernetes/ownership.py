@@ -12,8 +12,7 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.core.cluster import names
-from shared.core.cluster.annotation import holding_order
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Node, holding_order
 from shared.core.cluster.selectors import NO_SCHEDULE
 
 RawTaint = dict[str, Any]

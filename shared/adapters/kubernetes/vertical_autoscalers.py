@@ -16,7 +16,7 @@ from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.discovery import path_of
 from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
 from shared.core.cluster.resources import CPU, NOTHING, Resources
-from shared.core.cluster.vertical_autoscaler import (
+from shared.core.cluster.returning import (
     ANY_CONTAINER,
     CONTROLLED,
     NO_AUTOSCALERS,

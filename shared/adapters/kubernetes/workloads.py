@@ -14,9 +14,8 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.containers import template_requests
 from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate, TemplateNotes
 from shared.adapters.kubernetes.translate import limit
-from shared.core.cluster.containers import ContainerRequests
-from shared.core.cluster.deployment import A_QUARTER, Deployment
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.requests import ContainerRequests
+from shared.core.cluster.workloads import A_QUARTER, Deployment, Workload
 
 REPLICA_SET: Final = "ReplicaSet"
 DEPLOYMENT: Final = "Deployment"

@@ -11,8 +11,7 @@ import msgspec
 
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.pod_kinds import is_daemon
+from shared.core.cluster.pod import Pod, PodClass, is_daemon
 
 
 def with_needed_kubelets(pods: Sequence[Pod], nodes: Iterable[Node]) -> Sequence[Pod]:

@@ -1,10 +1,19 @@
-"""One node, and the GKE node pool it belongs to. Must not hold rules, nor know the pods on it."""
+"""One node, its GKE node pool, and our annotation: which order cordoned the node, and since when.
+
+The annotation is written with the cordon and the taint in one patch. It stays when somebody removes those by hand.
+While the taint stands, the taint names the owner of the node; without the taint, the annotation does.
+Must not hold rules, nor know the pods on a node.
+"""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Annotated
+
+import msgspec
 
 from shared.core.cluster import names
 from shared.core.cluster.kubelet import ANY_KUBELET, Kubelet
+from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels, Taint, no_labels
 
@@ -101,3 +110,27 @@ class NodePool:
     """Whether its nodes are placed close together."""
     consolidation_delay: timedelta | None = None
     """How long the autoscaler waits before it deletes an unneeded node; None = what its profile says."""
+
+
+class DrainAnnotation(msgspec.Struct, frozen=True):
+    """The annotation's content."""
+
+    since: Annotated[datetime, msgspec.Meta(tz=True)]
+    order_id: Annotated[str, msgspec.Meta(max_length=63, pattern=r"^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$")] = ""
+    """What may be a taint's value: an order id is one."""
+
+
+def read_annotation(node: Node) -> DrainAnnotation | None:
+    """Return what the annotation says; None without one, or where somebody has written nonsense into it."""
+    try:
+        return msgspec.json.decode(node.annotations.get(OUR_ANNOTATION, ""), type=DrainAnnotation)
+    except msgspec.DecodeError:
+        return None
+
+
+def holding_order(node: Node) -> str | None:
+    """Return the order that the node is held for: by our taint, or where that is gone by our annotation."""
+    if node.drain_taint is not None:
+        return node.drain_taint
+    note = read_annotation(node)
+    return (note.order_id or None) if note else None

@@ -1,8 +1,8 @@
-"""One pod as rules and placement see it.
+"""One pod as rules and placement see it, and the questions about its kind that several rules ask.
 
-Pods of one kind share one `PodClass`: what rules and placement read is in the class, what tells two pods
-apart is in `Pod`. Classes compare by identity; folding equal ones together makes the simulation fast and
-never changes a result. Must not hold rules.
+Pods of one kind share one `PodClass`. It holds what rules and placement read; `Pod` holds what tells two pods apart.
+Classes compare by identity: folding equal ones together makes the simulation fast and never changes a result.
+Must not hold rules. Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, terminal).
 """
 
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from shared.core.cluster import names
-from shared.core.cluster.containers import ContainerRequests
 from shared.core.cluster.kubelet import Kubelet
+from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels, NodeTerm, PodTerm, SpreadConstraint, Toleration, no_labels
 
@@ -160,3 +160,41 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     def requests(self) -> Resources:
         """What the pod occupies where it runs now."""
         return self.spec.requests if self.booked is None else self.booked
+
+
+def is_daemon(spec: PodClass) -> bool:
+    """Whether a DaemonSet keeps the pod on its node (or the pod's annotation says to treat it so)."""
+    by_owner = spec.owner is not None and spec.owner.kind == "DaemonSet"
+    return by_owner or spec.annotations.get(names.DAEMON_SET_POD) == "true"
+
+
+def is_mirror(spec: PodClass) -> bool:
+    """Whether the pod only mirrors a static pod of the kubelet."""
+    return names.MIRROR in spec.annotations
+
+
+def is_of_replica_set(spec: PodClass) -> bool:
+    """Whether a ReplicaSet controls the pod, as it does the pods of a Deployment."""
+    return spec.owner is not None and spec.owner.kind == "ReplicaSet"
+
+
+def is_replaced(pod: Pod) -> bool:
+    """Whether the pod is on its way out and another has come for it: a ReplicaSet does not wait for the end.
+
+    A StatefulSet makes the pod anew only once it is gone; a Job may, and so may a Deployment (podReplacementPolicy).
+    """
+    if pod.deleting is None or pod.spec.replaced_at_end:
+        return False
+    return is_of_replica_set(pod.spec)
+
+
+def is_finished(pod: Pod) -> bool:
+    """Whether the pod has run to its end and occupies nothing."""
+    return pod.phase.finished
+
+
+def cron_job_of(spec: PodClass) -> str:
+    """Return the CronJob that a Job's name tells of: its own name with the minute of the run (cronjob controller)."""
+    owner = spec.owner
+    name, _, minute = owner.name.rpartition("-") if owner is not None and owner.kind == "Job" else ("", "", "")
+    return f"{spec.namespace}/CronJob/{name}" if name and minute.isdigit() else ""

@@ -1,25 +1,128 @@
 """What a pod asks for when it comes back, where that is more than what it has here (docs/decisions/returns.md).
 
-An evicted pod is not moved: its controller makes another from its template, its namespace and a VerticalPodAutoscaler
-write into that, and the scheduler books the result. So a pod has two amounts: what it takes where it runs
-(`Pod.booked`), and what it needs elsewhere (`PodClass.requests`), which is the highest of the running pod, the
-template and the recommendation, resource by resource. Here both are put into the pods of a picture, once, so that
-nobody else has to know; and where its namespace would not let another one in, or only later, that too.
-Must not judge whether there is room.
+An evicted pod is not moved: its controller makes another from its template. Its namespace and a VerticalPodAutoscaler
+change that pod, and the scheduler books the result. So a pod has two amounts. `Pod.booked` is what it takes where it
+runs. `PodClass.requests` is what it needs elsewhere: for each resource, the highest of pod, template and
+recommendation. Both are put into the pods of a picture once, with whether the namespace lets another pod in.
+
+An autoscaler's webhook writes its target unless its mode is Off, within the container's policy; a boost for the start
+is always added. The target is the one at the moment of the reading. Must not judge whether there is room.
+Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/resource/pod (patch,
+recommendation_provider), pkg/utils/vpa/capping.go; AEP-7862 for the boost.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from msgspec import structs
 
-from shared.core.cluster.containers import ContainerRequests
 from shared.core.cluster.namespace_limits import NO_LIMITS, UNLIMITED, LimitsOfNamespace, NamespaceLimits, Replacement
-from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.pod_kinds import cron_job_of, is_daemon, is_mirror
-from shared.core.cluster.resources import NOTHING, Resources
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
+from shared.core.cluster.pod import Pod, PodClass, cron_job_of, is_daemon, is_mirror
+from shared.core.cluster.requests import Container, ContainerRequests
+from shared.core.cluster.resources import CPU, MEMORY, NOTHING, Resources
 from shared.core.cluster.workloads import UNKNOWN, Workload
+
+ANY_CONTAINER: Final = "*"
+CONTROLLED: Final = frozenset({CPU, MEMORY})
+"""What is controlled where a policy does not say."""
+_BELOW_LIMIT: Final = 1
+"""Millicores by which a boosted request stays below a limit that does not move with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartupBoost:
+    """More CPU while the pod starts: so many times its request, and so many millicores more."""
+
+    factor: int = 1
+    more: int = 0
+
+    def of(self, cpu: int) -> int:
+        return cpu * self.factor + self.more
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerPolicy:
+    """What the autoscaler may do to a container (resourcePolicy.containerPolicies)."""
+
+    scaled: bool = True
+    """False: its mode is Off."""
+    least: Resources = NOTHING
+    most: Resources = NOTHING
+    controlled: frozenset[str] = CONTROLLED
+    below_limits: bool = False
+    """Whether limits stay as they are (RequestsOnly), so that a request ends at them."""
+    boost: StartupBoost | None = None
+
+
+_DEFAULT: Final = ContainerPolicy()
+
+
+@dataclass(frozen=True, slots=True)
+class VerticalAutoscaler:
+    """One of them."""
+
+    namespace: str
+    name: str
+    target: str
+    """The controller that it is for, as `namespace/kind/name`."""
+    acts: bool = True
+    """False: its mode is Off. It recommends then, and writes nothing but a boost."""
+    recommended: Mapping[str, Resources] = field(default_factory=dict)
+    """The target of each container, by name."""
+    policies: Mapping[str, ContainerPolicy] = field(default_factory=dict)
+    """By the container's name; `*` is for all that are not named."""
+    boost: StartupBoost | None = None
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+    def written_into(self, container: Container) -> Container:
+        """Return a container of a template as it may come back: what stands there counts, too, where it is higher.
+
+        For the API server lets a pod through unchanged while the webhook does not answer.
+        """
+        policy = self.policies.get(container.name) or self.policies.get(ANY_CONTAINER) or _DEFAULT
+        if container.init or not policy.scaled:
+            return container
+        target = self._target(container, policy)
+        written = target.largest(Resources.of({CPU: self._boosted(container, target, policy)}))
+        return replace(container, requests=container.requests.largest(written))
+
+    def _target(self, container: Container, policy: ContainerPolicy) -> Resources:
+        if not self.acts:
+            return NOTHING
+        given = self.recommended.get(container.name, NOTHING).amounts
+        return Resources.of({name: _held(name, value, container, policy) for name, value in given
+                             if name in policy.controlled})  # fmt: skip
+
+    def _boosted(self, container: Container, target: Resources, policy: ContainerPolicy) -> int:
+        boost, limit = policy.boost or self.boost, container.limits.cpu
+        if boost is None:
+            return 0
+        cpu = boost.of(target.cpu or container.requests.cpu)
+        return limit - _BELOW_LIMIT if policy.below_limits and 0 < limit < cpu else cpu
+
+
+@dataclass(frozen=True)
+class VerticalAutoscalers:
+    """All of a cluster. `unread` is their list where it exists and we may not read it."""
+
+    found: tuple[VerticalAutoscaler, ...] = ()
+    unread: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    """Those that are not of the known shape, a sentence each without its full stop: what they write is not known."""
+
+
+NO_AUTOSCALERS: Final = VerticalAutoscalers()
+
+
+def _held(name: str, value: int, container: Container, policy: ContainerPolicy) -> int:
+    """Hold an amount within what the policy allows: the least first, then the most, which wins."""
+    caps = [policy.most.get(name), container.limits.get(name) if policy.below_limits else 0]
+    return min([max(value, policy.least.get(name)), *(cap for cap in caps if cap)])
 
 
 def as_they_return(

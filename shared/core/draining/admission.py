@@ -1,10 +1,12 @@
-"""May this order still be carried out? The planner's rules, asked again on fresh reads, and the claim's limits.
+"""May this order still be carried out? The planner's rules on fresh reads, the claim's limits, the last proof.
 
-The world having changed is an outcome, not an error: every objection has the name that the planner would
-give it. Must not act.
+The world having changed is an outcome, not an error: every objection has the name that the planner would give it.
+Just before the first eviction each drain proves its fit once more, and all reach one answer. Those that move pods go
+on; the others are proved in the order of their claims. So a pod that takes room calls off only drains that need that
+room. Must not act.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,13 +14,16 @@ from msgspec.structs import replace
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.cordon import CORDON_SETTLES
 from shared.core.outcomes import Refusal
+from shared.core.placement import Simulation
 from shared.core.placement.demand import is_waiting
 from shared.core.planning.candidates import assess_node
-from shared.core.planning.selection import planned_simulation
+from shared.core.planning.selection import announced_nodes, departing_nodes, planned_simulation
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.claims import claim_for
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.counts import count_moved_pods
@@ -158,3 +163,54 @@ def exceeded_limits(order: Order, node: Node, situation: Situation, now: datetim
     found = claim_blockers(situation.counts((node,), now), node, order.reason, frozenset(order.ignore))
     shared = conflict(workload_moves_of(node, situation), all_moving_pods(situation.state.claims.values()))
     return (*found, shared) if shared else found
+
+
+_AT_WORK: Final = frozenset({DrainPhase.CORDONED, DrainPhase.DRAINED})
+
+
+def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Collection[str]) -> tuple[Blocker, ...]:
+    """Tell whether the node's pods fit at all any more, beside those that come before them.
+
+    The plan's headroom and its other strategies are there for what happens between the plan and the first eviction: to
+    ask for them once more would call off drains of one pass for the mere order in which their pods move.
+
+    Args:
+        node: the drain's own, which has moved nothing yet.
+        snapshot: the picture.
+        state: the cluster's document, read after the picture.
+        moving: names of other claimed nodes whose pods move in any case; the more of them, the less room is left.
+    """
+    claimed = departing_nodes(snapshot, state) - {node.name}
+    leaving = frozenset(each for each in claimed if _leaves(snapshot.node_by_name[each], state, moving))
+    announced = announced_nodes(snapshot, claimed | {node.name})
+    simulation = Simulation.of(
+        snapshot, leaving, announced=announced, closed=claimed - leaving, lent=(node.name,), robust=False
+    )
+    simulation.ignore_unplaced()
+    for earlier in _before(node, claimed - leaving, snapshot.node_by_name, state):
+        simulation.try_remove(earlier)
+    refused = simulation.try_remove(node.name)
+    return (refused.blocker,) if refused else ()
+
+
+def _leaves(node: Node, state: ClusterState, moving: Collection[str]) -> bool:
+    """Whether the node's pods need a place whatever becomes of their drain: it has begun, or is none of ours."""
+    return node.name in moving or node.uid not in state.claims or not node.ready
+
+
+def _before(node: Node, others: Iterable[str], nodes: Mapping[str, Node], state: ClusterState) -> list[str]:
+    """Return the nodes whose claims are older, the oldest first; all where our own is there no more."""
+
+    def turn(each: Node) -> tuple[datetime, str]:
+        return state.claims[each.uid].since, each.uid
+
+    rows = sorted((nodes[name] for name in others), key=turn)
+    return [each.name for each in rows if node.uid not in state.claims or turn(each) < turn(node)]
+
+
+def may_move(record: DrainRecord | None) -> bool:
+    """Whether a drain moves pods: it has let one go, or may have, or nothing is known of it."""
+    if record is None:
+        return True
+    leaving = any(row.may_leave for row in record.pods.values())
+    return record.phase in _AT_WORK and (leaving or bool(record.surges))

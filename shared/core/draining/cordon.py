@@ -6,9 +6,8 @@ Rules of `next_step`; must not act.
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.annotation import read_annotation
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Node, read_annotation
 from shared.core.draining.completion import WATCH_EVERY, drained
 from shared.core.draining.observation import Drain
 from shared.core.draining.steps import Await, Cordon, GiveBack, RecordPhase, Settle, Step

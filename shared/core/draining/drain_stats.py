@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from shared.core.records.drain_record import DrainRecord, PodProgress
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainRecord, EvictionAnswer, PodProgress
 
 
 @dataclass(frozen=True, slots=True)

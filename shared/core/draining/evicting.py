@@ -1,21 +1,30 @@
 """Which pods are asked for now, which forbid it, and whether their place has to be proved first.
 
-The planner's picture is minutes old at the first eviction. So until a pod has moved the fit is proved on what stands
-now, right before something could be moved; from then on the drain goes on, and what was moved is watched.
-Rules of `next_step`; must not act.
+The planner's picture is minutes old at the first eviction. So until a pod has moved, the fit is proved on what stands
+now; from then on the drain goes on, and what was moved is watched.
+
+A PodDisruptionBudget keeps order among its pods. A workload without one is treated as if it had the policy's
+`unprotected` for maxUnavailable, at least one at a time and never all replicas at once (docs/decisions/unprotected.md),
+also where other drains move pods of it. Drains in flight share each round of evictions by the number of claims whose
+pods have not moved yet. The pod that was asked for least recently comes first, so that a closed budget never keeps
+others back. Rules of `next_step`; must not act.
 """
 
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster.pod import Pod
-from shared.core.draining.eviction_order import due_now, in_this_round
+from shared.core.cluster.workloads import UNKNOWN, Workload, mark
 from shared.core.draining.observation import Drain, Observation, Proof
 from shared.core.draining.steps import Evict, GiveBack, Prove, Step
 from shared.core.outcomes import Halt
+from shared.core.policy import Limit
 from shared.core.reasons import PodBlock
-from shared.core.records.drain_record import DrainRecord
-from shared.core.records.evictions import REFUSED_FOR_GOOD, EvictionAnswer
+from shared.core.records.drain_record import REFUSED_FOR_GOOD, DrainRecord, EvictionAnswer
+from shared.core.rules.drain_time import RETRY_AFTER
 from shared.core.rules.pods import WAITS, judge, movable
 
 PROOF_STANDS_FOR: Final = timedelta(seconds=20)
@@ -100,3 +109,117 @@ def stands_until(proof: Proof) -> datetime:
 def _is_proved(drain: Drain) -> bool:
     proof = drain.observed.proof
     return proof is not None and drain.now < stands_until(proof)
+
+
+STATUS_LAG: Final = timedelta(seconds=5)
+"""How long a controller may take to write into its status that a pod is away; until then we count it ourselves."""
+WORKLOADS_STAND_FOR: Final = timedelta(seconds=3)
+"""How old a workload's status may be that another drain of the same instance has read."""
+ROUND: Final = timedelta(seconds=3)
+"""Each round writes the drain's record twice, and Firestore sustains one write a second to a document
+(https://cloud.google.com/firestore/docs/best-practices)."""
+EVICTIONS_A_ROUND: Final = 36
+"""Of all drains together: twelve a second, which leaves room for cordons and events under twenty writes a second."""
+
+
+def due_now(record: DrainRecord, observed: Observation, unprotected: Limit, now: datetime) -> tuple[Pod, ...]:
+    """Return the pods to ask for now: ordinary ones before critical ones, each group gone before the next."""
+    leaving = movable(observed.pods, now)
+    group = [pod for pod in leaving if not pod.spec.critical] or list(leaving)
+    asked = [pod for pod in group if pod.deleting is None and _rested(record, pod, now)]
+    return tuple(_in_order(asked, record, observed, unprotected))
+
+
+def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
+    row = record.pods.get(pod.key)
+    return row is None or row.uid != pod.uid or now - row.at >= RETRY_AFTER
+
+
+def _in_order(asked: Iterable[Pod], record: DrainRecord, observed: Observation, unprotected: Limit) -> Iterable[Pod]:
+    """Let go what a PDB orders, what is away anyway (not Ready), and of the rest as many as may be away."""
+    leaving, moved = _leaving(record, observed), _moved(record, observed)
+    for pod in sorted(asked, key=lambda each: each.key):
+        workload = _workload(observed, pod.spec.workload)
+        guarded = any(pdb.matches(pod.spec) for pdb in observed.disruption_budgets)
+        if guarded or (workload.away is not None and not pod.ready):
+            yield pod
+        elif _has_room(workload, observed, unprotected, leaving[workload.name]) and _is_within_claim(
+            workload, observed, moved[workload.name]
+        ):
+            leaving[workload.name] += 1
+            moved[workload.name] += 1
+            yield pod
+
+
+def _has_room(workload: Workload, observed: Observation, unprotected: Limit, leaving: int) -> bool:
+    """Leave room for all that earlier drains move: what they let go in these seconds is seen by nobody else yet."""
+    others = observed.other_claims.older.get(mark(workload.name), 0)
+    return leaving + (workload.away or 0) + others < workload.may_be_away(unprotected)
+
+
+def _is_within_claim(workload: Workload, observed: Observation, moved: int) -> bool:
+    """Later drains leave room for as many as our claim wrote down; what came to the node since then waits for them."""
+    key = mark(workload.name)
+    written = observed.claim.moving_pods.get(key, 0) if observed.claim else 0
+    return moved < written or not observed.other_claims.younger.get(key, 0)
+
+
+def _moved(record: DrainRecord, observed: Observation) -> Counter[str]:
+    rows = (row for row in record.pods.values() if row.moved)
+    return Counter(_workload(observed, row.owner).name for row in rows)
+
+
+def counted_at(record: DrainRecord) -> datetime | None:
+    """Return when every drain sees in the workloads' status that the pods let go are away; None: none was let go."""
+    last = max((row.at for row in record.pods.values() if row.moved), default=None)
+    return None if last is None else last + STATUS_LAG + WORKLOADS_STAND_FOR
+
+
+def _leaving(record: DrainRecord, observed: Observation) -> Counter[str]:
+    """Count by workload the pods that are leaving and that its status may still count as available.
+
+    Of a workload whose status is known these are pods on their way out that are still Ready (a StatefulSet counts
+    them until they are not) and those let go too shortly before it was read. Of any other, all on their way out.
+    """
+    found: dict[str, str] = {}
+    for pod in observed.pods:
+        workload = _workload(observed, pod.spec.workload)
+        if pod.deleting is not None and (pod.ready or workload.away is None):
+            found[pod.uid] = workload.name
+    for row in record.pods.values():
+        workload = _workload(observed, row.owner)
+        unseen = workload.away is not None and _may_be_unseen(row.at, observed.workloads_at)
+        if row.moved and unseen:
+            found[row.uid] = workload.name
+    return Counter(found.values())
+
+
+def _may_be_unseen(at: datetime, read_at: datetime | None) -> bool:
+    return read_at is None or at > read_at - STATUS_LAG
+
+
+def _workload(observed: Observation, controller: str) -> Workload:
+    """Return what is known; ReplicaSets of one Deployment share its name and so are counted together."""
+    known = observed.workloads.get(controller, UNKNOWN)
+    return known if known.name else replace(known, name=controller)
+
+
+def in_this_round(due: Iterable[Pod], record: DrainRecord, working: int, most: int, now: datetime) -> tuple[Pod, ...]:
+    """Return the pods to ask for now: none until a round has passed, then the drain's share, at most `most`."""
+    if any(now - row.at < ROUND for row in record.pods.values()):
+        return ()
+    return tuple(sorted(due, key=lambda pod: _asked_at(pod, record))[: min(share_of_round(working), most)])
+
+
+def share_of_round(working: int) -> int:
+    """Return how many evictions each of so many drains may ask for in a round.
+
+    At least one. More than 36 that move pods at once are only where budgets allow them, in clusters whose API server
+    is larger too.
+    """
+    return max(1, EVICTIONS_A_ROUND // max(working, 1))
+
+
+def _asked_at(pod: Pod, record: DrainRecord) -> float:
+    row = record.pods.get(pod.key)
+    return row.at.timestamp() if row is not None and row.uid == pod.uid else 0.0

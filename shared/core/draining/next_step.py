@@ -9,8 +9,15 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
-from shared.core.draining.buffers import buffer_fell
-from shared.core.draining.completion import drained, leave, place_awaited, replacement_pending, replacements_start
+from shared.core.draining.completion import (
+    buffer_fell,
+    drained,
+    late,
+    leave,
+    place_awaited,
+    replacement_pending,
+    replacements_start,
+)
 from shared.core.draining.cordon import (
     already_cordoned,
     autoscaler_deletes,
@@ -25,7 +32,6 @@ from shared.core.draining.cordon import (
     taken_back,
 )
 from shared.core.draining.evicting import evict, pod_blocks, refused_for_good
-from shared.core.draining.lateness import late
 from shared.core.draining.observation import Drain, Observation
 from shared.core.draining.steps import Await, GiveBack, Step
 from shared.core.draining.surging import surge, surge_ended

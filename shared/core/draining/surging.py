@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.workloads import Deployment
 from shared.core.draining.cordon import CORDON_SETTLES
 from shared.core.draining.evicting import unproved
 from shared.core.draining.observation import Drain, Observation

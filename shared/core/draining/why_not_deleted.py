@@ -11,8 +11,7 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import SaidBy, ScaleDownRule
 from shared.core.cluster.node import Node, NodePool
-from shared.core.cluster.pod import Pod
-from shared.core.cluster.pod_kinds import is_daemon, is_finished, is_mirror
+from shared.core.cluster.pod import Pod, is_daemon, is_finished, is_mirror
 from shared.core.cluster.resources import NOTHING
 from shared.core.rules.pods import movable
 

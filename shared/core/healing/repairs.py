@@ -1,23 +1,25 @@
 """What earlier passes and drains left behind, and who repairs it.
 
-Each repair rests on the picture and on what the state held before the picture began; whoever undoes
-something looks for its cause again on fresh reads first (docs/decisions/healing.md). Healing is never switched off.
+Each repair rests on the picture and on what the state held before the picture began. Before something is undone, its
+cause is looked for again on fresh reads (docs/decisions/healing.md). Healing is never switched off. A restart that a
+drain left behind is undone only where its record tells what stood there before.
 Must not act: the planner settles or publishes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.annotation import holding_order, read_annotation
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Node, holding_order, read_annotation
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
-from shared.core.healing.hanging_restarts import restart_repairs
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
 from shared.core.outcomes import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
+from shared.core.records.orders import is_order_id
+from shared.core.records.state import ClusterState
 from shared.core.rules.upgrades import watchdog_of
 
 SILENT_AFTER: Final = timedelta(seconds=60)
@@ -184,3 +186,59 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     # what may end by itself hides nothing else
     _later_demand,
 )
+
+
+LOOKED_FOR: Final = timedelta(days=1)
+"""How long after a drain's end passes try: a webhook that is down for a night is back by then."""
+MOST: Final = 20
+"""So many are looked at in a pass: each costs the reading of its drain's record."""
+MOST_REFUSED: Final = 3
+"""So many releases may be refused to undo one for good; then a person has been told often enough."""
+
+
+def hanging(workloads: Iterable[Workload], state: ClusterState) -> dict[str, tuple[Deployment, ...]]:
+    """Return by drain, none that holds a claim, the Deployments that say it restarted them, not rolled out.
+
+    The owner of a Deployment may write there what he likes: another drain's id, or what is no id at all.
+    """
+    held = {claim.order_id for claim in state.claims.values()}
+    left: dict[str, tuple[Deployment, ...]] = {}
+    for found in {each.deployment for each in workloads if each.deployment is not None}:
+        if is_order_id(found.stamp) and found.stamp not in held and not _is_rolled_out(found):
+            left[found.stamp] = (*left.get(found.stamp, ()), found)
+    return left
+
+
+def in_turn(found: Iterable[str], now: datetime, interval: timedelta) -> tuple[str, ...]:
+    """Return the drains that are looked at in this pass: a few, and in each pass the next few, round and round.
+
+    What stands first may be what nobody knows any more; it must not keep the others from being looked at. Passes come
+    at the beginning of an interval, a little late or early: the turn changes in its middle.
+    """
+    rows = sorted(found)
+    turn = round(now.timestamp() / interval.total_seconds())
+    return tuple(rows[(turn * MOST + place) % len(rows)] for place in range(min(MOST, len(rows))))
+
+
+def _is_rolled_out(deployment: Deployment) -> bool:
+    return deployment.observed and deployment.created == deployment.updated
+
+
+def restart_repairs(inputs: HealingInput) -> Iterator[Repair]:
+    """Yield a release of each settled drain that has left one waiting: the drainer looks again and undoes it."""
+    for order_id, found in sorted(hanging(inputs.snapshot.workloads.values(), inputs.state).items()):
+        record = inputs.records.get(order_id)
+        if record is None or record.phase is not DrainPhase.SETTLED or record.updated_at is None:
+            continue
+        ours = sorted(each.name for each in found if _is_worth_a_look(each, record))
+        if ours and inputs.now - record.updated_at < LOOKED_FOR:
+            detail = f"{ours[0]} still waits for a pod on its behalf"
+            yield Repair(RepairKind.RELEASE, record.node_uid, record.order.node, order_id, Halt.ORPHAN, detail)
+
+
+def _is_worth_a_look(found: Deployment, record: DrainRecord) -> bool:
+    """Whether it may be ours to undo: not where a look has found that it is not, and nobody has changed it since."""
+    asked = record.surges.get(found.name)
+    if asked is None or asked.uid != found.uid or record.drained_at is not None:
+        return False
+    return asked.looked_at != found.generation and asked.refused < MOST_REFUSED

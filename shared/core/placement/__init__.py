@@ -3,9 +3,7 @@
 Start at `simulation`. Must not decide who may be moved (`rules.pods`) or which node goes first (`planning`).
 """
 
-from shared.core.placement.choice import Candidate, Supply, Use
-from shared.core.placement.no_place import NoPlace
-from shared.core.placement.search import SearchResult, never, search
-from shared.core.placement.simulation import Simulation
+from shared.core.placement.search import Candidate, SearchResult, Supply, Use, never, search
+from shared.core.placement.simulation import NoPlace, Simulation
 
 __all__ = ("Candidate", "NoPlace", "SearchResult", "Simulation", "Supply", "Use", "never", "search")

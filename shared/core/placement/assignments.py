@@ -1,15 +1,15 @@
-"""Names for what was counted: which pod ends up where, told from the placements of a packing.
+"""Names for what was counted: which pod ends up where, by the placements of a packing.
 
-Pods of one class are alike, so the placements only count them; here each gets a name again, and a pod that was moved
-on from a node taken later is told with its final place only. Must not decide anything.
+Pods of one class are alike, so the placements only count them; here each gets a name again. A pod that was moved
+on from a node taken later has its final place only. Must not decide anything.
 """
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from shared.core.cluster.pod import Pod
-from shared.core.cluster.pod_kinds import is_daemon
+from shared.core.cluster.pod import Pod, is_daemon
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Placement
@@ -77,3 +77,24 @@ class Assignments:
 def in_queue_order(pods: Iterable[Pod]) -> list[Pod]:
     """Return pods as the scheduler takes them from its queue: by priority."""
     return sorted(pods, key=lambda pod: (-pod.spec.priority, pod.key))
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The nodes in the order in which they went, and by pod where it lay in the end."""
+
+    nodes: tuple[str, ...] = ()
+    places: Mapping[str, str] | None = None
+
+    def places_in(self, arrays: ClusterArrays) -> Mapping[int, list[int]]:
+        """Return where the pods of these nodes lay, by class, as far as those nodes are still there."""
+        places, found = self.places or {}, dict[int, list[int]]()
+        for name in self.nodes:
+            for pod in arrays.movable(arrays.index[name]):
+                target = arrays.index.get(places.get(pod.key, ""))
+                if target is not None:
+                    found.setdefault(arrays.kind_of[pod.spec], []).append(target)
+        return found
+
+
+NOTHING_REACHED: Final = Reached()

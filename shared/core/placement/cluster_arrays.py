@@ -1,21 +1,23 @@
 """The picture turned into integer arrays, once for a pass; nothing here changes afterwards.
 
 Axes are the resource names that any pod asks for, and `pods`. Amounts are the scheduler's integers
-(millicores, bytes, pieces), as far as `bounds` goes. Must not hold what a packing changes, and must not choose.
+(millicores, bytes, pieces), as far as `bounds` goes. Room is kept for DaemonSet pods that are still to come: a node
+that admits them and has none will get one. Their size is the largest of the DaemonSet's pods elsewhere.
+Must not hold what a packing changes, and must not choose.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.pod_kinds import is_daemon, is_mirror, is_replaced
+from shared.core.cluster.pod import Pod, PodClass, is_daemon, is_mirror, is_replaced
 from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Constraints, NewConstraint
-from shared.core.placement.daemon_room import room_for_daemons
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 from shared.core.reasons import Finding
 from shared.core.rules.pods import movable
@@ -195,3 +197,42 @@ def _axes(classes: Sequence[PodClass]) -> tuple[str, ...]:
 def _needs(column: Amounts) -> tuple[tuple[int, int], ...]:
     """Return (axis, amount) of what is asked; what is not asked may be overbooked, as the scheduler allows."""
     return tuple((int(axis), int(column[axis])) for axis in np.flatnonzero(column > 0))
+
+
+DAEMON_SET: Final = "DaemonSet"
+
+
+def room_for_daemons(
+    classes: Sequence[PodClass], requests: Amounts, kinds: Codes, where: Codes, node_filters: NodeFilters
+) -> Amounts:
+    """Return by axis and node what pods still to come will take.
+
+    Args:
+        classes: all pod classes.
+        requests: by axis and class.
+        kinds: of each bound pod its class.
+        where: of each bound pod its node.
+        node_filters: which nodes admit which class.
+    """
+    nodes = node_filters.count
+    taken = np.zeros((len(requests), nodes), np.int64)
+    bound = np.zeros(len(classes), np.bool_)
+    bound[kinds] = True
+    for own in _daemon_sets(classes, bound):
+        is_own = np.zeros(len(classes), np.bool_)
+        is_own[own] = True
+        lacks = np.ones(nodes, np.bool_)
+        lacks[where[is_own[kinds]]] = False
+        if lacks.any():
+            admitted = np.logical_or.reduce([node_filters.of(classes[kind]) for kind in own])
+            taken += requests[:, own].max(axis=1)[:, np.newaxis] * (lacks & admitted)
+    return taken
+
+
+def _daemon_sets(classes: Sequence[PodClass], bound: NDArray[np.bool_]) -> list[list[int]]:
+    """Return the classes of each DaemonSet of which pods run: those of pods without a node tell only of their own."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for kind, spec in enumerate(classes):
+        if bound[kind] and spec.owner is not None and spec.owner.kind == DAEMON_SET:
+            found.setdefault((spec.namespace, spec.owner.name), []).append(kind)
+    return list(found.values())

@@ -13,12 +13,11 @@ from datetime import datetime
 
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod
-from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.pod import Pod, is_daemon, is_mirror
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.nominated import place_preempting
 from shared.core.placement.packing import Packing
+from shared.core.placement.simulation import place_preempting
 from shared.core.placement.strategies import PACKED
 from shared.core.rules.unmodelled import is_destination
 

@@ -1,11 +1,12 @@
-"""One way the pods might come to lie: who was put where so far, and the nodes that were emptied for it, one by one.
+"""One way the pods might be placed: which pod is on which node so far, and the nodes emptied for it.
 
 Changes in place for speed; a removal that fails leaves nothing behind, one that succeeded can be undone.
-Works on class and node indices of one `ClusterArrays`; must not know pods by name, nor judge nodes.
+A guided packing follows a plan, and so proves what the search found, pod by pod. Where the plan has no allowed place
+for a pod, the strategy chooses one. Works on class and node indices of one `ClusterArrays`.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -163,3 +164,22 @@ class Packing(NodeRoom):
         if source != OUTSIDE:
             self._constraints.evict(kind, source)
         return self._place(kind) if movable else OUTSIDE
+
+
+class GuidedPacking(Packing):
+    """Begins where another packing stands; `places` are the nodes meant for the pods of a class."""
+
+    def __init__(self, start: Packing, places: Mapping[int, Sequence[int]]) -> None:
+        super().__init__(start.arrays, start.strategy)
+        self.begin_at(start)
+        self._places = {kind: Counter(nodes) for kind, nodes in places.items()}
+
+    def _best(self, kind: int) -> int:
+        taking, meant = self.taking(kind), Counter() if self._careful else self._places.get(kind, Counter())
+        target = next((node for node in meant if taking[node]), None)
+        if target is None:
+            return super()._best(kind)
+        meant[target] -= 1
+        if not meant[target]:
+            del meant[target]
+        return target

@@ -1,20 +1,180 @@
-"""How far could the cluster shrink? Greedy passes in several orders, then exchanges that make the best of them better.
+"""How far could the cluster shrink? Greedy passes in several orders, then exchanges that improve the best of them.
 
-What is found is proved at the end of each round by placing it once more from the start. The number of steps limits
-the search, not a clock, so that equal input gives an equal plan; whole rounds are done, so that more steps only add
-rounds, and never make the result worse. A clock is only a brake, given by the caller (docs/decisions/choosing.md).
-Must not know timers, budgets or policy: `planning` says who is a candidate.
+What is found is proved at the end of each round: all of it is placed once more from the start. A number of steps limits
+the search, not a clock, and its dice have a fixed seed, so that equal input gives an equal plan. Whole rounds are done,
+so that more steps never make the result worse. A clock is only a brake, given by the caller
+(docs/decisions/choosing.md). Must not know timers, budgets or policy: `planning` says who is a candidate.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log
 from typing import Final
 
-from shared.core.placement.choice import Candidate, Merit, Supply, Tally
-from shared.core.placement.improvement import Choice, Improver
-from shared.core.placement.reached import NOTHING_REACHED, Reached
+import numpy as np
+
+from shared.core.placement.assignments import NOTHING_REACHED, Reached
+from shared.core.placement.buffer_room import BufferRoom, Chunks
+from shared.core.placement.packing import Packing
+from shared.core.placement.rearrangement import Rearrangement
 from shared.core.placement.simulation import Simulation
+
+Merit = tuple[int, int, int, int, int]
+"""Compared from left to right, more is better: see `Tally.merit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What taking a node takes of something that must not run out, and how much of it must be left for that."""
+
+    supply: str
+    takes: int
+    needs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """So much is left; what is `balanced` should stay as large as its like, in squares."""
+
+    left: int
+    balanced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node that may go."""
+
+    name: str
+    cost: int
+    """In micro-dollars per hour."""
+    disruption: int = 0
+    """What the evictions would cost, in any unit."""
+    uses: tuple[Use, ...] = ()
+    rank: int = 0
+    """Its place among the candidates by what else is preferred: of equals the earlier goes."""
+    first: bool = False
+    """Whether it goes whatever it saves, and so is never weighed against others: it is empty, or has expired."""
+
+
+@dataclass
+class Tally:
+    """What the nodes taken are worth together."""
+
+    supplies: Mapping[str, Supply]
+    saving: int = 0
+    disruption: int = 0
+    evictions: int = 0
+    ranks: int = 0
+    used: Counter[str] = field(default_factory=Counter)
+    """By supply."""
+
+    def add(self, candidate: Candidate, evictions: int, nodes: int = 1) -> None:
+        """Count a candidate in, or out again."""
+        self.saving += nodes * candidate.cost
+        self.disruption += nodes * candidate.disruption
+        self.evictions += nodes * evictions
+        self.ranks += nodes * candidate.rank
+        for use in candidate.uses:
+            self.used[use.supply] += nodes * use.takes
+
+    def has_room_for(self, candidate: Candidate) -> bool:
+        """Whether enough is left of everything for the candidate to go."""
+        return all(self.supplies[use.supply].left - self.used[use.supply] >= use.needs for use in candidate.uses)
+
+    @property
+    def merit(self) -> Merit:
+        """Money; what evictions cost; how many they are; how evenly the supplies are left; the ranks."""
+        balanced = ((supply, each.left) for supply, each in self.supplies.items() if each.balanced)
+        uneven = sum((left - self.used[supply]) ** 2 for supply, left in balanced)
+        return self.saving, -self.disruption, -self.evictions, -uneven, -self.ranks
+
+
+TRIES: Final = 6
+"""Nodes tried in the place of those given back; three times as many are looked at."""
+SIZES: Final = (1, 1, 2) * 5 + (8,)
+"""How many nodes are given back, trial by trial."""
+CHAIN: Final = 2
+"""How many displaced pods in a row may be moved on for one that finds no place."""
+
+
+class Choice(Rearrangement):
+    """A rearrangement of which the worth is known at each moment, and in which buffers keep their room.
+
+    `chunks` say how many of each must keep it: what the proof refuses for one is not chosen in the first place.
+    """
+
+    def __init__(
+        self, start: Packing, candidates: Mapping[int, Candidate], tally: Tally, buffers: BufferRoom, chunks: Chunks
+    ) -> None:
+        super().__init__(start)
+        self._candidates, self._buffers, self._chunks = candidates, buffers, chunks
+        self.tally = tally
+
+    def take(self, node: int, ejections: int = 0) -> bool:
+        mark = self.mark()
+        if not (self.tally.has_room_for(self._candidates[node]) and super().take(node, ejections)):
+            return False
+        if self._buffers.lost(self, node, self._chunks) is None:
+            return True
+        self.roll_back(mark)
+        return False
+
+    def _hold(self, kind: int, node: int, pods: int) -> None:
+        super()._hold(kind, node, pods)
+        self.tally.add(self._candidates[node], len(self._own_of(node)), pods)
+
+
+class Improver:
+    """Trials on one choice; `load` is what would have to move for each dollar, by node."""
+
+    def __init__(self, choice: Choice, candidates: Mapping[int, Candidate], load: Mapping[int, float]) -> None:
+        self.choice = choice
+        self._candidates = candidates
+        self._load = load
+        self._nodes = sorted(load)
+        self._dice = np.random.default_rng(0)
+        self._trials = 0
+
+    def try_once(self, *, strict: bool) -> None:
+        """Exchange a few nodes for others, if that is not worse: `strict`, in no respect; otherwise, in money."""
+        choice, before = self.choice, self.choice.tally.merit
+        self._trials += 1
+        ejections = CHAIN * (self._trials % 2)
+        choice.keep()
+        back = self._little_worth()
+        for node in back:
+            choice.give_back(node)
+        for node in (*self._promising(), *back):
+            if node not in choice:
+                choice.take(node, ejections)
+        after = choice.tally.merit
+        if after < before and (strict or after[0] < before[0]):
+            choice.roll_back(0)
+        choice.steps += 1
+
+    def complete(self) -> None:
+        """Take what still finds a place once others move over."""
+        self.choice.keep()
+        for node in sorted(self._nodes, key=self._load.__getitem__):
+            if node not in self.choice:
+                self.choice.take(node, CHAIN)
+
+    def _little_worth(self) -> list[int]:
+        """Return one or two of the nodes taken: of three that the dice name, the one that costs most to move."""
+        found = [node for node in self.choice.taken if not self._candidates[node].first]
+        if not found:
+            return []
+        count = SIZES[self._trials % len(SIZES)]
+        named = self._dice.integers(len(found), size=(count, 3)).tolist()
+        return list(dict.fromkeys(max((found[place] for place in row), key=self._load.__getitem__) for row in named))
+
+    def _promising(self) -> list[int]:
+        named = self._dice.integers(len(self._nodes), size=3 * TRIES).tolist()
+        found = dict.fromkeys(node for node in (self._nodes[place] for place in named) if node not in self.choice)
+        noise = dict(zip(found, self._dice.uniform(0.5, 1.5, len(found)).tolist(), strict=True))
+        return sorted(found, key=lambda node: noise[node] * self._load[node])[:TRIES]
+
 
 STEPS: Final = 2_000
 """Pods and nodes tried before no further round is begun; the first round is always finished."""

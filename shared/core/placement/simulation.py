@@ -4,23 +4,85 @@ A node is taken only if all its movable pods have a place together with those of
 drain in flight and the pods pending now, under every strategy of `strategies` (docs/decisions/robust-fit.md), and if
 capacity buffers then have the room that they have now (docs/decisions/buffers.md). Drained nodes still stand there
 cordoned: what stays on them keeps its domains, which also covers the time after they are gone.
+Pods for which the scheduler keeps room on a node (status.nominatedNodeName) are placed there first.
 Must not decide who may be moved or which node is tried first.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
 
+import numpy as np
+
+from shared.core.cluster.buffers import buffer_of
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Assignments, in_queue_order
+from shared.core.placement.bounds import Amounts
 from shared.core.placement.buffer_room import BufferRoom, Chunks
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.guided import GuidedPacking
-from shared.core.placement.headroom import headroom_of
-from shared.core.placement.no_place import NoPlace, lost_room, refusal
 from shared.core.placement.node_room import OUTSIDE
-from shared.core.placement.nominated import place_nominated
-from shared.core.placement.packing import Packing, Removal
+from shared.core.placement.packing import GuidedPacking, Packing, Removal
 from shared.core.placement.strategies import POTENTIAL, ROBUST
+from shared.core.reasons import Blocker, Unremovable
+
+
+@dataclass(frozen=True)
+class NoPlace:
+    """The first pod that found no place, or a chunk of a buffer that lost its own, and what was tried."""
+
+    pod: Pod
+    detail: str
+
+    @property
+    def buffer(self) -> str:
+        """The capacity buffer (`namespace/name`) whose room is missing; empty where it is a pod's."""
+        return buffer_of(self.pod.spec)
+
+    @property
+    def blocker(self) -> Blocker:
+        """What the node stays for."""
+        if self.buffer:
+            return Blocker(Unremovable.NEEDED_BY_BUFFER, self.buffer, self.detail)
+        return Blocker(Unremovable.NO_PLACE_FOR_PODS, self.pod.key, self.detail)
+
+    @property
+    def sentence(self) -> str:
+        """What the proof says, in few words."""
+        return f"{f'the room of buffer {self.buffer}' if self.buffer else self.pod.key}: {self.detail}"
+
+
+def refusal(packing: Packing, removal: Removal) -> NoPlace:
+    """Say why a removal failed that is taken back by now."""
+    arrays, tried = packing.arrays, f"packed as: {packing.strategy.name}"
+    if removal.blocked is None:
+        pod = _pod_of(arrays, removal.node, removal.misplaced or 0)
+        return NoPlace(pod, f"it could not come back to its new place once all lie there; {tried}")
+    pod, fixed = _pod_of(arrays, removal.node, removal.blocked), arrays.fixed(removal.blocked)
+    if fixed:
+        return NoPlace(pod, fixed[0].reason.value)
+    admitting, fitting = packing.options(removal.blocked, removal.node)
+    raised = f" as it comes back (by {' and '.join(pod.spec.raised_by)})" if pod.spec.raised_by else ""
+    return NoPlace(pod, f"other nodes that admit it: {admitting}, with room for one{raised}: {fitting}; {tried}")
+
+
+def lost_room(buffers: BufferRoom, packing: Packing, node: int, chunks: Chunks) -> NoPlace | None:
+    """Return the buffer for which a node that is taken was needed; `chunks` are those that must keep their room."""
+    place = buffers.lost(packing, node, chunks)
+    if place is None:
+        return None
+    left, wanted = buffers.fitting(packing)[place], buffers.wanted[place]
+    why = f"without it {left} of {wanted} chunks have room; packed as: {packing.strategy.name}"
+    return NoPlace(buffers.first[place], why)
+
+
+def _pod_of(arrays: ClusterArrays, node: int, kind: int) -> Pod:
+    """Return a pod of the class, one of the node if there is any."""
+    spec = arrays.classes[kind]
+    return next((pod for pod in arrays.movable(node) if pod.spec is spec), arrays.example[spec])
 
 
 class Simulation:
@@ -209,3 +271,71 @@ class Simulation:
         """Return what needs a place now and does not get one with its departing node."""
         departing = {self.arrays.nodes[node].name for node in self._departing}
         return (pod for pod in self.arrays.pending if pod.node not in departing)
+
+
+def headroom_of(arrays: ClusterArrays, percent: Mapping[str, int]) -> Amounts:
+    """Return amounts by axis and node of percentages by pool, rounded up; the number of pods is not held back."""
+
+    def share(node: Node) -> int:
+        return percent.get(node.pool, 0)
+
+    shares = np.fromiter(map(share, arrays.nodes), np.int64, len(arrays.nodes))
+    amounts = -(-arrays.allocatable * shares // 100)
+    amounts[arrays.axes.index(PODS)] = 0
+    return amounts
+
+
+PATIENCE: Final = timedelta(seconds=90)
+"""A minute of grace, and what the kubelet and the scheduler take after it."""
+AFTER_GRACE: Final = timedelta(seconds=5)
+"""What these take after a shorter grace."""
+
+
+def place_nominated(packing: Packing, queue: Iterable[Pod]) -> list[int]:
+    """Put pods where room is kept for them, if there is or will be any; return the classes of all others, in order."""
+    arrays = packing.arrays
+    others: list[int] = []
+    for pod in queue:
+        kind, node = arrays.kind_of[pod.spec], arrays.index.get(pod.nominated)
+        if node is not None and (packing.taking(kind)[node] or packing.takes_later(kind, node, arrays.ending(node))):
+            _keep_room(packing, kind, node)
+        else:
+            others.append(kind)
+    return others
+
+
+def place_preempting(
+    packing: Packing, waiting: Iterable[Pod], nodes: Collection[int], now: datetime
+) -> Mapping[str, datetime]:
+    """Put pods on those of the nodes where others give way to them and are gone soon; return by uid by when they are.
+
+    Gone soon are those whose grace still runs and ends before the pod has waited for `PATIENCE`: neither a long grace
+    nor a pod that never ends nor one nomination after another keeps a pod here for longer. Only pods of lower
+    priority give way (pkg/scheduler/framework/plugins/defaultpreemption). What else may forbid the pod the node is the
+    scheduler's to know: it has tried the pod there without them.
+    """
+    placed: dict[str, datetime] = {}
+    for pod in waiting:
+        node = packing.arrays.index.get(pod.nominated)
+        if node is None or node not in nodes:
+            continue
+        until = pod.unschedulable_since + PATIENCE if pod.unschedulable_since else now
+        kind, going = packing.arrays.kind_of[pod.spec], _gone_soon(packing, pod, node, now, until)
+        if going and packing.takes_later(kind, node, going):
+            _keep_room(packing, kind, node)
+            ends = max(each.deleting for each in going if each.deleting is not None)
+            placed[pod.uid] = min(ends + AFTER_GRACE, until)
+    return placed
+
+
+def _gone_soon(packing: Packing, pod: Pod, node: int, now: datetime, until: datetime) -> list[Pod]:
+    """Return the pods on the node that give way to this one; `deleting` is the end of their grace."""
+    if now >= until:
+        return []
+    ending = (each for each in packing.arrays.ending(node) if each.spec.priority < pod.spec.priority)
+    return [each for each in ending if each.deleting is not None and now <= each.deleting <= until]
+
+
+def _keep_room(packing: Packing, kind: int, node: int) -> None:
+    packing.put(kind, node)
+    packing.presume(len(packing.log) - 1)

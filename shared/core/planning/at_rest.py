@@ -17,10 +17,9 @@ from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import AtRest
 from shared.core.planning.prices import Prices
 from shared.core.reasons import DrainReason
-from shared.core.rules.counted_nodes import counts_as_non_tainted
-from shared.core.rules.counts import NodeCounts
-from shared.core.rules.disruption import disruption
+from shared.core.rules.counts import NodeCounts, counts_as_non_tainted
 from shared.core.rules.gates import is_only_paced
+from shared.core.rules.pod_costs import disruption
 from shared.core.rules.situation import Situation
 
 MOST_STEPS: Final = 4_000

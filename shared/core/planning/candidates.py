@@ -1,23 +1,27 @@
 """What the pass knows of each node before anything is chosen: how full it is, what keeps it, why it could go.
 
-The same assessment serves the plan, the explanation and the drainer's revalidation. Must not look at marks, gates,
+The same assessment serves the plan, the explanation and the drainer's revalidation. It includes whether a node's
+savings are worth its evictions, and the counts that limits are measured by. Must not look at marks, gates,
 budgets or other nodes' drains.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from shared.core.cluster.node import Node
+from shared.core.cluster.resources import NOTHING, Resources
+from shared.core.planning.prices import MICRO, Prices, per_month
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.records.state import ClusterState
+from shared.core.rules.counts import NodeCounts, PoolMeasure
 from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate
-from shared.core.rules.expiry import has_expired
-from shared.core.rules.nodes import NODE_RULES, NodeRule, judge_node
+from shared.core.rules.nodes import NODE_RULES, NodeRule, has_expired, judge_node
 from shared.core.rules.pods import avoided
 from shared.core.rules.situation import Situation
-from shared.core.rules.utilization import Usage, above_limits, usage
+from shared.core.rules.utilization import Usage, above_limits, excess, spare, usage
 
 PASSING: Final = frozenset({Unremovable.BLOCKED_BY_POD, Unremovable.BACKING_OFF, Unremovable.SAVING_TOO_SMALL})
 """Blockers that leave a mark's time alone: it is under-used all the same (estafette: pods block the pick)."""
@@ -118,3 +122,52 @@ def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:
 
 def _against(ratio: Fraction, limit: Fraction) -> str:
     return f"{float(ratio):.1%} of {float(limit):.0%}"
+
+
+def counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tuple[NodeCounts, dict[str, Fraction]]:
+    """Return the counts for the gates, and the excess nodes by pool and (empty key) of the whole cluster."""
+    snapshot, policy = situation.snapshot, situation.policy
+    measures: dict[str, PoolMeasure] = {}
+    surplus: dict[str, Fraction] = {}
+    everywhere = NOTHING
+    for pool, nodes in snapshot.nodes_by_pool.items():
+        own = [assessed for assessed in rows if assessed.node.pool == pool]
+        free = spare(nodes, snapshot.pods_by_node, policy.pool(pool).ignore_taints)
+        measures[pool] = PoolMeasure(_underutilized(own), free)
+        surplus[pool] = _excess(own, free)
+        everywhere += free
+    surplus[""] = _excess(rows, everywhere)
+    return situation.counts(snapshot.nodes).with_measures(measures), surplus
+
+
+def _underutilized(rows: Iterable[AssessedNode]) -> int:
+    return sum(assessed.underutilized and assessed.reason is not DrainReason.EXPIRED for assessed in rows)
+
+
+def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
+    """Excess in units of the node that would go first (node-refiner: the least used one)."""
+    measured = [
+        assessed for assessed in rows if assessed.usage and assessed.claimed_by is None and not assessed.node.outside
+    ]
+    if not measured:
+        return Fraction(0)
+    first = min(measured, key=lambda assessed: (assessed.usage.score if assessed.usage else 0, assessed.node.name))
+    return excess(free, first.node) or Fraction(0)
+
+
+def with_savings(rows: Iterable[AssessedNode], situation: Situation, prices: Prices) -> tuple[AssessedNode, ...]:
+    """Return the rows, those with a blocker more that save too little."""
+    return tuple(_judged(each, situation, prices) for each in rows)
+
+
+def _judged(assessed: AssessedNode, situation: Situation, prices: Prices) -> AssessedNode:
+    least = situation.policy.pool(assessed.node.pool).minimum_saving
+    if not least or assessed.reason is not DrainReason.UNDERUTILIZED:
+        return assessed
+    pods = len(situation.moving(assessed.node.name))
+    saved = Fraction(per_month(prices.of(assessed.node).per_hour), MICRO * max(pods, 1))
+    if saved >= least:
+        return assessed
+    detail = f"${float(saved):.2f} a month for each of {pods} pods, minimum ${float(least):g}"
+    blocker = Blocker(Unremovable.SAVING_TOO_SMALL, detail=detail)
+    return replace(assessed, blockers=(*assessed.blockers, blocker))

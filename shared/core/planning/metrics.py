@@ -1,7 +1,8 @@
-"""A pass in numbers: how many nodes, how full, what they cost, what holds Ebb back. The log tells them.
+"""A pass in numbers: how many nodes, how full, what they cost, what holds Ebb back, and the savings it missed.
 
-These are estafette's and node-refiner's gauges and what operating Ebb needs besides. Must not decide, and must not
-round: whoever writes them does.
+These are estafette's and node-refiner's gauges and what operating Ebb needs besides. A missed saving is a node that the
+plan at rest takes, or one that only a pod, a budget or time keeps. A node whose pods find no other place is none.
+Must not decide, and must not round: the writers do.
 """
 
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
+from typing import Final
 
 from shared.core.cluster.resources import Resources, total
 from shared.core.cluster.snapshot import Snapshot
@@ -16,10 +18,10 @@ from shared.core.planning.marks import INTERVAL
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.reason_groups import GROUP_OF, ReasonGroup
-from shared.core.records.claims import open_breakers
-from shared.core.records.reclaimed import hours_since, still_saved
+from shared.core.reasons import Unremovable
+from shared.core.records.claims import hours_since, open_breakers, still_saved
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.disk_moves import LONGEST_DISK_MOVES
+from shared.core.rules.drain_time import LONGEST_DISK_MOVES
 from shared.core.rules.utilization import is_untainted
 
 
@@ -153,3 +155,42 @@ def _is_overdue(claim: Claim, interval: timedelta, now: datetime) -> bool:
 
 def _share(part: int, whole: int) -> Fraction | None:
     return Fraction(part, whole) if whole > 0 else None
+
+
+_STAY: Final = frozenset({Verdict.KEEP, Verdict.WAITING})
+_BY_POD: Final = Unremovable.BLOCKED_BY_POD.value
+
+
+@dataclass(frozen=True, slots=True)
+class MissedSaving:
+    """What one word keeps in one pool: so many nodes, which cost so many micro-dollars an hour."""
+
+    pool: str
+    reason: str
+    """The first thing that keeps the nodes; the pod's own word where it is a pod."""
+    nodes: int
+    per_hour: int
+
+
+def missed_savings(plan: Plan) -> tuple[MissedSaving, ...]:
+    """Return what each word keeps, by pool and word; what a pass of a dry run would order is missed by no word."""
+    proved = frozenset(plan.at_rest.nodes) if plan.at_rest else frozenset()
+    missed = [each for each in plan.decisions if each.verdict in _STAY and _is_seen(each, proved)]
+    nodes: Counter[tuple[str, str]] = Counter()
+    costs: Counter[tuple[str, str]] = Counter()
+    for each in missed:
+        key = (each.pool, _word(each))
+        nodes[key] += 1
+        costs[key] += each.cost
+    return tuple(MissedSaving(*key, nodes[key], costs[key]) for key in sorted(nodes))
+
+
+def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:
+    if decision.name in proved:
+        return True
+    return decision.underutilized and GROUP_OF.get(decision.reason) is not ReasonGroup.ROOM
+
+
+def _word(decision: NodeDecision) -> str:
+    own = (each.reason.value for each in decision.blockers if each.reason.value != _BY_POD)
+    return next(own, decision.reason) if decision.reason == _BY_POD else decision.reason

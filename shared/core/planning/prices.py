@@ -1,7 +1,7 @@
 """What a node costs: machine, GPUs, local SSDs, region, spot and discounts, in micro-dollars per hour.
 
 The table is a value given in; figures, sources and dates stand in `data/prices.yaml`. What the table does not know is
-estimated and says so. Disks, network and the cluster fee are not in it: they do not change which node is cheapest to
+estimated and marked so. Disks, network and the cluster fee are not in it: they do not change which node is cheapest to
 keep. Must not use floats, nor read files.
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
+from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.resources import Resources
-from shared.core.planning.attached import attached
+from shared.core.cluster.resources import GPU, Resources
 
 HOURS_PER_MONTH: Final = 730
 HOURS_PER_YEAR: Final = 8_760
@@ -177,3 +177,35 @@ def per_month(per_hour: int) -> int:
 def per_year(per_hour: int) -> int:
     """Return micro-dollars per year of 365 days."""
     return per_hour * HOURS_PER_YEAR
+
+
+EPHEMERAL: Final = "ephemeral-storage"
+_DISK: Final = 375 * 10**9
+
+
+class Extras(NamedTuple):
+    """GPUs of one kind and local SSDs; `guessed` where their number is not told."""
+
+    gpu: str = ""
+    gpus: int = 0
+    disks: int = 0
+    guessed: bool = False
+
+
+def attached(node: Node) -> Extras:
+    """Return what is attached to the node."""
+    gpu, labels = node.labels.get(names.GPU_LABEL, ""), node.labels
+    gpus = _gpus(node) if gpu else 0
+    if labels.get(names.EPHEMERAL_SSD_LABEL) == "true":
+        return Extras(gpu, gpus, max(-(-node.allocatable.get(EPHEMERAL) // _DISK), 1))
+    raw = labels.get(names.RAW_SSD_LABEL) == "true"
+    return Extras(gpu, gpus, int(raw), guessed=raw)
+
+
+def _gpus(node: Node) -> int:
+    """Return how many there are; one that several pods share is offered several times."""
+    written, shared = node.labels.get(names.GPU_COUNT_LABEL, ""), node.labels.get(names.GPU_CLIENTS_LABEL, "")
+    if written.isdecimal():
+        return int(written)
+    offered = node.allocatable.get(GPU)
+    return -(-offered // max(int(shared), 1)) if shared.isdecimal() else offered

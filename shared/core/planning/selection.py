@@ -7,7 +7,7 @@ that is left to go. Each that is taken changes the counts and the simulation for
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from shared.core.cluster import names
@@ -16,11 +16,11 @@ from shared.core.placement import Simulation
 from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import AtRest
-from shared.core.planning.removal_order import RemovalOrder
+from shared.core.planning.prices import Prices
+from shared.core.policy import Policy, Preference
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
-from shared.core.rules.counted_nodes import is_leaving
-from shared.core.rules.counts import NodeCounts
+from shared.core.rules.counts import NodeCounts, is_leaving
 from shared.core.rules.drain_time import DrainTime
 from shared.core.rules.gates import blockers, is_only_paced
 from shared.core.rules.situation import Situation
@@ -225,3 +225,29 @@ def _goes_anyway(assessed: AssessedNode) -> bool:
 def _only_later(found: Sequence[Blocker]) -> bool:
     """Whether a node that is kept by these still goes, as soon as drains have ended or time has passed."""
     return all(blocker.reason in LATER for blocker in found)
+
+
+_URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UNDERUTILIZED: 2}
+
+
+class RemovalOrder:
+    """Keys by which nodes are sorted; the smallest goes first."""
+
+    def __init__(self, policy: Policy, prices: Prices) -> None:
+        words: Mapping[Preference, Callable[[AssessedNode], object]] = {
+            Preference.EXPENSIVE: lambda each: -prices.of(each.node).per_hour,
+            Preference.ON_DEMAND: lambda each: each.node.spot,
+            Preference.SPOT: lambda each: not each.node.spot,
+            Preference.OLD: lambda each: each.node.created,
+        }
+        self._preferences = [words[word] for word in policy.prefer]
+
+    def urgency(self, assessed: AssessedNode) -> tuple[bool, int]:
+        """Return what no other wish overrides."""
+        return assessed.avoided, _URGENCY[assessed.reason]
+
+    def __call__(self, assessed: AssessedNode) -> tuple[object, ...]:
+        score = assessed.usage.score if assessed.usage else 0
+        takes, name = assessed.estimate, assessed.node.name
+        preferred = [key(assessed) for key in self._preferences]
+        return (*self.urgency(assessed), takes.may_be_late, *preferred, score, takes.alone.most, name)

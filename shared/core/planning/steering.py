@@ -1,24 +1,30 @@
-"""Which pods tell their ReplicaSet to give them up first: those on the nodes that go next, by a deletion cost.
+"""Which pods tell their ReplicaSet to delete them first: those on the nodes that go next, by a deletion cost.
 
 A ReplicaSet that is scaled in deletes pods of a lower cost first; only ReplicaSets heed it
 (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost). So an evening's scale-in
-empties the nodes that a drain would empty otherwise, and that many pods less have to be moved
-(docs/decisions/steer-scale-in.md). Must not write: the planner does, and a cost that people wrote is theirs.
+empties the nodes that a drain would empty otherwise (docs/decisions/steer-scale-in.md). The next nodes are the rest of
+the plan at rest, searched also while a window is closed. Costs leave room between them, so that few pods are written
+again. Must not write: the planner does, and a cost that people wrote is theirs.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.pod_kinds import is_of_replica_set
+from shared.core.cluster.pod import Pod, PodClass, is_of_replica_set
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
-from shared.core.planning.cost_order import HIGHEST, LOWEST, costs_of, in_order
-from shared.core.planning.plan import Plan, Verdict
+from shared.core.planning.at_rest import Searcher
+from shared.core.planning.candidates import AssessedNode
+from shared.core.planning.plan import AtRest, Plan, Verdict
+from shared.core.planning.selection import RemovalOrder, Selection
 from shared.core.policy import Policy
+from shared.core.rules.counts import NodeCounts
+from shared.core.rules.gates import is_only_paced, is_paced_or_shut
 from shared.core.rules.pod_costs import has_written_cost
 from shared.core.rules.situation import Situation
 
@@ -157,3 +163,119 @@ def _of(pods: Iterable[Pod], workloads: set[str]) -> Iterator[Pod]:
             known[id(spec)] = spec.workload in workloads
         if known[id(spec)] and pod.deleting is None and not pod.phase.finished:
             yield pod
+
+
+def next_nodes(
+    situation: Situation,
+    selection: Selection,
+    rows: Sequence[AssessedNode],
+    counts: NodeCounts,
+    searcher: Searcher,
+) -> tuple[str, ...]:
+    """Return the names of the nodes that go after those taken, in the order of removal.
+
+    `counts` are those before anything was taken.
+    """
+    steered = [pool for pool in situation.snapshot.nodes_by_pool if situation.policy.pool(pool).steer_scale_in]
+    if not steered:
+        return ()
+    for each in selection.taken:
+        counts = counts.with_claim(each.node)
+    going = selection.simulation.announced.union(each.node.name for each in selection.taken)
+    order = RemovalOrder(situation.policy, searcher.prices)
+    left = sorted((each for each in rows if each.node.name not in going), key=order)
+    plan = _made_already(selection, left, counts) or searcher.at_rest(
+        situation, left, counts, selection.simulation, is_paced_or_shut
+    )
+    chosen = frozenset(plan.nodes)
+    return tuple(each.node.name for each in left if each.node.pool in steered and each.node.name in chosen)
+
+
+def _made_already(selection: Selection, left: Sequence[AssessedNode], counts: NodeCounts) -> AtRest | None:
+    """Return the plan that the pass followed, unless a window keeps nodes out of it."""
+    shut = any(
+        is_paced_or_shut(counts, each.node, each.reason) and not is_only_paced(counts, each.node, each.reason)
+        for each in left
+        if each.is_candidate
+    )
+    return None if shut else selection.at_rest
+
+
+LOWEST: Final = -1000
+"""Above what people write who mean a pod to go before all others."""
+HIGHEST: Final = -1
+"""Below what a pod counts that bears no cost."""
+NEAR: Final = 5
+"""No node's place by cost is so many places or more from its place in the plan."""
+
+
+def in_order(planned: Sequence[str], standing: Mapping[str, int]) -> list[str]:
+    """Return the nodes as planned, but those that carry a cost before others that go at about the same time."""
+    place = {node: index for index, node in enumerate(planned)}
+    left, found = list(planned), list[str]()
+    while left:
+        is_late = len(found) - place[left[0]] >= NEAR - 1
+        near = range(1 if is_late else min(NEAR, len(left)))
+        found.append(left.pop(min(near, key=lambda index: standing.get(left[index], 0))))
+    return found
+
+
+def costs_of(ordered: Sequence[str], standing: Mapping[str, int]) -> dict[str, int]:
+    """Return the cost of each node's pods, rising in that order; at most as many nodes as there are costs.
+
+    `standing` says what nodes carry by now, within the range. Where they leave no room, all begin anew in the middle.
+    """
+    costs = [standing.get(node) for node in ordered]
+    kept = _kept(costs, room=1)
+    if not kept or len(kept) < len(_kept(costs, room=0)):
+        step = _step(len(ordered))
+        start = (LOWEST + HIGHEST - step * (len(ordered) - 1)) // 2
+        return {node: start + step * place for place, node in enumerate(ordered)}
+    return dict(zip(ordered, _filled(kept, len(ordered)), strict=True))
+
+
+def _step(nodes: int) -> int:
+    """Return how far costs lie apart: half of the range is left to those that come before and behind."""
+    return max(1, (HIGHEST - LOWEST + 1) // (2 * nodes + 1))
+
+
+def _filled(kept: Sequence[tuple[int, int]], nodes: int) -> list[int]:
+    """Return all costs, given the places that keep theirs: evenly between two of these, else step by step."""
+    (first, least), (last, most), step = kept[0], kept[-1], _step(nodes)
+    low = (-1, max(LOWEST - 1, least - step * (first + 1)))
+    high = (nodes, min(HIGHEST + 1, most + step * (nodes - last)))
+    bounds = pairwise((low, *kept, high))
+    found = [
+        below + (above - below) * (place - before) // (after - before)
+        for (before, below), (after, above) in bounds
+        for place in range(before, after)
+    ]
+    return found[1:]
+
+
+def _kept(costs: Sequence[int | None], *, room: int) -> list[tuple[int, int]]:
+    """Return the most places whose costs may stay, with them: they rise, and leave so much room to each between them.
+
+    A cost less the room up to its place must never fall: the longest such sequence is found in one walk.
+    """
+    levels: list[int] = []
+    ends: list[int] = []
+    before: dict[int, int | None] = {}
+    for place, cost in enumerate(costs):
+        if cost is None or not LOWEST + room * place <= cost <= HIGHEST - room * (len(costs) - 1 - place):
+            continue
+        length = bisect_right(levels, cost - room * place)
+        levels[length : length + 1] = [cost - room * place]
+        ends[length : length + 1] = [place]
+        before[place] = ends[length - 1] if length else None
+    return _back_from(ends[-1] if ends else None, before, costs)
+
+
+def _back_from(
+    place: int | None, before: Mapping[int, int | None], costs: Sequence[int | None]
+) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    while place is not None and (cost := costs[place]) is not None:
+        found.append((place, cost))
+        place = before[place]
+    return found[::-1]

@@ -9,11 +9,10 @@ import msgspec
 from msgspec.structs import replace
 
 from shared.core.policy.blocks import BUDGETS, FREEZE, NAMESPACE_RATE, RATE
-from shared.core.policy.declaring import declared, optional, setting
-from shared.core.policy.durations import duration
-from shared.core.policy.field import Binds, Field
+from shared.core.policy.field import Binds, Field, declared, optional, setting
 from shared.core.policy.fields import PoolPolicy
 from shared.core.policy.kinds import COUNT, DURATION, FLAG, IGNORABLE, POSITIVE_DURATION, PREFERENCE, SEVERAL
+from shared.core.policy.scalars import duration
 from shared.core.policy.shapes import ListOf, SetOf
 from shared.core.policy.values import Budget, Freeze, NamespaceRate, Preference, Rate
 

@@ -1,12 +1,13 @@
-"""What one field of the policy is: its name, what it takes, its default, its sentence, and who asks it.
+"""What one field of the policy is, and how a class of settings declares its fields.
 
-Every fact about a field stands in one of these; what else shows it is made from it. Must not know the single fields.
+A field holds its name, what it takes, its default, its sentence and who asks it. Schema, pages and checks are made
+from it. Must not know the single fields.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypedDict, TypeVar, Unpack
 
 from shared.core.policy.faults import Path, Wrong, missing, wrong_value
 
@@ -88,3 +89,42 @@ class Field:
         except ValueError as error:
             raise Wrong([wrong_value(here, written, str(error))]) from error
         return value
+
+
+T = TypeVar("T")
+_DECLARED: Final = "declared"
+
+
+class Options(TypedDict, total=False):
+    """What a declaration may say besides; `Field` says what each means."""
+
+    binds: Binds
+    unset: str
+    empty: str
+    unit: str
+
+
+def setting(
+    path: str,
+    shape: Shape[T],
+    default: Any,
+    text: str,
+    *,
+    in_force: T | None = None,
+    **more: Unpack[Options],
+) -> T:
+    """Declare an attribute of a dataclass; where the default is None, `in_force` is what holds when it is left out."""
+    declared = Field(path, shape, text, default, **more)
+    value: T = in_force if default is None else declared.initial()  # type: ignore[assignment]  # see `optional`
+    return field(default=value, metadata={_DECLARED: declared})
+
+
+def optional(path: str, shape: Shape[T], text: str, **more: Unpack[Options]) -> T | None:
+    """Declare an attribute that holds None where it is left out."""
+    value: T | None = setting(path, shape, None, text, **more)
+    return value
+
+
+def declared(kind: type) -> Mapping[str, Field]:
+    """Return the fields of a dataclass by attribute; attributes that are no settings are not among them."""
+    return {each.name: each.metadata[_DECLARED] for each in fields(kind) if _DECLARED in each.metadata}

@@ -10,9 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from shared.core.policy.blocks import BUDGETS, RATE, WINDOWS
-from shared.core.policy.declaring import declared, optional, setting
-from shared.core.policy.durations import NEVER
-from shared.core.policy.field import Binds
+from shared.core.policy.field import Binds, declared, optional, setting
 from shared.core.policy.kinds import (
     CONSOLIDATION_POLICY,
     COUNT,
@@ -32,7 +30,7 @@ from shared.core.policy.kinds import (
     TAINT_KEY,
     THRESHOLD,
 )
-from shared.core.policy.scalars import ratio
+from shared.core.policy.scalars import NEVER, ratio
 from shared.core.policy.shapes import SetOf
 from shared.core.policy.values import (
     Budget,

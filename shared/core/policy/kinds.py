@@ -7,31 +7,29 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
-from shared.core.policy.durations import (
-    DURATION_PATTERN,
-    NEVER,
-    WINDOW_PATTERN,
-    duration,
-    duration_or_never,
-    positive_duration,
-    rate_period,
-    window_duration,
-)
 from shared.core.policy.scalars import (
+    DURATION_PATTERN,
     LIMIT_PATTERN,
+    NEVER,
     PERCENT_PATTERN,
     TAINT_KEY_PATTERN,
+    WINDOW_PATTERN,
     dollars,
+    duration,
+    duration_or_never,
     flag,
     limit,
     moment,
     percent,
+    positive_duration,
+    rate_period,
     ratio,
     schedule,
     taint_key,
     threshold,
     time_zone,
     whole,
+    window_duration,
     word_of,
 )
 from shared.core.policy.shapes import Single

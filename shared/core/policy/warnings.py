@@ -1,17 +1,19 @@
-"""What is allowed in a policy and yet hardly meant: sentences for `policy check`.
+"""What a policy may say but its author hardly means: sentences for `policy check`.
 
-Must not refuse anything.
+One of them is a window in which no node can go, because a budget of 0 is active for as long as it is open. To find it,
+the openings of one year are read, clock changes included; no clock is read. Must not refuse anything.
 """
 
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from itertools import islice
 from typing import Final
 
 from shared.core.policy.cluster_fields import DRAIN_FIELDS, Policy
 from shared.core.policy.fields import POOL_FIELDS, PoolPolicy
-from shared.core.policy.shut_windows import NONE, shut_windows
-from shared.core.policy.values import Budget
+from shared.core.policy.schedule import hits, last_hit
+from shared.core.policy.values import Budget, Limit, Schedule
 
 _BUDGET: Final = POOL_FIELDS["budgets"].default[0]["nodes"]
 _USUAL_PASS: Final = timedelta(minutes=5)
@@ -130,3 +132,44 @@ _POOL_RULES: Final[tuple[Callable[[PoolPolicy], Iterator[str]], ...]] = (
     _never,
     _timers,
 )
+
+
+NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
+_YEAR: Final = datetime(2026, 1, 1, tzinfo=UTC)
+_LONG: Final = timedelta(days=366)
+_MOST_OPENINGS: Final = 500
+"""More than one a day; of a window that opens more often nothing is said."""
+_MOST_BLOCKS: Final = 50
+"""One after the other; of a window that takes more to be shut nothing is said."""
+
+
+def shut_windows(windows: Sequence[Schedule], budgets: Sequence[Budget]) -> tuple[int, ...]:
+    """Return the places of the windows that lie wholly inside the time of budgets of 0."""
+    blocks = [each.schedule for each in budgets if each.nodes in NONE and not each.reasons and each.schedule]
+    return tuple(place for place, window in enumerate(windows) if blocks and _is_shut(window, blocks))
+
+
+def _is_shut(window: Schedule, blocks: Sequence[Schedule]) -> bool:
+    openings = list(islice(hits(window, _YEAR, _YEAR + _LONG), _MOST_OPENINGS + 1))
+    if not 0 < len(openings) <= _MOST_OPENINGS:
+        return False
+    return all(_is_covered(each, each + window.duration, blocks) for each in openings)
+
+
+def _is_covered(start: datetime, end: datetime, blocks: Sequence[Schedule]) -> bool:
+    """Whether at every instant from start until before end one of the blocks is active."""
+    covered = start
+    for _ in range(_MOST_BLOCKS):
+        until = max(_active_until(block, covered) for block in blocks)
+        if until <= covered:
+            return False
+        covered = until
+        if covered >= end:
+            return True
+    return False
+
+
+def _active_until(block: Schedule, now: datetime) -> datetime:
+    """Return when the block's last hit ends; now or earlier where it is not active."""
+    hit = last_hit(block, now)
+    return now if hit is None else hit + block.duration

@@ -1,9 +1,12 @@
-"""The claim's arithmetic on the cluster's document: grant, settle, back off. One compare-and-set writes each.
+"""The claim's arithmetic on the cluster's document: publish, grant, settle, back off, count what was saved.
 
-Must not judge whether a claim may be granted (that is `gates` and `budgets`), only what the document is then.
+One compare-and-set writes each. A published order is kept as the claim that it asks for, until it is claimed, refused
+or expired. So the planner orders no node twice and gives no room twice; the drainer does not count it.
+A removed node counts as saved until a node is added to its pool, and at most a day: an estimate on the low side.
+Must not judge whether a claim may be granted (that is `gates` and `budgets`).
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -17,8 +20,7 @@ from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings, Policy
 from shared.core.reasons import Reason
 from shared.core.records.orders import Order
-from shared.core.records.reclaimed import with_removed
-from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Start
+from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Published, Reclaimed, Start
 
 OVERRULED_FOR: Final = timedelta(hours=24)
 """How long a node is left alone after a person took it back (docs/decisions/healing.md)."""
@@ -176,3 +178,98 @@ def longest_rate(policy: Policy) -> timedelta:
     own = (pool.rate for pool in (*policy.pools.values(), policy.other_pools))
     rates = (policy.rate, policy.evictions_per_namespace, *own)
     return max((rate.per for rate in rates if rate), default=timedelta(0))
+
+
+def with_published(state: ClusterState, orders: Mapping[str, Published]) -> ClusterState:
+    """Return the document in which these orders, by node UID, are on their way; written before they are published."""
+    return replace(state, published={**state.published, **orders}) if orders else state
+
+
+def without_order(state: ClusterState, order_id: str) -> ClusterState:
+    """Return the document without an order that was claimed or refused."""
+    kept = {uid: each for uid, each in state.published.items() if each.claim.order_id != order_id}
+    return state if len(kept) == len(state.published) else replace(state, published=kept)
+
+
+def without_void(state: ClusterState, is_alive: Callable[[str], bool], begun: datetime, now: datetime) -> ClusterState:
+    """Return the document without what no longer counts; the last thing that a pass that began at `begun` asks for.
+
+    Orders of a pass that was not completed go: whether they were published nobody knows, and the next pass, this one,
+    may have ordered their nodes again.
+    """
+    kept = {
+        uid: each
+        for uid, each in state.published.items()
+        if is_alive(uid) and now < each.expires_at and (_completed(each, state) or each.claim.since >= begun)
+    }
+    return state if len(kept) == len(state.published) else replace(state, published=kept)
+
+
+def on_their_way(state: ClusterState, now: datetime) -> Mapping[str, Published]:
+    """Return the orders that count, by node UID: of a pass that was completed, not expired, on an unclaimed node."""
+    return {
+        uid: each
+        for uid, each in state.published.items()
+        if uid not in state.claims and now < each.expires_at and _completed(each, state)
+    }
+
+
+def as_planned(state: ClusterState, now: datetime) -> ClusterState:
+    """Return the document as the planner counts by it: each order on its way as if it had been claimed when issued."""
+    found = on_their_way(state, now)
+    if not found:
+        return state
+    claims = {uid: each.claim for uid, each in found.items()}
+    last = max(claim.since for claim in claims.values())
+    return replace(
+        state,
+        claims={**state.claims, **claims},
+        last_scale_down=max(state.last_scale_down or last, last),
+        starts=(*state.starts, *(Start(each.claim.since, each.claim.pool, each.pods) for each in found.values())),
+    )
+
+
+def _completed(order: Published, state: ClusterState) -> bool:
+    return state.last_pass is not None and order.claim.since <= state.last_pass
+
+
+COUNTS_FOR: Final = timedelta(days=1)
+"""By then the daily rise and fall has passed once, and the autoscaler alone might have come to the same size."""
+LONGEST_GAP: Final = timedelta(hours=1)
+"""A pass accounts for the time since the last one, at most this: nobody looked meanwhile."""
+
+
+def with_removed(reclaimed: tuple[Reclaimed, ...], claim: Claim, now: datetime) -> tuple[Reclaimed, ...]:
+    """Return what is reclaimed once the claim's node is gone, in one entry for each pool and hour."""
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    same = next((each for each in reclaimed if (each.pool, each.hour) == (claim.pool, hour)), None)
+    before = same or Reclaimed(claim.pool, hour, 0, 0)
+    grown = replace(before, nodes=before.nodes + 1, cost_per_hour=before.cost_per_hour + claim.cost_per_hour)
+    return (*(each for each in reclaimed if each is not same), grown)
+
+
+def still_saved(
+    reclaimed: tuple[Reclaimed, ...], nodes: Iterable[Node], since: datetime | None, now: datetime
+) -> tuple[Reclaimed, ...]:
+    """Return what is still saved: without what is a day old, and without a node for each added since the last pass."""
+    young = [each for each in reclaimed if now - each.hour < COUNTS_FOR]
+    added = [node.pool for node in nodes if since is not None and node.created > since]
+    left: list[Reclaimed] = []
+    for entry in young:
+        back = min(entry.nodes, added.count(entry.pool))
+        for _ in range(back):
+            added.remove(entry.pool)
+        if entry.nodes > back:
+            left.append(_without(entry, back))
+    return tuple(left)
+
+
+def _without(entry: Reclaimed, nodes: int) -> Reclaimed:
+    kept = entry.nodes - nodes
+    return replace(entry, nodes=kept, cost_per_hour=entry.cost_per_hour * kept // entry.nodes)
+
+
+def hours_since(last_pass: datetime | None, now: datetime) -> float:
+    """Return the hours that a pass accounts for."""
+    gap = now - last_pass if last_pass is not None else timedelta(0)
+    return min(max(gap, timedelta(0)), LONGEST_GAP).total_seconds() / 3600

@@ -1,15 +1,16 @@
 """What one drain remembers from step to step: the document `clusters/{key}/drains/{order id}`.
 
-Must not do I/O, and must not judge: `shared.store.drain_record` keeps it.
+It holds what the eviction API said of each pod. Those words are stored and logged, so they do not change. A record of
+a newer version may hold an unknown word: it belongs to no group. Must not judge.
 """
 
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
 from shared.core.policy import PodRules
-from shared.core.records.evictions import LET_GO, STAYS
 from shared.core.records.orders import Order
 from shared.core.records.state import Lease
 
@@ -149,3 +150,28 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
         """Whether no step is at work, and none has written for so long."""
         wrote = self.updated_at
         return not self.is_leased(now) and (wrote is None or now - wrote >= for_at_least)
+
+
+class EvictionAnswer(StrEnum):
+    """What the eviction API said."""
+
+    GRANTED = "granted"
+    GONE = "gone"  # 404, or another pod bears the name
+    BUDGET = "budget"  # 429 with a DisruptionBudget cause: try again later
+    LATER = "later"  # other 429, 5xx, timeouts: back off
+    CONFLICT = "conflict"  # 409: look again
+    TERMINATING = "terminating"  # 403 with cause NamespaceTerminating: await its end
+    SEVERAL_PDBS = "several_pdbs"  # 500 "more than one PodDisruptionBudget": never
+    FORBIDDEN = "forbidden"  # any other 403, 422, or a webhook's denial: never
+
+
+ASKED: Final = "asked"
+"""In a record: the eviction is being asked for. Where it still stands in a later step its answer was lost."""
+LET_GO: Final[frozenset[str]] = frozenset({EvictionAnswer.GRANTED, EvictionAnswer.GONE})
+"""The pod is on its way out, or gone."""
+REFUSED_FOR_GOOD: Final[frozenset[str]] = frozenset({EvictionAnswer.SEVERAL_PDBS, EvictionAnswer.FORBIDDEN})
+"""No repetition changes these."""
+NO_OBJECTION: Final[frozenset[str]] = frozenset(EvictionAnswer) - REFUSED_FOR_GOOD - {EvictionAnswer.BUDGET}
+"""Tried with dryRun, these do not foretell a failure; the real eviction will be asked again."""
+STAYS: Final = REFUSED_FOR_GOOD | {EvictionAnswer.BUDGET, EvictionAnswer.CONFLICT, EvictionAnswer.TERMINATING}
+"""The pod stays where it is, or ends with its namespace; after any other answer it may be leaving by our hand."""

@@ -1,7 +1,8 @@
-"""The order: one message that asks for one drain or one release, versioned, both ways.
+"""The order that asks for one drain or one release, and the result that reports how a drain ended.
 
-Decoding names every fault in one sentence. Must not judge whether an order is wise: that is `draining`'s.
-The format is an outside contract (docs/orders.md): a person may send `{"node": "gke-…"}` and nothing more.
+Both formats are outside contracts (docs/orders.md). A person may send `{"node": "gke-…"}` and nothing more; a result
+always has all keys. Decoding names every fault in one sentence.
+Must not judge whether an order is wise: that is `draining`'s.
 """
 
 import hashlib
@@ -15,8 +16,9 @@ import msgspec
 from msgspec.structs import replace
 
 from shared.core.cluster.names import NO_ORDER, NODE_NAME
+from shared.core.outcomes import Halt, Outcome
 from shared.core.policy.times import YEARS
-from shared.core.reasons import DrainReason
+from shared.core.reasons import DrainReason, Reason
 from shared.errors import BadOrder
 
 SCHEMA: Final = 1
@@ -180,3 +182,36 @@ def echoed(value: object) -> str:
     """Return a wrong value for a sentence: escaped, and never more than a line's part of it."""
     text = repr(value if isinstance(value, str | int | float | bool | None) else type(value).__name__)
     return text if len(text) <= _MOST_ECHOED else f"{text[:_MOST_ECHOED]}…"
+
+
+class DrainResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One message on the results topic. docs/orders.md explains each key."""
+
+    order_id: str
+    cluster: str
+    node: str
+    outcome: Outcome
+    why: str = ""
+    detail: str = ""
+    dry_run: bool = False
+
+
+_OUTCOMES: Final = {Halt.OVERRULED: Outcome.OVERRULED, Halt.RELEASED: Outcome.RELEASED, Halt.STALE: Outcome.STALE}
+
+
+def outcome_of(why: Halt) -> Outcome:
+    """Return how a drain that was given back has ended, whether or not its record still stands."""
+    return _OUTCOMES.get(why, Outcome.GIVEN_BACK)
+
+
+def result_of(order: Order, outcome: Outcome, why: Reason | None = None, detail: str = "") -> DrainResult:
+    """Return the result of the drain that an order began, or that a release ended."""
+    return DrainResult(
+        order_id=order.order_id,
+        cluster=order.cluster,
+        node=order.node,
+        outcome=outcome,
+        why=why.value if why else "",
+        detail=detail,
+        dry_run=order.dry_run,
+    )

@@ -1,7 +1,7 @@
 """How many nodes there are, leave and stay: the counts that planner and claim measure every limit by.
 
-One function makes them for both. The planner does so from its picture and adds each node it takes; the drainer's claim
-from a fresh list of nodes and the state's document under compare-and-set. Must not judge: that is `gates`.
+One function makes them for both. The planner counts its picture and adds each node it takes. The drainer's claim counts
+a fresh list of nodes and the state's document under compare-and-set. Must not judge: that is `gates`.
 """
 
 from collections import Counter
@@ -11,14 +11,15 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
+from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import NOTHING, Resources, total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.records.state import Claim, ClusterState, Start
 from shared.core.rules.budgets import Calendar
-from shared.core.rules.counted_nodes import counts_as_non_tainted, denominator, in_flight, in_use, is_leaving
 from shared.core.rules.pods import movable
+from shared.core.rules.utilization import is_untainted
 
 NO_ZONES: Final[Mapping[str, int]] = MappingProxyType({})
 
@@ -201,3 +202,48 @@ def _less(measure: PoolMeasure | None, node: Node) -> PoolMeasure | None:
     if measure is None:
         return None
     return PoolMeasure(measure.underutilized - 1, measure.spare - node.allocatable)
+
+
+def is_leaving(node: Node, claimed: Iterable[str]) -> bool:
+    """Whether the node is on its way out: claimed, with our taint, or being deleted by the autoscaler."""
+    ours = node.uid in claimed or node.drain_taint is not None
+    return ours or node.has_taint(names.AUTOSCALER_DELETING_TAINT)
+
+
+def counts_as_non_tainted(node: Node, policy: Policy) -> bool:
+    """Whether the node is room for ordinary pods: schedulable, without a taint outside the pool's ignore list."""
+    return is_untainted(node, policy.pool(node.pool).ignore_taints)
+
+
+def counts_in_budgets(node: Node) -> bool:
+    """Whether the node is part of a budget's denominator (docs/decisions/budgets.md).
+
+    Registered and once Ready, NotReady ones included, without those that the autoscaler is already deleting and those
+    that are no part of what is consolidated: a suspended node is not Ready for as long as nobody needs it.
+    """
+    return node.once_ready and not node.outside and not node.has_taint(names.AUTOSCALER_DELETING_TAINT)
+
+
+def denominator(nodes: Iterable[Node], pool: str | None = None) -> int:
+    """Return how many nodes a percentage is taken of, in one pool or (None) in the cluster."""
+    return sum(counts_in_budgets(node) for node in nodes if pool in {None, node.pool})
+
+
+def in_flight(nodes: Iterable[Node], claims: Mapping[str, Claim], pool: str | None = None) -> frozenset[str]:
+    """Return the UIDs of claims and of nodes with our taint, in one pool or (None) in the cluster.
+
+    A claim counts until it is settled, also while its node is already gone.
+    """
+    claimed = (uid for uid, claim in claims.items() if pool in {None, claim.pool})
+    tainted = (node.uid for node in nodes if node.drain_taint is not None and pool in {None, node.pool})
+    return frozenset((*claimed, *tainted))
+
+
+def in_use(nodes: Sequence[Node], claims: Mapping[str, Claim], pool: str | None = None) -> frozenset[str]:
+    """Return the UIDs that use up a budget: those in flight and the NotReady nodes that count in it.
+
+    A person's cordon does not count (docs/acceptance.md row 72). A node that was never Ready is still joining; like
+    Karpenter's uninitialised nodes it is on neither side.
+    """
+    broken = (n.uid for n in nodes if not n.ready and counts_in_budgets(n) and pool in {None, n.pool})
+    return in_flight(nodes, claims, pool) | frozenset(broken)

@@ -1,9 +1,14 @@
-"""What the rules about pods know besides the pod. Must not judge."""
+"""What the rules about pods know besides the pod, with an index of the PodDisruptionBudgets that match it.
 
-from collections.abc import Mapping
+Almost every budget selects by labels that its pods carry. The index finds a budget by one of them, because comparing
+each pod with each budget is most of a plan's time. Must not judge a budget.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import PodClass
@@ -11,8 +16,41 @@ from shared.core.cluster.selectors import Labels
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.policy import DrainSettings, PodRules, PoolPolicy
 from shared.core.reasons import Finding
-from shared.core.rules.budget_index import BudgetIndex
 from shared.core.rules.volumes import VolumeFacts
+
+_Key = tuple[str, str, str]
+_ANY: Final = ""
+
+
+class BudgetIndex:
+    """The budgets by namespace and by one label that they ask for; those that ask for none under an empty one."""
+
+    def __init__(self, budgets: Iterable[PodDisruptionBudget]) -> None:
+        self._rows: dict[_Key, list[tuple[int, PodDisruptionBudget]]] = {}
+        for number, budget in enumerate(budgets):
+            for key in _keys(budget):
+                self._rows.setdefault(key, []).append((number, budget))
+
+    def matching(self, spec: PodClass) -> tuple[PodDisruptionBudget, ...]:
+        """Return the budgets that match a pod, in the order in which they were given."""
+        near = (row for key in _keys_of(spec) for row in self._rows.get(key, ()))
+        found = {number: budget for number, budget in near if budget.matches(spec)}
+        return tuple(found[number] for number in sorted(found))
+
+
+def _keys(budget: PodDisruptionBudget) -> Iterator[_Key]:
+    """Yield under which labels a budget is found: the values of the first `In`, one of which its pods must carry."""
+    asked = budget.selector.requirements if budget.selector is not None else ()
+    label = next((each for each in asked if each.operator == "In"), None)
+    if label is None:
+        yield budget.namespace, _ANY, _ANY
+    else:
+        yield from ((budget.namespace, label.key, value) for value in dict.fromkeys(label.values))
+
+
+def _keys_of(spec: PodClass) -> Iterator[_Key]:
+    yield spec.namespace, _ANY, _ANY
+    yield from ((spec.namespace, key, value) for key, value in spec.labels.items())
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
 """How long a drain must take at least, and takes at most, because its pods may only go in turns.
 
-A PodDisruptionBudget that allows one disruption lets three pods of it go in three rounds, and shares them with every
-other drain that moves such pods. A round lasts from one eviction until the next is allowed and asked for again: until
-the pod has ended (at once, or after its whole grace) and another is Ready (as fast as one of its kind has ever been on
-this picture).
-An estimate: it says which drains could not end before their deadline, and which nodes had better go later. Must not
-decide either: `planning.selection` does.
+A PodDisruptionBudget that allows one disruption lets three pods go in three rounds, and all drains share it. A round
+lasts until the pod has ended and another is Ready, which takes as long as the fastest of its kind on this picture.
+Where pods go in turns, a disk adds the time that a driver takes to detach and attach it, 30 to 90 seconds as a rule.
+The six minutes before Kubernetes forces a detach concern failed nodes, and those are not drained.
+An estimate; must not decide: `planning.selection` does.
 """
 
 from collections import Counter
@@ -16,7 +15,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.rules.disk_moves import disk_moves, disk_time
+from shared.core.cluster.storage import uses_claims
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import longest_drain
 from shared.core.rules.surges import is_surged
@@ -162,3 +161,20 @@ def _time(turns: Turns, others: int) -> DrainTime:
     rounds = -(-(turns.pods + others) // turns.at_once)
     most = rounds * (turns.most + RETRY_AFTER) - RETRY_AFTER
     return DrainTime(rounds * turns.least, most, rounds, turns.limit)
+
+
+ONE_DISK_MOVES_WITHIN: Final = timedelta(seconds=90)
+MOST_IN_TURN: Final = 4
+LONGEST_DISK_MOVES: Final = MOST_IN_TURN * ONE_DISK_MOVES_WITHIN
+"""The most that a deadline gives for disks: a cordon that stands for nothing must have an end."""
+
+
+def disk_time(pod: Pod) -> timedelta:
+    """Return how much later a replacement starts for the disk that it waits for."""
+    return ONE_DISK_MOVES_WITHIN if uses_claims((pod,)) else timedelta(0)
+
+
+def disk_moves(pods: Iterable[Pod]) -> timedelta:
+    """Return what a deadline gives for disks: those of one workload move one after another."""
+    in_turn = Counter(pod.spec.workload for pod in pods if uses_claims((pod,)))
+    return min(max(in_turn.values(), default=0), MOST_IN_TURN) * ONE_DISK_MOVES_WITHIN

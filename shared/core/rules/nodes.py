@@ -2,17 +2,22 @@
 
 Must not weigh how full the node is, when it was marked, or what budgets allow: only what it is.
 A node with our taint is in flight; the planner sets it aside before asking, so our taint is no reason here.
+Nodes that the autoscaler removes only as a group stay, because draining one of them saves nothing: multi-host TPU
+slices, queued provisioning and compact placement (cluster-autoscaler, atomic node groups).
 """
 
+import re
 from collections.abc import Callable, Iterable
+from datetime import datetime
+from math import prod
 from typing import Final
 
 from shared.core.cluster import names
-from shared.core.cluster.annotation import holding_order
-from shared.core.cluster.node import Node
-from shared.core.policy import ConsolidationPolicy
+from shared.core.cluster.node import Node, NodePool, holding_order
+from shared.core.cluster.resources import TPU
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy import ConsolidationPolicy, Policy, PoolPolicy
 from shared.core.reasons import Blocker, Unremovable
-from shared.core.rules.atomic_pools import atomic_group
 from shared.core.rules.do_not_disrupt import node_opt_outs
 from shared.core.rules.pods import PASSES_BY_ITSELF, blockers
 from shared.core.rules.situation import Situation
@@ -190,3 +195,49 @@ See docs/decisions/forecast.md.
 def judge_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = NODE_RULES) -> tuple[Blocker, ...]:
     """Return everything that keeps the node; empty means that it is a candidate."""
     return tuple(blocker for rule in rules for blocker in rule(node, situation))
+
+
+_SHAPE: Final = re.compile(r"[0-9]{1,4}(?:x[0-9]{1,4})*", re.ASCII)
+_CHIPS_OF_A_MACHINE: Final = re.compile(r"-([0-9]{1,4})t$", re.ASCII)
+"""Machine types of TPU nodes end in the number of their chips: `ct5lp-hightpu-4t`, `tpu7x-standard-4t`."""
+
+
+def atomic_group(node: Node, pool: NodePool | None) -> str:
+    """Return what binds the node to others, in words; empty where it may go alone."""
+    limits = pool or NodePool(node.pool)
+    topology = limits.tpu_topology or node.labels.get(names.TPU_TOPOLOGY_LABEL, "")
+    if topology and not _one_host(topology, node):
+        return f"TPU slice {topology} of several hosts"
+    if limits.queued or any(node.labels.get(key) or node.has_taint(key) for key in names.QUEUED_KEYS):
+        return "queued provisioning"
+    if limits.compact or any(node.labels.get(key) for key in names.PLACEMENT_LABELS):
+        return "compact placement"
+    return ""
+
+
+def _one_host(topology: str, node: Node) -> bool:
+    """Whether the node's own chips are the whole slice; a shape that cannot be read is taken for several hosts."""
+    if not _SHAPE.fullmatch(topology):
+        return False
+    machine = _CHIPS_OF_A_MACHINE.search(node.machine)
+    chips = node.allocatable.get(TPU) or int(machine[1] if machine else 0)
+    return prod(map(int, topology.split("x"))) <= chips
+
+
+def has_expired(node: Node, settings: PoolPolicy, now: datetime) -> bool:
+    """Whether the node is of the pool's age of expiry (docs/acceptance.md row 81)."""
+    return settings.expire_after is not None and now - node.created >= settings.expire_after
+
+
+def expiring(policy: Policy, snapshot: Snapshot | None) -> tuple[str, ...]:
+    """Return a sentence for each enabled pool whose nodes expire: how many have, if there is a cluster to look at."""
+    pools = {name: pool for name, pool in policy.pools.items() if pool.enabled and pool.expire_after is not None}
+    return tuple(f"nodePools.{name}.disruption.expireAfter: {_said(name, pools[name], snapshot)}." for name in pools)
+
+
+def _said(name: str, pool: PoolPolicy, snapshot: Snapshot | None) -> str:
+    if snapshot is None:
+        return "a node of that age goes however full it is; how many are, a cluster or a dump tells (--dump FILE)"
+    nodes = snapshot.nodes_by_pool.get(name, ())
+    old = sum(has_expired(node, pool, snapshot.taken_at) for node in nodes)
+    return f"{old:,} of {len(nodes):,} nodes are of that age, and go however full they are"

@@ -1,13 +1,15 @@
-"""What people write on a pod about how dear it is to disturb, read as those read it for whom it was written.
+"""What evicting a pod costs: what people write on it, and how that and its priority weigh.
 
-The annotations are asked in an order, and the first that can be read counts: the name that node autoscalers are to
-share, Karpenter's own, and the deletion cost, which ranks the pods of one ReplicaSet. Must not weigh them:
-`disruption` does.
+The first annotation that can be read counts: the name that node autoscalers are to share, Karpenter's own, and the
+deletion cost, which ranks the pods of one ReplicaSet. As in Karpenter (kubernetes-sigs/karpenter, pkg/utils/disruption)
+an eviction counts one, more or less by that cost and by priority. A pod that began lately counts double.
+Must not decide whether a pod may be moved.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster import names
@@ -92,3 +94,23 @@ def _parsed(written: str, range_: _Range) -> int | None:
 def _is_padded(written: str) -> bool:
     """Whether it begins with a zero that says nothing; behind a minus Kubernetes lets them stand."""
     return written.startswith("0") and written != "0"
+
+
+EVICTION: Final = 2**27
+"""What the eviction of an ordinary pod counts."""
+_MOST_COST: Final = 10 * EVICTION
+_OF_PRIORITY: Final = 4
+"""A priority of 2^25 counts as much as an eviction, a written cost of 2^27 as well."""
+YOUNG: Final = timedelta(hours=1)
+
+
+def disruption(moving: Iterable[Pod], now: datetime) -> int:
+    """Return what it costs to evict the pods of a node that have to move."""
+    return sum(eviction_cost(pod, now) for pod in moving)
+
+
+def eviction_cost(pod: Pod, now: datetime) -> int:
+    """Return what evicting the pod costs; never below nothing."""
+    cost = EVICTION + written_cost(pod.spec) + _OF_PRIORITY * pod.spec.priority
+    young = pod.created is not None and now - pod.created < YOUNG
+    return max(0, min(cost, _MOST_COST)) * (2 if young else 1)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
-from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.pod_kinds import is_daemon, is_finished, is_mirror
+from shared.core.cluster.pod import Pod, PodClass, is_daemon, is_finished, is_mirror
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding, PodBlock
 from shared.core.rules.disruption_budgets import pdb_exhausted, several_pdbs

@@ -11,10 +11,9 @@ from datetime import timedelta
 from typing import Final
 
 from shared.core.cluster import names
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import LabelSelector
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding, PodBlock
 from shared.core.rules.disruption_budgets import never_allows

@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod
-from shared.core.cluster.pod_kinds import is_daemon, is_finished, is_mirror
+from shared.core.cluster.pod import Pod, is_daemon, is_finished, is_mirror
 from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, NOTHING, Resources, total
 from shared.core.cluster.selectors import Taint
 from shared.core.policy import PoolPolicy

@@ -10,8 +10,7 @@ from shared.core.policy import Budget, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
 from shared.core.rules.counts import count_nodes
-from shared.core.rules.gate_rules import ProposedDrain
-from shared.core.rules.gates import blockers
+from shared.core.rules.gates import ProposedDrain, blockers
 from tests.builders import NOW, claim, node, policy
 
 HOUR = timedelta(hours=1)

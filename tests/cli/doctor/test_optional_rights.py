@@ -10,8 +10,7 @@ from functions.cli.doctor.findings import Grade
 from functions.cli.doctor.installation import InstallationParts
 from functions.cli.doctor.optional_rights import NAME, OPTIONS
 from functions.cli.doctor.rights import rights_of_option
-from shared.core.cluster.deployment import Deployment
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Policy, SingleReplicas
 from tests.builders import node, policy
 from tests.cli.doctor.standing import fences_of

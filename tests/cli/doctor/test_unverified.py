@@ -13,11 +13,10 @@ from shared.answers import ClusterReading
 from shared.core.cluster import names
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.kubelet import Kubelet
-from shared.core.cluster.namespace_limits import NamespaceLimits
+from shared.core.cluster.namespace_limits import NamespaceLimits, ResourceQuota
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.quotas import ResourceQuota
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler, VerticalAutoscalers
+from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.workloads import Workload
 from shared.errors import Forbidden
 from tests.builders import buffer, held, node, pod, taint

@@ -22,8 +22,7 @@ from shared.answers import Eviction
 from shared.core.cluster.pod import Volume
 from shared.core.outcomes import Halt, Refusal
 from shared.core.reasons import PodBlock, Unremovable
-from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy

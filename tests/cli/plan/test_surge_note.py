@@ -11,8 +11,7 @@ from functions.cli.explain.pod_page import moving
 from functions.cli.plan.surge_note import surge_note
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
-from shared.core.cluster.deployment import Deployment
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import SingleReplicas
 from shared.core.records.state import ClusterState, Mark, PoolMarks

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.core.cluster.deployment import Deployment
+from shared.core.cluster.workloads import Deployment
 from shared.core.policy import Limit
 
 

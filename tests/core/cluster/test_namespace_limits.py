@@ -5,14 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.containers import Container, ContainerRequests
-from shared.core.cluster.limit_ranges import LimitItem, LimitRange
-from shared.core.cluster.namespace_limits import NamespaceLimits
+from shared.core.cluster.namespace_limits import LimitItem, LimitRange, NamespaceLimits, QuotaScope, ResourceQuota
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.quotas import QuotaScope, ResourceQuota
+from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import NOTHING, Resources
-from shared.core.cluster.returning import as_they_return
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscaler
+from shared.core.cluster.returning import VerticalAutoscaler, as_they_return
 from shared.core.cluster.workloads import Workload
 from tests.builders import pod, resources
 

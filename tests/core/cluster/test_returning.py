@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.containers import Container, ContainerRequests
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import Resources
-from shared.core.cluster.returning import as_they_return
-from shared.core.cluster.vertical_autoscaler import ContainerPolicy, StartupBoost, VerticalAutoscaler
+from shared.core.cluster.returning import ContainerPolicy, StartupBoost, VerticalAutoscaler, as_they_return
 from shared.core.cluster.workloads import Workload
 from tests.builders import pod, pod_class, resources
 

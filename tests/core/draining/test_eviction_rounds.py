@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.pod import Pod
-from shared.core.draining.eviction_order import EVICTIONS_A_ROUND, ROUND, in_this_round, share_of_round
+from shared.core.draining.evicting import EVICTIONS_A_ROUND, ROUND, in_this_round, share_of_round
 from shared.core.policy import DrainSettings
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, order, pod

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.draining.steps import Await, GiveBack, RecordPhase, Restart, Settle, Step

@@ -13,7 +13,7 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.draining.proof import lost_place, may_move
+from shared.core.draining.admission import lost_place, may_move
 from shared.core.placement import Simulation
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from shared.core.cluster.deployment import Deployment
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, Proof
 from shared.core.draining.steps import Await, Evict, GiveBack, Prove, Restart

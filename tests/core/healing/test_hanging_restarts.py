@@ -5,11 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.workloads import Workload
-from shared.core.healing.hanging_restarts import LOOKED_FOR, MOST, MOST_REFUSED, hanging, in_turn, restart_repairs
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.healing.healing_input import HealingInput
+from shared.core.healing.repairs import LOOKED_FOR, MOST, MOST_REFUSED, hanging, in_turn, restart_repairs
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
 from shared.core.records.state import ClusterState
 from tests.builders import NOW, claim, cluster, node, order, policy

@@ -12,7 +12,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, Toleration
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.draining.proof import lost_place
+from shared.core.draining.admission import lost_place
 from shared.core.placement import Candidate, Simulation, search
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Unremovable

@@ -14,7 +14,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.combined import Constraints, ConstraintStates
+from shared.core.placement.constraints.constraint import Constraints, ConstraintStates
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import POTENTIAL, ROBUST

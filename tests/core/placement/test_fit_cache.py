@@ -7,7 +7,7 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.fit_cache import CATCH_UP, REMEMBERED, FitCache
+from shared.core.placement.node_room import CATCH_UP, REMEMBERED, FitCache
 from tests.builders import cluster, node, pod, pod_class
 
 

@@ -16,7 +16,7 @@ from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan
 from shared.core.policy import Budget, Limit, Policy, Preference, Rate, Schedule
 from shared.core.records.state import Backoff, ClusterState
-from shared.core.rules.disruption import EVICTION, eviction_cost
+from shared.core.rules.pod_costs import EVICTION, eviction_cost
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, buffer, cluster, held, node, pdb, pod, policy
 from tests.core.planning.passes import MINUTE, marked, ordered, plan, verdicts

@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.planning.cost_order import HIGHEST, LOWEST, NEAR, costs_of, in_order
+from shared.core.planning.steering import HIGHEST, LOWEST, NEAR, costs_of, in_order
 
 nodes = st.lists(st.integers(0, 60).map(lambda number: f"n{number:02}"), unique=True, max_size=40)
 carried = st.dictionaries(

@@ -11,8 +11,7 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan, plan_without_policy
-from shared.core.planning.metrics import ClusterMetrics, cluster_metrics, node_metrics, pool_metrics
-from shared.core.planning.missed import missed_savings
+from shared.core.planning.metrics import ClusterMetrics, cluster_metrics, missed_savings, node_metrics, pool_metrics
 from shared.core.planning.plan import Plan
 from shared.core.policy import DrainSettings
 from shared.core.reason_groups import GROUP_OF, ReasonGroup

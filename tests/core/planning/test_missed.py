@@ -8,7 +8,7 @@ import pytest
 from shared.adapters.prices import load
 from shared.core.cluster.names import SAFE_TO_EVICT
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.missed import MissedSaving, missed_savings
+from shared.core.planning.metrics import MissedSaving, missed_savings
 from shared.core.policy import Budget, Limit, Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation

@@ -7,7 +7,7 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.placement import Simulation
-from shared.core.placement.no_place import NoPlace
+from shared.core.placement.simulation import NoPlace
 from shared.core.planning.candidates import holder
 from shared.core.planning.plan import PlannedOrder, Verdict
 from shared.core.reasons import DrainReason, Unremovable

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy, Schedule
-from shared.core.policy.shut_windows import shut_windows
-from shared.core.policy.warnings import warnings
+from shared.core.policy.warnings import shut_windows, warnings
 
 HOUR = timedelta(hours=1)
 AMSTERDAM = "Europe/Amsterdam"

@@ -3,8 +3,7 @@
 import msgspec
 import pytest
 
-from shared.core.records.drain_record import PodProgress
-from shared.core.records.evictions import LET_GO, NO_OBJECTION, REFUSED_FOR_GOOD, STAYS, EvictionAnswer
+from shared.core.records.drain_record import LET_GO, NO_OBJECTION, REFUSED_FOR_GOOD, STAYS, EvictionAnswer, PodProgress
 from tests.builders import NOW
 
 

@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.core.records.claims import grant
-from shared.core.records.published import as_planned, on_their_way, with_published, without_order, without_void
+from shared.core.records.claims import as_planned, grant, on_their_way, with_published, without_order, without_void
 from shared.core.records.state import Claim, ClusterState, Published
 from tests.builders import NOW, claim
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
 from shared.core.outcomes import Halt
-from shared.core.records.claims import settle
-from shared.core.records.reclaimed import COUNTS_FOR, hours_since, still_saved, with_removed
+from shared.core.records.claims import COUNTS_FOR, hours_since, settle, still_saved, with_removed
 from shared.core.records.state import ClusterState, Reclaimed
 from tests.builders import NOW, claim, node
 

@@ -11,7 +11,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import TPU, Resources
 from shared.core.records.state import ClusterState
-from shared.core.rules.atomic_pools import atomic_group
+from shared.core.rules.nodes import atomic_group
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, policy, taint
 from tests.core.planning.passes import ordered, plan, verdicts

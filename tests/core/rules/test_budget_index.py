@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.selectors import LabelSelector, Requirement
-from shared.core.rules.budget_index import BudgetIndex
+from shared.core.rules.drain_context import BudgetIndex
 from tests.builders import pdb, pod
 
 KEYS, VALUES, SPACES = ("app", "tier"), ("a", "b", ""), ("default", "shop")

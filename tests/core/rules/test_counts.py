@@ -7,8 +7,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.policy import Policy
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.counted_nodes import denominator, in_use
-from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
+from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes, denominator, in_use
 from tests.builders import NOW, claim, node, our_taint, policy, resources, taint
 
 SUSPENDED: dict[str, Any] = {

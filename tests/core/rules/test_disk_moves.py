@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from shared.core.cluster.pod import Pod, Volume
-from shared.core.rules.disk_moves import LONGEST_DISK_MOVES, disk_moves, disk_time
+from shared.core.rules.drain_time import LONGEST_DISK_MOVES, disk_moves, disk_time
 from tests.builders import mounts, pod
 
 

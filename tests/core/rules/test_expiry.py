@@ -6,7 +6,7 @@ import pytest
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.rules.expiry import expiring, has_expired
+from shared.core.rules.nodes import expiring, has_expired
 from tests.builders import NOW, cluster, node, policy
 
 DAY = timedelta(days=1)

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.deployment import Deployment
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, SpreadConstraint
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import DrainSettings, Limit, LongGrace, PoolPolicy, SingleReplicas
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import blockers

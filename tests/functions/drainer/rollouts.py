@@ -6,8 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from shared.core.cluster.deployment import Deployment
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import SingleReplicas
 from tests.builders import node, pod, policy
 from tests.functions.fake_ebb import FakeEbb

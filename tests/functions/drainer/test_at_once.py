@@ -9,8 +9,7 @@ import pytest
 from shared.answers import ClusterReading, Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.policy import Budget, DrainSettings, Limit
-from shared.core.records.drain_record import DrainPhase
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.fake_ebb import FakeEbb
 

@@ -6,8 +6,7 @@ import pytest
 
 from functions.drainer.receive import PushReply
 from shared.answers import Eviction
-from shared.core.records.drain_record import DrainPhase
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable, Stale
 from tests.builders import NOW, node, order, pdb, pod
 from tests.functions.drainer.one_drain import WEB, fake_ebb

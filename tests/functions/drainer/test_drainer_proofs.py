@@ -11,8 +11,7 @@ from msgspec.structs import replace as changed
 from shared.answers import ClusterReading, Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
-from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 from shared.documents import drain_key
 from tests.builders import NOW, claim, order, pdb, pod, pod_class
 from tests.functions.drainer.one_drain import WEB, fake_ebb

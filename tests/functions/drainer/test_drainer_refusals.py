@@ -10,7 +10,7 @@ from functions.drainer.shared_snapshots import budgets_and_unbound
 from shared.answers import Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.reasons import Unremovable
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 from shared.core.records.state import ClusterState, Published
 from shared.errors import Retryable
 from tests.builders import NOW, claim, order, pdb, pod, policy

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
 from shared.answers import Eviction
-from shared.core.records.drain_record import DrainPhase
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import Origin
 from shared.core.records.state import Breaker
 from shared.documents import DocumentKey, StoredDocument, drain_key

@@ -10,9 +10,8 @@ from msgspec import structs
 
 from functions.drainer.receive import PushReply
 from shared.answers import Eviction
-from shared.core.draining.eviction_order import STATUS_LAG, WORKLOADS_STAND_FOR
-from shared.core.records.drain_record import DrainPhase
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.draining.evicting import STATUS_LAG, WORKLOADS_STAND_FOR
+from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.state import Published
 from shared.documents import CLUSTER_KEY, DocumentKey
 from shared.errors import Retryable

@@ -8,10 +8,10 @@ from shared.answers import Eviction
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.vertical_autoscaler import VerticalAutoscalers
 from shared.core.cluster.workloads import Workload
-from shared.core.records.evictions import EvictionAnswer
+from shared.core.records.drain_record import EvictionAnswer
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable

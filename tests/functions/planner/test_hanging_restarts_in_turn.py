@@ -1,8 +1,7 @@
 """More restarts that hang than a pass looks at: each has its turn, and those that nobody knows hide none."""
 
-from shared.core.cluster.deployment import Deployment
-from shared.core.cluster.workloads import Workload
-from shared.core.healing.hanging_restarts import MOST
+from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.healing.repairs import MOST
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
 from shared.core.records.orders import OrderKind
 from shared.documents import drain_key

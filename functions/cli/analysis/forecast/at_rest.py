@@ -18,13 +18,12 @@ from functions.cli.analysis.forecast.open_pass import OpenPass
 from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
 from functions.cli.analysis.forecast.scheduling import Drained, drained
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.reached import Reached
+from shared.core.placement.assignments import Reached
 from shared.core.planning.selection import departing_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Reason
 from shared.core.records.state import ClusterState
-from shared.core.rules.counted_nodes import counts_in_budgets
-from shared.core.rules.counts import NodeCounts
+from shared.core.rules.counts import NodeCounts, counts_in_budgets
 from shared.core.rules.situation import Situation
 
 MOST_ROUNDS: Final = 60

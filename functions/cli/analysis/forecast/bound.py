@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.pod_kinds import is_daemon, is_mirror
+from shared.core.cluster.pod import Pod, PodClass, is_daemon, is_mirror
 from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.node_filters import NodeFilters

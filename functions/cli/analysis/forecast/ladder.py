@@ -14,7 +14,7 @@ from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.policy_at_rest import PolicyAtRest, policy_at_rest
 from functions.cli.analysis.forecast.relaxing import relaxations
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.reached import NOTHING_REACHED, Reached
+from shared.core.placement.assignments import NOTHING_REACHED, Reached
 from shared.core.planning.prices import Prices
 from shared.core.reasons import Reason
 from shared.core.records.state import PoolMarks

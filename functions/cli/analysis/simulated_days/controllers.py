@@ -15,8 +15,7 @@ from functions.cli.analysis.simulated_days.pod_lives import create, end
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.pod_kinds import is_daemon
+from shared.core.cluster.pod import Pod, PodClass, is_daemon
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.rules.pod_costs import deletion_cost

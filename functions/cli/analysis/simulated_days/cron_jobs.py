@@ -10,8 +10,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from functions.cli.analysis.simulated_days.demand import Demand, JobRun, Wish
-from shared.core.cluster.pod import PodClass
-from shared.core.cluster.pod_kinds import cron_job_of
+from shared.core.cluster.pod import PodClass, cron_job_of
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.schedule import hits
 from shared.core.policy.values import Schedule

@@ -27,7 +27,7 @@ from shared.core.reasons import DrainReason
 from shared.core.records.claims import without_past
 from shared.core.records.state import PoolMarks
 from shared.core.rules.counts import NodeCounts
-from shared.core.rules.gate_rules import ProposedDrain, allows_nothing, frozen, outside_windows, paused, time_gap
+from shared.core.rules.gates import ProposedDrain, allows_nothing, frozen, outside_windows, paused, time_gap
 from shared.core.rules.situation import Situation
 
 _SHUTTERS = (paused, frozen, time_gap, outside_windows, allows_nothing)

@@ -14,7 +14,7 @@ from math import ceil
 from typing import Final
 
 from functions.cli.analysis.simulated_days.demand import Demand, Wish
-from shared.core.cluster.pod_kinds import is_of_replica_set
+from shared.core.cluster.pod import is_of_replica_set
 from shared.core.cluster.snapshot import Snapshot
 
 STEP: Final = timedelta(minutes=15)

@@ -10,8 +10,7 @@ from msgspec import structs
 
 from functions.cli.analysis.simulated_days.measures import Actor, PodWait
 from functions.cli.analysis.simulated_days.world import World
-from shared.core.cluster.pod import Phase, Pod, PodClass
-from shared.core.cluster.pod_kinds import is_daemon, is_mirror, is_of_replica_set
+from shared.core.cluster.pod import Phase, Pod, PodClass, is_daemon, is_mirror, is_of_replica_set
 
 
 def create(world: World, spec: PodClass, *, moved: int = 0, node: str = "") -> Pod:

@@ -9,7 +9,7 @@ from functions.cli.dumps.anonymize.metadata import amounts, condition, metadata,
 from functions.cli.dumps.anonymize.pods import pod, pod_template, template
 from functions.cli.dumps.anonymize.pseudonyms import Namer
 from functions.cli.dumps.anonymize.selectors import Object, each_of, picked
-from shared.core.cluster.vertical_autoscaler import ANY_CONTAINER
+from shared.core.cluster.returning import ANY_CONTAINER
 
 _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<zone>[^/]+)/(?P<node>.+)")
 _COUNTS: Final = ("replicas", "updatedReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration")

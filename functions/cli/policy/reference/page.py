@@ -8,8 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.core.policy.durations import DURATION_PATTERN, NEVER, WINDOW_PATTERN
-from shared.core.policy.scalars import LIMIT_PATTERN, PERCENT_PATTERN, TAINT_KEY_PATTERN
+from shared.core.policy.scalars import (
+    DURATION_PATTERN,
+    LIMIT_PATTERN,
+    NEVER,
+    PERCENT_PATTERN,
+    TAINT_KEY_PATTERN,
+    WINDOW_PATTERN,
+)
 
 SchemaPart = Mapping[str, Any]
 _TEXTS: Final = {

@@ -17,13 +17,18 @@ from typing import Final
 
 from shared.core.placement.constraints.anti_affinity import AntiAffinity
 from shared.core.placement.constraints.attach_limits import AttachLimits
-from shared.core.placement.constraints.combined import Constraints, ConstraintStates
-from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, NewConstraint
+from shared.core.placement.constraints.constraint import (
+    Constraint,
+    ConstraintInput,
+    Constraints,
+    ConstraintState,
+    ConstraintStates,
+    NewConstraint,
+)
 from shared.core.placement.constraints.host_ports import HostPorts
 from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
-from shared.core.placement.constraints.volume_place import VolumePlace
-from shared.core.placement.constraints.volume_sharing import OnePodClaims
+from shared.core.placement.constraints.volume_place import OnePodClaims, VolumePlace
 
 CONSTRAINTS: Final[tuple[NewConstraint, ...]] = (
     AntiAffinity, RequiredAffinity, HostPorts, TopologySpread, VolumePlace, OnePodClaims, AttachLimits,

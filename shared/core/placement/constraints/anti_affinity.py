@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import PodTerm
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, count
-from shared.core.placement.constraints.term_matches import TermMatches
-from shared.core.placement.constraints.topology import TopologyDomains
-from shared.core.placement.constraints.twin_rows import TwinRows
+from shared.core.placement.constraints.domain_counts import (
+    NOWHERE,
+    Counts,
+    TermMatches,
+    TopologyDomains,
+    TwinRows,
+    count,
+)
 from shared.core.placement.node_filters import NodeMask
 
 

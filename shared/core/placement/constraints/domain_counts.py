@@ -1,16 +1,19 @@
-"""How many pods one spread rule counts by domain, so that neither a pod placed nor a question costs a look at them all.
+"""How many pods a rule counts by topology domain, and which pod classes an inter-pod term means.
 
 Only domains with pods are kept: thousands of rules over hostnames would otherwise cost as much as rules times nodes. A
-rule with many of them has an array beside, which is asked for all nodes at once. Must not know nodes or rules.
+rule with many of them has an array beside, which answers for all nodes at once. Copies share a row until one of them
+changes it, because the search copies thousands. Must not know what a rule asks of a domain.
 """
 
-from collections.abc import Hashable
-from typing import Final, TypeVar
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.core.placement.node_filters import NodeMask
+from shared.core.cluster.pod import PodClass
+from shared.core.cluster.selectors import NO_LABELS, Labels, LabelSelector, PodTerm
+from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 _Key = TypeVar("_Key", bound=Hashable)
 Counts = dict[int, int]
@@ -144,3 +147,97 @@ def _outside(domains: set[int], count: int, nodes: NDArray[np.int64]) -> NodeMas
     open_[list(domains)] = False
     mask: NodeMask = open_[nodes]
     return mask
+
+
+class TopologyDomains:
+    """Each node's domain under one key, by number."""
+
+    def __init__(self, node_filters: NodeFilters, key: str) -> None:
+        column = node_filters.label(key)
+        absent = column.values.index(None) if None in column.values else NOWHERE
+        self._codes: Codes = np.where(column.codes == absent, NOWHERE, column.codes)
+        self._size = int(self._codes.max(initial=NOWHERE)) + 1
+        self.of: list[int] = self._codes.tolist()
+        """By node."""
+
+    def nodes_in(self, domains: Collection[int]) -> NodeMask:
+        """Return the nodes that lie in one of the domains."""
+        # one more place than domains: NOWHERE, which is the last index, falls on it
+        chosen = np.zeros(self._size + 1, np.bool_)
+        chosen[list(domains)] = True
+        chosen[NOWHERE] = False
+        return chosen[self._codes]
+
+    def keyed(self) -> NodeMask:
+        """Return the nodes that lie in any domain."""
+        keyed: NodeMask = self._codes != NOWHERE
+        return keyed
+
+
+_Row = TypeVar("_Row")
+
+
+class TwinRows(Generic[_Row]):
+    """Rows by place. Read them with `[place]`, and change only what `mine` returns."""
+
+    def __init__(self, rows: Iterable[_Row], copied: Callable[[_Row], _Row]) -> None:
+        self._rows = list(rows)
+        self._copied = copied
+        self._own = set(range(len(self._rows)))
+
+    def __getitem__(self, place: int) -> _Row:
+        return self._rows[place]
+
+    def mine(self, place: int) -> _Row:
+        """Return the row to change it."""
+        if place not in self._own:
+            self._own.add(place)
+            self._rows[place] = self._copied(self._rows[place])
+        return self._rows[place]
+
+    def copy(self) -> "TwinRows[_Row]":
+        """Return an independent twin; from now on neither changes a row in place that both have."""
+        twin = TwinRows(self._rows, self._copied)
+        twin._own, self._own = set(), set()
+        return twin
+
+
+_NONE: Sequence[int] = ()
+
+
+class TermMatches:
+    """The classes of a picture by namespace and label."""
+
+    def __init__(self, classes: Sequence[PodClass], namespaces: Mapping[str, Labels]) -> None:
+        self._classes = classes
+        self._namespaces = namespaces
+        self._within: dict[str, list[int]] = {}
+        self._bearing: dict[tuple[str, str, str], list[int]] = {}
+        for kind, spec in enumerate(classes):
+            self._within.setdefault(spec.namespace, []).append(kind)
+            for key, value in spec.labels.items():
+                self._bearing.setdefault((spec.namespace, key, value), []).append(kind)
+
+    def of(self, term: PodTerm) -> Iterator[int]:
+        """Yield each class that the term means, once."""
+        if term.selector is None:
+            return
+        for namespace in self._meant(term):
+            for kind in self._near(namespace, term.selector):
+                if term.selector.matches(self._classes[kind].labels):
+                    yield kind
+
+    def _meant(self, term: PodTerm) -> Iterator[str]:
+        if term.namespace_selector is None:
+            yield from (each for each in sorted(set(term.namespaces)) if each in self._within)
+            return
+        for namespace in self._within:
+            labels = self._namespaces.get(namespace, NO_LABELS)
+            if namespace in term.namespaces or term.namespace_selector.matches(labels):
+                yield namespace
+
+    def _near(self, namespace: str, selector: LabelSelector) -> Sequence[int]:
+        """Return the classes of the namespace among which the selector's are: as few as one of its labels tells."""
+        asked = (each for each in selector.requirements if each.operator == "In" and len(each.values) == 1)
+        rows = (self._bearing.get((namespace, each.key, each.values[0]), _NONE) for each in asked)
+        return min(rows, key=len, default=self._within[namespace])

@@ -13,8 +13,7 @@ import numpy as np
 
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort, PodClass
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.domain_counts import Counts, count
-from shared.core.placement.constraints.twin_rows import TwinRows
+from shared.core.placement.constraints.domain_counts import Counts, TwinRows, count
 from shared.core.placement.node_filters import NodeMask
 
 _ALL: Final = frozenset({ANY_ADDRESS, "::"})

@@ -1,27 +1,92 @@
-"""Required pod affinity: a pod may go only where pods that it asks for lie in the same domain.
+"""Required pod affinity: a pod may go only where pods that it asks for are in the same domain.
 
 What counts is kube-scheduler's (plugin InterPodAffinity). A pod that all terms mean counts for the domain of each term;
-a node must bear all topology keys and lie, key by key, in a domain that counts a pod. If no such pod lies on any node
+a node must bear all topology keys and lie, key by key, in a domain that counts a pod. If no such pod is on any node
 with one of the keys, a pod that its own terms mean may go to any node with all of them: the first of its group.
 
 Only pods that move are asked; those that stay need nothing when their companions leave. A drain evicts several pods at
-once, and several nodes are drained at once. So a pod relies only on companions that stay where the picture shows them:
-those are there whatever happens first. All others may be in their old place, in their new one, or nowhere for now: pods
-that move, that are terminating, or whose node may go. While there, they keep a pod from being the first of its group;
-so where there are only such, it is placed in the domain that all of them share, which does for each state between.
+once, and several nodes are drained at once. So a pod relies only on companions that stay where the picture shows them.
+All others may be in their old place, in their new one, or nowhere for now: pods that move, that are terminating, or
+whose node may go. While there, they keep a pod from being the first of its group. So where there are only such, it is
+placed in the domain that all of them share, which does for each state between.
 Must not know resources, or why a pod moves.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from shared.core.placement.constraints.affinity_rules import AffinityRules, Domains, terminating, unsteady_nodes
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import PodClass
+from shared.core.cluster.selectors import PodTerm
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.domain_counts import Counts, count
-from shared.core.placement.constraints.followed_places import FollowedPlaces
-from shared.core.placement.constraints.twin_rows import TwinRows
-from shared.core.placement.node_filters import NodeMask
+from shared.core.placement.constraints.domain_counts import (
+    NOWHERE,
+    Counts,
+    TermMatches,
+    TopologyDomains,
+    TwinRows,
+    count,
+)
+from shared.core.placement.node_filters import NodeFilters, NodeMask
+from shared.core.rules.unmodelled import is_destination
+
+Domains = tuple[int, ...]
+"""A node's domain for each key of a rule."""
+
+
+class AffinityRules:
+    """The rules of all classes: by class what it asks, and which rules mean it."""
+
+    def __init__(self, classes: Sequence[PodClass], snapshot: Snapshot, node_filters: NodeFilters) -> None:
+        rules = list(dict.fromkeys(spec.affinity for spec in classes if spec.affinity))
+        numbers = {terms: rule for rule, terms in enumerate(rules)}
+        keys = [tuple(dict.fromkeys(term.topology_key for term in terms)) for terms in rules]
+        known = {key: TopologyDomains(node_filters, key) for row in keys for key in row}
+        self.domains = [tuple(known[key] for key in row) for row in keys]
+        """By rule, the domains of each of its keys."""
+        self.asked = [numbers.get(spec.affinity) for spec in classes]
+        self.meant_by = _meant_by(classes, rules, snapshot)
+        """By class, the rules of which all terms mean it."""
+
+    def place(self, rule: int, node: int) -> Domains | None:
+        """Return the node's domains; None: it bears none of the keys, and what lies on it is nobody's companion."""
+        found = tuple(domains.of[node] for domains in self.domains[rule])
+        return found if any(domain != NOWHERE for domain in found) else None
+
+    def may_be_first(self, kind: int) -> bool:
+        """Whether the class is meant by what it asks itself: one such pod may come where none is yet."""
+        return self.asked[kind] in self.meant_by[kind]
+
+
+def unsteady_nodes(snapshot: Snapshot) -> list[int]:
+    """Return the nodes whose pods may be gone at any time: not Ready, on their way out, cordoned, or in an upgrade."""
+    upgrading = {name for name, pool in snapshot.pools.items() if pool.upgrading}
+    return [place for place, node in enumerate(snapshot.nodes) if not _stays(node, upgrading)]
+
+
+def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple[int, int]]:
+    """Return class and node of each pod that is on its way out and has not ended."""
+    index = {node.name: place for place, node in enumerate(snapshot.nodes)}
+    leaving = (pod for pod in snapshot.pods if pod.deleting is not None and not pod.phase.finished)
+    return [(kinds[pod.spec], index[pod.node]) for pod in leaving if pod.node in index]
+
+
+def _stays(node: Node, upgrading: set[str]) -> bool:
+    return is_destination(node) and node.pool not in upgrading
+
+
+def _meant_by(
+    classes: Sequence[PodClass], rules: Sequence[tuple[PodTerm, ...]], snapshot: Snapshot
+) -> list[tuple[int, ...]]:
+    found: list[list[int]] = [[] for _ in classes]
+    matches = TermMatches(classes if rules else (), snapshot.namespaces)
+    for rule, terms in enumerate(rules):
+        for kind in set.intersection(*(set(matches.of(term)) for term in terms)):
+            found[kind].append(rule)
+    return [tuple(each) for each in found]
+
 
 RuleCounts = TwinRows[tuple[Counts, ...]]
 """By rule and key, what lies in each domain."""
@@ -176,3 +241,63 @@ def _copied(keys: tuple[Counts, ...]) -> tuple[Counts, ...]:
 def _all(masks: Iterable[NodeMask]) -> NodeMask:
     found: NodeMask = np.logical_and.reduce(tuple(masks))
     return found
+
+
+Follower = tuple[int, int, Domains]
+"""A rule, the class that asks for it, and where a pod of it was put."""
+Holds = Callable[[int, int, Domains], bool]
+"""Whether a pod of the class could come back to the place."""
+
+
+class FollowedPlaces:
+    """Placed pods by rule; those on closed nodes are left out, for they will be placed again."""
+
+    def __init__(self) -> None:
+        self._by_rule: dict[int, dict[Follower, int]] = {}
+        self._on: dict[int, dict[Follower, int]] = {}
+        self._changed: set[int] = set()
+        self._accepted: set[Follower] = set()
+
+    def copy(self) -> "FollowedPlaces":
+        twin = FollowedPlaces()
+        twin._by_rule = {rule: dict(places) for rule, places in self._by_rule.items()}
+        twin._on = {node: dict(places) for node, places in self._on.items()}
+        twin._changed, twin._accepted = set(self._changed), set(self._accepted)
+        return twin
+
+    def add(self, follower: Follower, node: int, pods: int, *, is_open: bool) -> None:
+        count(self._on.setdefault(node, {}), follower, pods)
+        if is_open:
+            self._count(follower, pods)
+
+    def close(self, node: int) -> None:
+        for follower, pods in self._on.get(node, {}).items():
+            self._count(follower, -pods)
+
+    def reopen(self, node: int) -> None:
+        for follower, pods in self._on.get(node, {}).items():
+            self._count(follower, pods)
+
+    def companions_changed(self, rule: int) -> None:
+        if rule in self._by_rule:
+            self._changed.add(rule)
+
+    def lost(self, holds: Holds) -> int | None:
+        """Return a class of which a pod could not come back to its place."""
+        found = next((kind for _, kind, _ in self._lost(holds)), None)
+        if found is None:
+            self._changed.clear()
+        return found
+
+    def accept(self, holds: Holds) -> None:
+        """Tell no more of what is lost now."""
+        self._accepted.update(self._lost(holds))
+        self._changed.clear()
+
+    def _lost(self, holds: Holds) -> Iterator[Follower]:
+        for rule in sorted(self._changed):
+            yield from (each for each in self._by_rule[rule] if each not in self._accepted and not holds(*each))
+
+    def _count(self, follower: Follower, pods: int) -> None:
+        count(self._by_rule.setdefault(follower[0], {}), follower, pods)
+        self._changed.add(follower[0])

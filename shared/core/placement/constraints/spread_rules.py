@@ -1,19 +1,21 @@
 """What the hard spread constraints of a cluster mean on its nodes: domains, who is counted, who asks.
 
-Equal constraints of different classes are one rule, and rules over the same nodes share their domains.
-Must not know where any pod lies.
+Equal constraints of different classes are one rule, and rules over the same nodes share their domains. A domain may
+go with its nodes: those that are closed, cordoned by somebody, or not Ready. Placed pods are looked at again only where
+a count changed. Must not count pods: `Skews` gives the counts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NO_SCHEDULE, LabelSelector, SpreadConstraint, Taint, tolerated
-from shared.core.placement.constraints.domain_counts import NOWHERE
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, count
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 
@@ -132,3 +134,184 @@ def _nearest(rule: SpreadRule, bearing: Mapping[tuple[str, str, str], list[int]]
     requirements = rule.selector.requirements if rule.selector else ()
     single = [each for each in requirements if each.operator == "In" and len(each.values) == 1]
     return min((bearing.get((rule.namespace, each.key, each.values[0]), []) for each in single), key=len, default=near)
+
+
+class Skews(Protocol):
+    """What the counts come to now."""
+
+    def least(self, asked: Asked) -> int:
+        """Return how many pods the emptiest domain holds."""
+        ...
+
+    def unsure(self, asked: Asked) -> set[int]:
+        """Return the domains with pods that may go."""
+        ...
+
+    def skew(self, asked: Asked, domain: int) -> int:
+        """Return the skew of a pod that left its place in the domain and came back to it."""
+        ...
+
+
+class SpreadPlaces:
+    """Placed pods by constraint and domain; those on closed nodes are left out, for they will be placed again."""
+
+    def __init__(self) -> None:
+        self._by_rule: dict[int, dict[Asked, Counts]] = {}
+        self._on: dict[int, dict[Asked, Counts]] = {}
+        self._closed: set[int] = set()
+        self._changed: dict[int, set[int]] = defaultdict(set)
+        """By rule, the domains whose pods have changed since the last question."""
+        self._least: dict[int, dict[Asked, int]] = defaultdict(dict)
+        """By topology, what the emptiest domain held at the last question, if anything."""
+        self._accepted: set[tuple[Asked, int]] = set()
+
+    def copy(self) -> "SpreadPlaces":
+        twin = SpreadPlaces()
+        twin._by_rule = {rule: _copied(places) for rule, places in self._by_rule.items()}
+        twin._on = {node: _copied(places) for node, places in self._on.items()}
+        twin._closed, twin._accepted = set(self._closed), set(self._accepted)
+        twin._changed.update((rule, set(domains)) for rule, domains in self._changed.items())
+        twin._least.update((topology, dict(least)) for topology, least in self._least.items())
+        return twin
+
+    def add(self, asked: Asked, node: int, domain: int, pods: int) -> None:
+        count(self._on.setdefault(node, {}).setdefault(asked, {}), domain, pods)
+        if node not in self._closed:
+            self._count(asked, domain, pods)
+
+    def close(self, node: int) -> None:
+        self._closed.add(node)
+        self._count_all(node, -1)
+
+    def reopen(self, node: int) -> None:
+        self._closed.remove(node)
+        self._count_all(node, 1)
+
+    def changed(self, rule: SpreadRule, domain: int) -> None:
+        """The rule counts more or fewer pods in the domain."""
+        if rule.place in self._by_rule:
+            self._changed[rule.place].add(domain)
+
+    def domains_changed(self, topologies: Iterable[Topology]) -> None:
+        """There are more or fewer domains: what rested on the emptiest of them is to be looked at again."""
+        for topology in topologies:
+            for asked in self._least[topology.place]:
+                self._changed[asked.rule.place].update()
+
+    def lost(self, skews: Skews) -> Asked | None:
+        """Return a constraint that would no longer let one of its pods come back to its place."""
+        found = next((asked for asked, domain in self._lost(skews) if (asked, domain) not in self._accepted), None)
+        if found is None:
+            self._changed.clear()
+        return found
+
+    def accept(self, skews: Skews) -> None:
+        """Take the places that are lost by now as given."""
+        self._accepted.update(self._lost(skews))
+        self._changed.clear()
+
+    def _lost(self, skews: Skews) -> Iterator[tuple[Asked, int]]:
+        for rule, changed in self._changed.items():
+            for asked, places in self._by_rule.get(rule, {}).items():
+                known, least = self._least[asked.rule.topology.place], skews.least(asked)
+                fresh = places.keys() & (changed | skews.unsure(asked))
+                for domain in places if least < known.get(asked, 0) else fresh:
+                    if skews.skew(asked, domain) > asked.max_skew:
+                        yield asked, domain
+                # only now: of a question that ends at its first find the rest has not been looked at
+                known.pop(asked, None)
+                known.update({asked: least} if least else {})
+
+    def _count(self, asked: Asked, domain: int, pods: int) -> None:
+        rule = asked.rule.place
+        count(self._by_rule.setdefault(rule, {}).setdefault(asked, {}), domain, pods)
+        self._changed[rule].add(domain)
+
+    def _count_all(self, node: int, sign: int) -> None:
+        for asked, places in self._on.get(node, {}).items():
+            for domain, pods in places.items():
+                self._count(asked, domain, sign * pods)
+
+
+def _copied(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
+    return {asked: dict(counts) for asked, counts in places.items()}
+
+
+class _Nodes:
+    """Some nodes, and by topology how many domains have no others."""
+
+    def __init__(self, topologies: Sequence[Topology]) -> None:
+        self._topologies = topologies
+        self._by_domain: list[Counts] = [{} for _ in topologies]
+        self.filled = [0] * len(topologies)
+
+    def copy(self) -> "_Nodes":
+        twin = _Nodes(self._topologies)
+        twin._by_domain, twin.filled = [dict(each) for each in self._by_domain], list(self.filled)
+        return twin
+
+    def count(self, node: int, by: int) -> list[Topology]:
+        """Count the node in or out; return the topologies that lost or won a domain."""
+        turned: list[Topology] = []
+        for topology in self._topologies:
+            domain = topology.domain_of[node]
+            if domain != NOWHERE:
+                found = count(self._by_domain[topology.place], domain, by)
+                more = (found == topology.sizes[domain]) - (found - by == topology.sizes[domain])
+                self.filled[topology.place] += more
+                turned += [topology] * abs(more)
+        return turned
+
+
+class DepartingDomains:
+    """The nodes that go or may go, counted by domain of each topology."""
+
+    def __init__(self, topologies: Sequence[Topology], uncertain: Collection[int]) -> None:
+        self._topologies = topologies
+        self._uncertain = set(uncertain)
+        self._closed: set[int] = set()
+        self._tainted = _Nodes(topologies)
+        self._going = _Nodes(topologies)
+        for node in self._uncertain:
+            self._going.count(node, 1)
+
+    def copy(self) -> "DepartingDomains":
+        twin = DepartingDomains(self._topologies, ())
+        twin._uncertain, twin._closed = set(self._uncertain), set(self._closed)
+        twin._tainted, twin._going = self._tainted.copy(), self._going.copy()
+        return twin
+
+    def bar(self, node: int) -> list[Topology]:
+        """Nobody knows whether the node stays; return the topologies of which a domain is concerned as a whole."""
+        turned = [] if self.may_go(node) else self._going.count(node, 1)
+        self._uncertain.add(node)
+        return turned
+
+    def close(self, node: int) -> list[Topology]:
+        """The node will go; return the topologies of which a domain is concerned as a whole."""
+        turned = self._tainted.count(node, 1)
+        if not self.may_go(node):
+            self._going.count(node, 1)
+        self._closed.add(node)
+        return turned
+
+    def reopen(self, node: int) -> list[Topology]:
+        """Take back `close`, and return the same."""
+        self._closed.remove(node)
+        if not self.may_go(node):
+            self._going.count(node, -1)
+        return self._tainted.count(node, -1)
+
+    def is_closed(self, node: int) -> bool:
+        return node in self._closed
+
+    def may_go(self, node: int) -> bool:
+        return node in self._closed or node in self._uncertain
+
+    def most(self, topology: Topology, *, honours_taints: bool) -> int:
+        """Return how many domains there may be."""
+        return topology.count - (self._tainted.filled[topology.place] if honours_taints else 0)
+
+    def fewest(self, topology: Topology) -> int:
+        """Return how many domains there will be in any case."""
+        return topology.count - self._going.filled[topology.place]

@@ -19,12 +19,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shared.core.cluster.pod_kinds import is_replaced
+from shared.core.cluster.pod import is_replaced
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
-from shared.core.placement.constraints.departing_domains import DepartingDomains
 from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, count
-from shared.core.placement.constraints.spread_places import SpreadPlaces
-from shared.core.placement.constraints.spread_rules import Asked, SpreadRule, SpreadRules, Topology
+from shared.core.placement.constraints.spread_rules import (
+    Asked,
+    DepartingDomains,
+    SpreadPlaces,
+    SpreadRule,
+    SpreadRules,
+    Topology,
+)
 from shared.core.placement.node_filters import NodeMask
 from shared.core.rules.unmodelled import is_destination
 

@@ -1,9 +1,10 @@
-"""Where the volumes of a pod can be mounted, whatever else lies there: each disk's place, or where one may be made.
+"""Where the volumes of a pod can be mounted, and which claims only one pod may use at a time.
 
 A bound claim's volume binds by its node affinity (kube-scheduler, plugin VolumeBinding) and by the zone and region
-labels that it bears itself (plugin VolumeZone); one that is still to be made, by the topologies of its class. A mask is
-made once for each place, and only when it is asked for: thousands of claims lie in a few zones.
-Must not ask whether a claim is fit to start a pod (`rules.volumes`), nor what else is on a node.
+labels that it bears itself (plugin VolumeZone). One that is still to be made binds by the topologies of its class.
+While a pod on any node uses a ReadWriteOncePod claim, no other gets a node (plugin VolumeRestrictions). A mask is made
+once for each place, and only when it is asked for: thousands of claims are in a few zones.
+Must not ask whether a claim is fit to start a pod (`rules.volumes`).
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ import numpy as np
 from shared.core.cluster import names
 from shared.core.cluster.pod import PodClass, Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement
-from shared.core.cluster.storage import WITH_CLAIM, PersistentVolume, Storage
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.storage import READ_WRITE_ONCE_POD, WITH_CLAIM, PersistentVolume, Storage
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.node_filters import NodeMask
 from shared.core.rules.volumes import claim_of, disk_of, made_for
@@ -187,3 +189,55 @@ def _zone_key(disk: PersistentVolume, asked: set[str]) -> str:
     """Return the label by which the disk tells its zone: affinity before labels, the newer before the beta label."""
     told = (key for where in (asked, disk.labels.keys()) for key in (names.ZONE_LABEL, BETA_ZONE) if key in where)
     return next(told, names.ZONE_LABEL)
+
+
+class OnePodClaims(Constraint):
+    """By class, its claims that one pod at a time may use, each by a number."""
+
+    def __init__(self, given: ConstraintInput) -> None:
+        self.nowhere: NodeMask = np.zeros(len(given.snapshot.nodes), np.bool_)
+        numbers: dict[str, int] = {}
+        named = (_claims(spec, given.snapshot) for spec in given.classes)
+        self.uses = [tuple(numbers.setdefault(claim, len(numbers)) for claim in claims) for claims in named]
+
+    def concerns(self, kind: int) -> bool:
+        """Whether pods of the class use any such claim."""
+        return bool(self.uses[kind])
+
+    def state(self) -> "OnePodClaimsState":
+        return OnePodClaimsState(self)
+
+
+class OnePodClaimsState(ConstraintState):
+    """How many pods on nodes use each claim."""
+
+    def __init__(self, claims: OnePodClaims) -> None:
+        self._of = claims
+        self._users: dict[int, int] = {}
+
+    def copy(self) -> "OnePodClaimsState":
+        twin = OnePodClaimsState(self._of)
+        twin._users = dict(self._users)
+        return twin
+
+    def add(self, kind: int, node: int, pods: int = 1) -> None:
+        del node
+        for claim in self._of.uses[kind]:
+            self._users[claim] = self._users.get(claim, 0) + pods
+
+    def leave(self, kind: int, node: int, pods: int = 1) -> None:
+        """They use it until they are evicted."""
+
+    def evict(self, kind: int, node: int, pods: int = 1) -> None:
+        self.add(kind, node, -pods)
+
+    def allowed(self, kind: int) -> NodeMask | None:
+        used = any(self._users.get(claim, 0) > 0 for claim in self._of.uses[kind])
+        return self._of.nowhere if used else None
+
+
+def _claims(spec: PodClass, snapshot: Snapshot) -> tuple[str, ...]:
+    found = (claim_of(spec, volume, snapshot.storage) for volume in spec.volumes)
+    return tuple(
+        dict.fromkeys(each.key for each in found if each is not None and READ_WRITE_ONCE_POD in each.access_modes)
+    )
