@@ -1,7 +1,7 @@
 """A drain that ends early removes its restarts from Deployments. No rule lives here: `surging` decides what is ours.
 
 The node has been uncordoned before, whatever comes of it here. What cannot be undone now stays on the record, and later
-passes try again (`hanging_restarts`).
+passes try again (`healing.repairs`).
 """
 
 from typing import Final

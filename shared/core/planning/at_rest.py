@@ -86,7 +86,7 @@ def _uses(assessed: AssessedNode, counts: NodeCounts, supplies: dict[str, Supply
 
 
 def _minimums(assessed: AssessedNode, counts: NodeCounts) -> Iterable[tuple[Use, Supply]]:
-    """The gates' minimums: the policy's, and what the autoscaler keeps (`gate_rules`, `autoscaler_minimums`)."""
+    """The gates' minimums: the policy's, and what the autoscaler keeps (`gates`)."""
     node, policy = assessed.node, counts.policy
     if node.ready:
         yield Use("nodes", 1, policy.minimum_nodes + 1), Supply(counts.left)

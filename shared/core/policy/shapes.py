@@ -19,7 +19,7 @@ _UNQUOTED: Final = {"boolean": "true|false", "integer": "[0-9]{1,9}", "number": 
 
 @dataclass(frozen=True, slots=True)
 class Single(Generic[T]):
-    """One value, by a reader of `durations` or `scalars`, with the JSON Schema that says the same to an editor."""
+    """One value, by a reader of `scalars`, with the JSON Schema that says the same to an editor."""
 
     reader: Callable[[Any], T]
     schema: Mapping[str, Any]

@@ -1,6 +1,6 @@
 """What the settings of a policy are made of: limits, budgets, rates, schedules, words; plain and complete.
 
-Must not read what a person writes: `durations`, `scalars` and `blocks` do.
+Must not read what a person writes: `scalars` and `blocks` do.
 """
 
 from dataclasses import dataclass
