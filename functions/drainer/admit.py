@@ -15,12 +15,11 @@ from functions.drainer.claim import (
     claim_at_once,
     claim_one_by_one,
     decline_if_any,
+    preflight,
     prove_placement,
     record_claim,
 )
-from functions.drainer.preflight import preflight
-from functions.drainer.read_policy import policy_in_reach, read_policy
-from functions.drainer.session import DrainSession
+from functions.drainer.session import DrainSession, policy_in_reach, read_policy
 from shared.answers import ClusterReading
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot

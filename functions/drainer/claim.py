@@ -1,6 +1,8 @@
 """The claim: budget and claim in one compare-and-set, by a proof of placement that no other claim has made void.
 
-It is made before the node is touched. Must not judge by anything but the core's rules.
+Before the node is touched, each eviction and restart of the drain is asked for with dryRun=All: webhooks and PDBs speak
+first. So a node from which a pod cannot leave is never cordoned, and one that was refused for good is not tried at
+every pass. Must not judge by anything but the core's rules.
 """
 
 from dataclasses import dataclass
@@ -10,18 +12,22 @@ from typing import Final
 from msgspec.structs import replace
 
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
+from functions.drainer.surge import refused_restart
+from shared.answers import Eviction
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import claim_to_be, exceeded_limits, no_place, room_was_claimed
-from shared.core.draining.completion import deadline
+from shared.core.draining.completion import deadline, grace_seconds
 from shared.core.outcomes import Refusal
 from shared.core.policy import STRICTEST_POD_RULES, Policy
 from shared.core.reasons import Blocker, Reason
-from shared.core.records.claims import grant, longest_rate
-from shared.core.records.drain_record import DrainPhase, Objection
+from shared.core.records.claims import back_off, grant, longest_rate
+from shared.core.records.drain_record import NO_OBJECTION, REFUSED_FOR_GOOD, DrainPhase, Objection
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
+from shared.core.rules.surges import surges_of
 from shared.errors import Stale
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.wiring import prices_of
@@ -139,3 +145,41 @@ def record_claim(session: DrainSession, node: Node, claim: Claim, policy: Policy
     session.log_action(
         NodeAction.DRAIN, ActionResult.ATTEMPTED, "The claim is granted.", phase=DrainPhase.CLAIMED.value
     )
+
+
+def preflight(session: DrainSession, node: Node, snapshot: Snapshot, policy: Policy) -> None:
+    """Try what the drain would do to each pod and each Deployment of the node.
+
+    Raises:
+        Declined: something was refused; the node is backed off where it would be refused at the next pass too.
+        Retryable: something did not answer.
+    """
+    moving = movable(snapshot.pods_by_node[node.name], snapshot.taken_at)
+    surging, pods = surges_of(moving, Situation(snapshot, ClusterState(), policy).drain_context(node.pool))
+    refused = refused_restart(session, surging)
+    if refused:
+        _back_off(session, node, policy)
+        raise Declined(Refusal.PREFLIGHT, refused)
+    most, cluster = policy.drain.max_grace, session.ports.cluster
+
+    def ask(pod: Pod) -> Eviction:
+        session.check_admission()
+        return cluster.evict(pod, grace_seconds(pod, most), dry_run=True)
+
+    answers = session.ports.together(ask, pods, policy.drain.max_parallel_evictions)
+    bad = [(pod, each) for pod, each in zip(pods, answers, strict=True) if each.answer not in NO_OBJECTION]
+    if not bad:
+        return
+    if any(each.answer in REFUSED_FOR_GOOD for _, each in bad):
+        _back_off(session, node, policy)
+    detail = "; ".join(f"{pod.key}: {each.answer.value} {each.detail}".strip() for pod, each in bad)
+    raise Declined(Refusal.PREFLIGHT, detail)
+
+
+def _back_off(session: DrainSession, node: Node, policy: Policy) -> None:
+    """An eviction that is refused for good would be refused at the next pass too: try another node meanwhile."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState:
+        return back_off(state, node.uid, node.name, policy.drain, Refusal.PREFLIGHT, now)
+
+    change_cluster(session.ports.state, session.ports.clock, change)

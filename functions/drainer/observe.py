@@ -12,8 +12,7 @@ from typing import Final
 
 from functions.drainer import shared_snapshots
 from functions.drainer.prove import prove
-from functions.drainer.read_policy import policy_in_reach
-from functions.drainer.session import DrainSession
+from functions.drainer.session import DrainSession, policy_in_reach
 from functions.drainer.why_not_deleted import begun_at
 from shared.core.cluster.buffers import NO_BUFFERS
 from shared.core.cluster.node import Node

@@ -7,9 +7,8 @@ planner found is looked at again (`release_findings`) before anything is undone;
 from msgspec.structs import replace
 
 from functions.drainer import finish
-from functions.drainer.read_policy import read_policy
 from functions.drainer.release_findings import STILL_HOLDS, ReleaseContext, reason_found
-from functions.drainer.session import DrainSession
+from functions.drainer.session import DrainSession, read_policy
 from functions.drainer.undo import undo_restarts
 from functions.drainer.why_not_deleted import why_kept
 from shared.core.cluster.node import Node, holding_order

@@ -1,6 +1,6 @@
-"""What one drain step works with: the ports, the settings, the order, its record and its time.
+"""What one drain step works with: the ports, the settings, the order, its record, its time and the policy.
 
-Must not decide: it only saves every module of the drainer from passing five things along.
+The policy is read again each time; where it is missing, a drain that has begun goes on. Must not decide.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from shared.core.draining.drain_stats import log_fields, stats_of
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
-from shared.errors import EbbError, Retryable
+from shared.errors import BadPolicy, EbbError, Retryable
 from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord, StepTime
 
@@ -108,3 +108,21 @@ class DrainSession:
             self.ports.cluster.note(node, reason, message)
         except EbbError as error:
             self.log_event("drain_step", f"The event {reason} could not be written: {error}", severity="WARNING")
+
+
+def read_policy(session: DrainSession) -> Policy | None:
+    """Return the policy, or None when it is missing or invalid, which is said in the log."""
+    try:
+        return session.ports.policy.read()
+    except BadPolicy as fault:
+        session.log_event("policy_invalid", str(fault), severity="ERROR")
+        return None
+
+
+def policy_in_reach(session: DrainSession) -> Policy | None:
+    """A drain that has begun does not hang on the policy's bucket: it ends by its claim's settings meanwhile."""
+    try:
+        return read_policy(session)
+    except EbbError as fault:
+        session.log_event("drain_step", f"The drain goes on as it was begun: {fault}", severity="WARNING")
+        return None

@@ -1,7 +1,8 @@
 """Repairs what earlier passes and drains left behind: settles what is gone, publishes what must go on or go back.
 
-Which repairs there are is `healing.repairs`'; here the cause of each is looked for again on fresh reads before it is
-made. Must not write to the cluster.
+`healing.repairs` names the repairs; here the cause of each is looked for again on fresh reads before it is made.
+A pass stops asking when calls fail one after another because nothing answers: that is one outage. What is wrong with
+one object says nothing about the next one's call. Must not write to the cluster.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.planner.outages import Outages
 from shared.core.draining.drain_stats import log_fields, stats_of
 from shared.core.healing.healing_input import Repair, RepairKind
 from shared.core.outcomes import Outcome
@@ -17,7 +17,7 @@ from shared.core.records.claims import settle_gone
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import DrainResult, Order, OrderKind, Origin, continuation
 from shared.documents import drain_key
-from shared.errors import Gone, Stale
+from shared.errors import Gone, Retryable, Stale
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster
 from shared.store.drain_record import LeasedRecord
@@ -165,3 +165,23 @@ _REPAIRS: Final[dict[RepairKind, Callable[[Repair, Ports, str, datetime], bool]]
     RepairKind.CONTINUE: _continue,
     RepairKind.RELEASE: _release,
 }
+
+
+AN_OUTAGE: Final = 3
+"""So many calls without an answer, and none in between that succeeded: the others wait for the next pass."""
+
+
+class Outages:
+    """Counts the calls that got no answer since the last one that succeeded."""
+
+    def __init__(self) -> None:
+        self._in_a_row = 0
+
+    def answered(self) -> None:
+        """Note a call that succeeded."""
+        self._in_a_row = 0
+
+    def is_one(self, fault: Exception) -> bool:
+        """Note a call that failed, and return whether this one makes it an outage."""
+        self._in_a_row += isinstance(fault, Retryable)
+        return isinstance(fault, Retryable) and self._in_a_row >= AN_OUTAGE

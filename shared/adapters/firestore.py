@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from shared.adapters.documents import cluster_key, from_document, path, plain_time, to_document, unescape_id
-from shared.adapters.google_failures import Service
-from shared.adapters.google_retries import CALL_SECONDS, call_options
+from shared.adapters.google_failures import CALL_SECONDS, Service, call_options
 from shared.documents import DocumentKey, StoredDocument
 from shared.errors import Stale, Unreadable
 

@@ -1,12 +1,13 @@
-"""What Google's clients raise, in the words of `shared.errors`; one table for every service.
+"""What Google's clients raise, in the words of `shared.errors`, and how long and how often they try.
 
-Imports the clients' exceptions only when a call is made (cold start). Must not decide what follows.
+One table serves every service. The clients' exceptions are imported only when a call is made (cold start).
+Must not decide what follows.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from shared.errors import EbbError, Retryable, Stale, Terminal
 
@@ -81,3 +82,18 @@ class Service:
 def _with(remedy: str, failure: EbbError) -> EbbError:
     failure.at_a_shell = remedy
     return failure
+
+
+CALL_SECONDS: Final = 10.0
+"""For one call with its retries; a tick or step has many, and answers 503 rather than hang."""
+FIRST_WAIT: Final = 0.1
+LONGEST_WAIT: Final = 1.0
+
+
+def call_options(call_seconds: float) -> dict[str, Any]:
+    """Return the options of a call: another attempt while the service is unavailable or asks for less haste."""
+    from google.api_core.exceptions import ServiceUnavailable, TooManyRequests
+    from google.api_core.retry import Retry, if_exception_type
+
+    passing = if_exception_type(ServiceUnavailable, TooManyRequests)
+    return {"timeout": call_seconds, "retry": Retry(passing, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)}

@@ -10,8 +10,7 @@ from typing import Final
 
 import msgspec
 
-from shared.adapters.google_failures import Service
-from shared.adapters.google_retries import CALL_SECONDS, call_options
+from shared.adapters.google_failures import CALL_SECONDS, Service, call_options
 from shared.core.records.orders import DrainResult, Order, encode
 
 _MOST_ATTRIBUTES: Final = 100

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from shared.adapters.google_failures import Service
-from shared.adapters.google_retries import CALL_SECONDS, FIRST_WAIT, LONGEST_WAIT
+from shared.adapters.google_failures import CALL_SECONDS, FIRST_WAIT, LONGEST_WAIT, Service
 from shared.core.policy import Policy
 from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy, Retryable, Terminal

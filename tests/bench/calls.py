@@ -18,9 +18,8 @@ from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
 from shared.adapters.clock import system_time
-from shared.adapters.kubernetes.client import Call
+from shared.adapters.kubernetes.client import ApiReply, Call
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.replies import ApiReply
 from shared.adapters.prices import load
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import Order, Origin

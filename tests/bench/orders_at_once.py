@@ -19,9 +19,8 @@ from typing import Any, Final
 
 from functions.drainer.receive import receive
 from shared.adapters.clock import system_time
-from shared.adapters.kubernetes.client import Call, KubernetesClient, TrafficMeter
+from shared.adapters.kubernetes.client import ApiReply, Call, KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.replies import ApiReply
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason

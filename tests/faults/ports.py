@@ -17,8 +17,16 @@ from infra.local.broker.queue import Broker
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.record import Record
-from shared.adapters.kubernetes.client import PAGE, Call, Item, KubernetesClient, Pages, TrafficMeter, readable
-from shared.adapters.kubernetes.replies import ApiReply
+from shared.adapters.kubernetes.client import (
+    PAGE,
+    ApiReply,
+    Call,
+    Item,
+    KubernetesClient,
+    Pages,
+    TrafficMeter,
+    readable,
+)
 from shared.answers import PoolsReading
 from shared.core.policy import Policy
 from shared.core.records.orders import DrainResult, Order, encode

@@ -10,7 +10,7 @@ from itertools import groupby
 
 import msgspec
 
-from functions.cli.analysis.simulated_days.demand import Wish
+from functions.cli.analysis.simulated_days.patterns import Wish
 from infra.local.scenario.reading import Scenario
 from infra.local.world.kinds import Json
 from shared.adapters.kubernetes import translate, wire

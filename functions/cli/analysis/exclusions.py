@@ -1,16 +1,20 @@
-"""Which rules keep one pod off which nodes, and how many: why it has no place, or so few.
+"""Where the pods of a node would land if it were drained next, and which rules keep a pod off which nodes.
 
 Each rule is asked by itself, so that a node counts with every rule that excludes it; `alone` are those that would be
-open without the one rule. Must agree with `Packing.taking`: what no rule excludes is what may take the pod.
+open without the one rule. A proof takes all pods or none; this shows which have a place and which have none.
+Must agree with `Packing.taking`: a node that no rule excludes may take the pod. Must not take a node.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
 from typing import Final
 
 import numpy as np
 
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.placement.constraints import NewConstraint
 from shared.core.placement.constraints.anti_affinity import AntiAffinity
 from shared.core.placement.constraints.attach_limits import AttachLimits
@@ -19,8 +23,10 @@ from shared.core.placement.constraints.pod_affinity import RequiredAffinity
 from shared.core.placement.constraints.topology_spread import TopologySpread
 from shared.core.placement.constraints.volume_place import OnePodClaims, VolumePlace
 from shared.core.placement.node_filters import NodeMask
+from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
-from shared.core.reasons import Reason
+from shared.core.placement.simulation import Simulation
+from shared.core.reasons import Finding, Reason
 
 
 class Exclusion(Reason):
@@ -131,3 +137,51 @@ def _answers(packing: Packing, kind: int) -> Iterator[tuple[Exclusion, str, Node
         yield Exclusion.ROOM, resource, mask
     for constraint, mask in packing.refusing(kind):
         yield OF_CONSTRAINT[constraint], "", mask
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Where one pod would go; an empty node = it has no place, and `choice` says what excludes the nodes."""
+
+    pod: Pod
+    node: str = ""
+    runner_up: str = ""
+    choice: NodeChoice = NO_CHOICE
+    fixed: tuple[Finding, ...] = ()
+    """What of the pod is not modelled, so that nobody says where it would go."""
+
+
+def landings(simulation: Simulation, name: str) -> tuple[Landing, ...]:
+    """Return where each movable pod of a node would go under the first strategy, in the order of their names.
+
+    The simulation stays as it is. Raises KeyError where no node has that name.
+    """
+    arrays, node = simulation.arrays, simulation.arrays.index[name]
+    pods = arrays.movable(node)
+    packing = simulation.first_packing.copy()
+    begun = len(packing.log)
+    packing.close([node])
+    kinds = [arrays.kind_of[pod.spec] for pod in pods if not arrays.fixed(arrays.kind_of[pod.spec])]
+    packing.reserve(packing.strategy.order(arrays, kinds), node)
+    targets: dict[int, list[int]] = {
+        kind: [placement.target for placement in placed]
+        for kind, placed in groupby(sorted(packing.log[begun:]), key=lambda placement: placement.kind)
+    }
+    return tuple(_landing(packing, pod, node, targets) for pod in pods)
+
+
+def _landing(packing: Packing, pod: Pod, node: int, targets: Mapping[int, list[int]]) -> Landing:
+    arrays, kind = packing.arrays, packing.arrays.kind_of[pod.spec]
+    if arrays.fixed(kind):
+        return Landing(pod, fixed=arrays.fixed(kind))
+    left = targets.get(kind, [])
+    if not left:
+        return Landing(pod, choice=choice(packing, kind, node))
+    target = left.pop(0)
+    runner_up = packing.without(kind, target, partial(packing.best_beside, kind, target))
+    around = packing.without(kind, target, partial(choice, packing, kind, node))
+    return Landing(pod, arrays.nodes[target].name, _name(packing, runner_up), around)
+
+
+def _name(packing: Packing, node: int) -> str:
+    return "" if node == OUTSIDE else packing.arrays.nodes[node].name

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from functions.cli.analysis.landing import Landing, landings
+from functions.cli.analysis.exclusions import Landing, landings
 from functions.cli.analysis.openings import Closed, closed
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node

@@ -3,7 +3,7 @@
 import typer
 
 from functions.cli.analysis.forecast.at_rest import reached
-from functions.cli.analysis.forecast.policy_at_rest import policy_at_rest
+from functions.cli.analysis.forecast.ladder import policy_at_rest
 from functions.cli.analysis.potential import potential
 from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Sources, gather
 from functions.cli.policy.starter import starter

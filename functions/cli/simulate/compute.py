@@ -15,8 +15,8 @@ from typing import Final
 
 import typer
 
-from functions.cli.analysis.simulated_days.demand import Demand
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
+from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.settings import Delays
 from functions.cli.documents import print_document

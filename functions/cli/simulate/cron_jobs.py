@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from functions.cli.analysis.simulated_days.cron_jobs import CronJob, Overlap, runs_of, with_cron_jobs
-from functions.cli.analysis.simulated_days.demand import Demand
+from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.format import count, some
 from shared.adapters.kubernetes import pod_wire, wire
 from shared.adapters.kubernetes.fold import PodFolder

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from functions.cli.analysis.simulated_days.demand import Demand
-from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, by_hours, swinging
+from functions.cli.analysis.simulated_days.patterns import Curve, Demand, by_curve, by_hours, swinging
 from functions.cli.files import read_bytes
 from functions.cli.format import count
 from functions.cli.simulate.autoscalers import limits_in

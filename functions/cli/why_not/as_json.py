@@ -6,10 +6,9 @@ Must not leave a key out where there is nothing to say.
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.analysis.forecast.policy_at_rest import PolicyAtRest
+from functions.cli.analysis.forecast.ladder import PolicyAtRest
 from functions.cli.analysis.lifting import Subject
-from functions.cli.analysis.subjects import Held
-from functions.cli.analysis.what_if import Freed, WhyNot
+from functions.cli.analysis.what_if import Freed, Held, WhyNot
 from functions.cli.format import dollars, dollars_a_month, rfc3339
 from functions.cli.why_not.how import how
 

@@ -9,8 +9,7 @@ from typing import Final
 
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.lifting import Subject
-from functions.cli.analysis.subjects import Held
-from functions.cli.analysis.what_if import Freed, WhyNot
+from functions.cli.analysis.what_if import Freed, Held, WhyNot
 from functions.cli.format import count, monthly, some, whole_money
 from functions.cli.plan.ladder_money import month_beside
 from shared.core.planning.plan import NodeDecision

@@ -1,4 +1,4 @@
-"""Calls to the Kubernetes API: one request out, one answer or a named failure back.
+"""Calls to the Kubernetes API: one request out, one answer or a named failure back, in the API's own words.
 
 Configuration, authentication, TLS and connections are the kubernetes package's (`access`, `transport`); its models and
 its own retries are not used. Each call has a connect and a read timeout. Must not know what answers mean to a drain.
@@ -6,6 +6,7 @@ its own retries are not used. Each call has a connect and a read timeout. Must n
 
 import json
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,10 +20,55 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
-from shared.adapters.kubernetes.replies import DENIED, ApiReply
 from shared.adapters.kubernetes.transport import RawRequest, Transport, is_reset
 from shared.answers import Traffic
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
+
+DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
+"""A webhook's no, whatever its code: it is about this object, and no right of the account's would change it."""
+
+
+class Cause(wire.Partial, frozen=True):
+    reason: str = ""
+    message: str = ""
+
+
+class Details(wire.Partial, frozen=True):
+    causes: list[Cause] | None = None
+
+
+class ApiStatus(wire.Partial, frozen=True):
+    """The API's answer to a call that failed."""
+
+    message: str = ""
+    reason: str = ""
+    details: Details | None = None
+
+    @property
+    def causes(self) -> list[Cause]:
+        return (self.details.causes if self.details else None) or []
+
+
+_status: Final = msgspec.json.Decoder(ApiStatus)
+
+
+@dataclass(frozen=True)
+class ApiReply:
+    """The API's answer, whatever its code."""
+
+    code: int
+    body: bytes
+    retry_after: str = ""
+    """The header of that name."""
+
+    @property
+    def status(self) -> ApiStatus:
+        """The API's own words on a failure; a body that is none of the API's stands in as the message."""
+        try:
+            return _status.decode(self.body)
+        except (msgspec.MsgspecError, RecursionError):
+            return ApiStatus(message=self.body[:200].decode(errors="replace"))
+
 
 CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 30.0

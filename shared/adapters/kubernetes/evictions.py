@@ -7,7 +7,7 @@ import re
 from http import HTTPStatus
 from typing import Any, Final
 
-from shared.adapters.kubernetes.replies import DENIED, ApiReply
+from shared.adapters.kubernetes.client import DENIED, ApiReply
 from shared.answers import Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.records.drain_record import EvictionAnswer

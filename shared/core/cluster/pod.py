@@ -108,7 +108,7 @@ class PodClass:
     unmodelled: tuple[str, ...] = ()
     """Parts of the spec that bind its placement and that these fields cannot say; each makes the pod unmovable."""
     needs_kubelet: Kubelet | None = None
-    """What the kubelet under it can do, where some node's cannot (`needed_kubelets`); None = any will do."""
+    """What the kubelet under it can do, where some node's cannot (`store.snapshots`); None = any will do."""
 
     @property
     def workload(self) -> str:

@@ -20,8 +20,8 @@ from shared.core.outcomes import Halt
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.state import Claim
 from shared.core.rules.drain_time import disk_moves
+from shared.core.rules.pod_rules import shortage
 from shared.core.rules.pods import movable
-from shared.core.rules.workload_rules import shortage
 
 WATCH_EVERY: Final = timedelta(seconds=5)
 WATCH_AT_LEAST: Final = timedelta(seconds=30)

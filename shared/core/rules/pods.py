@@ -18,6 +18,8 @@ from shared.core.rules.pod_rules import (
     comes_back,
     do_not_disrupt,
     grace_too_long,
+    is_single,
+    job,
     kube_system,
     local_storage,
     long_terminating,
@@ -27,11 +29,14 @@ from shared.core.rules.pod_rules import (
     not_replicated,
     not_safe_to_evict,
     on_completion,
+    rolling_out,
+    single_replica,
     still_terminating,
+    too_few_available,
+    too_young,
 )
 from shared.core.rules.surges import cannot_surge, is_surged, scattered
 from shared.core.rules.unmodelled import unmodelled
-from shared.core.rules.workload_rules import is_single, job, rolling_out, single_replica, too_few_available, too_young
 
 
 def away_too_many(pod: Pod, context: DrainContext) -> Iterable[Finding]:

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from itertools import islice
 from time import process_time
 
-from shared.adapters.kubernetes.client import PAGE, Call, KubernetesClient, TrafficMeter
+from shared.adapters.kubernetes.client import PAGE, ApiReply, Call, KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.replies import ApiReply
 from shared.answers import PoolsReading
 from shared.core.cluster.snapshot import Snapshot
 from shared.store.snapshots import pools_by_label, snapshot_of

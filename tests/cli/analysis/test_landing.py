@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.analysis.landing import Landing, landings
+from functions.cli.analysis.exclusions import Landing, landings
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.placement import Simulation
 from shared.core.reasons import PodBlock

@@ -10,12 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.analysis.forecast.ladder import ladder
-from functions.cli.analysis.forecast.policy_at_rest import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.forecast.ladder import PolicyAtRest, ladder, policy_at_rest
 from functions.cli.analysis.lifting import Subject
 from functions.cli.analysis.lifts import LIFTS, NOT_LIFTED, lifted
-from functions.cli.analysis.subjects import subjects
-from functions.cli.analysis.what_if import WhyNot, freed_from, why_not
+from functions.cli.analysis.what_if import WhyNot, freed_from, subjects, why_not
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from functions.cli.analysis.exclusions import NodeChoice
+from functions.cli.analysis.exclusions import Landing, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
-from functions.cli.analysis.landing import Landing
 from functions.cli.explain.as_json import document, explained
 from functions.cli.explain.meant import meant
 from functions.cli.explain.usage import ShownUsage

@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from functions.cli.analysis.simulated_days.demand import Demand
 from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
+from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.inputs import Sources, gather
 from functions.cli.main import app
 from functions.cli.simulate import cron_jobs, table

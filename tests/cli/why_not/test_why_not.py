@@ -12,11 +12,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.analysis.forecast.policy_at_rest import policy_at_rest
+from functions.cli.analysis.forecast.ladder import policy_at_rest
 from functions.cli.analysis.lifting import Subject
 from functions.cli.analysis.lifts import LIFTS
-from functions.cli.analysis.subjects import Held
-from functions.cli.analysis.what_if import Freed, WhyNot
+from functions.cli.analysis.what_if import Freed, Held, WhyNot
 from functions.cli.main import app
 from functions.cli.why_not.as_json import document
 from functions.cli.why_not.how import HOW, how

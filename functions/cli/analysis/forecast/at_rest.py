@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import Final
 
 from functions.cli.analysis.forecast.autoscaler import DELETION, soonest, unneeded
-from functions.cli.analysis.forecast.later import announced
 from functions.cli.analysis.forecast.open_pass import OpenPass
 from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
-from functions.cli.analysis.forecast.scheduling import Drained, drained
+from functions.cli.analysis.forecast.scheduling import Drained, announced, drained
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Reached
 from shared.core.planning.selection import departing_nodes

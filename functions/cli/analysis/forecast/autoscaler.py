@@ -1,17 +1,17 @@
-"""What the cluster autoscaler would take by itself: its gates, its greedy order, one node after another.
+"""What the cluster autoscaler would take by itself: its gates, its greedy order, and the pods that forbid it a node.
 
-Written from its rules, not from Ebb's: it looks at one node after the other, never at what a set of nodes would bring.
-Source: cluster-autoscaler pkg/core/scaledown (eligibility, planner), pkg/simulator (cluster.go, utilization/info.go).
-Must not know a policy.
+It looks at one node after the other, never at what a set of nodes would bring. Its rules about pods are not those of
+Ebb's drains (`rules.pods`): it asks no policy, and moves what Ebb would leave. Must not know a policy.
+Source: cluster-autoscaler pkg/core/scaledown (eligibility, planner), pkg/simulator (cluster.go, utilization/info.go,
+drainability/rules), with GKE's flag that local storage does not matter.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from functions.cli.analysis.forecast.autoscaler_pods import may_be_moved
 from functions.cli.analysis.forecast.scheduling import beginning
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import Profile, profile_named
@@ -20,6 +20,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import GPU
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.pod_rules import REPLICATED
 from shared.core.rules.pods import movable
 from shared.core.rules.utilization import Usage, usage
 
@@ -125,3 +126,44 @@ def _utilization(used: Usage) -> Fraction:
 def _without_daemons(moving: Fraction, whole: Fraction) -> Fraction:
     offered = 1 - (whole - moving)
     return moving / offered if offered > 0 else Fraction(moving > 0)
+
+
+SYSTEM_POD_BLOCKS_FOR: Final = timedelta(hours=1)
+
+_Rule = Callable[[Pod, DrainContext], bool | None]
+"""True: it may go whatever later rules say; False: it may not; None: not this rule's to say."""
+
+
+def _said(pod: Pod, _: DrainContext) -> bool | None:
+    return {"true": True, "on-completion": False}.get(pod.spec.annotations.get(names.SAFE_TO_EVICT, ""))
+
+
+def _not_replicated(pod: Pod, _: DrainContext) -> bool | None:
+    owner = pod.spec.owner
+    return None if owner is not None and owner.kind in REPLICATED else False
+
+
+def _system(pod: Pod, context: DrainContext) -> bool | None:
+    if pod.spec.namespace != names.KUBE_SYSTEM or context.budgets_of(pod.spec):
+        return None
+    return pod.created is None or context.now - pod.created >= SYSTEM_POD_BLOCKS_FOR
+
+
+def _not_safe(pod: Pod, _: DrainContext) -> bool | None:
+    return False if pod.spec.annotations.get(names.SAFE_TO_EVICT) == "false" else None
+
+
+def _budget(pod: Pod, context: DrainContext) -> bool | None:
+    return False if any(each.disruptions_allowed < 1 for each in context.budgets_of(pod.spec)) else None
+
+
+_RULES: Final[tuple[_Rule, ...]] = (_said, _not_replicated, _system, _not_safe, _budget)
+
+
+def may_be_moved(pods: Iterable[Pod], context: DrainContext) -> bool:
+    """Whether the autoscaler would evict all of these pods."""
+    return all(_may_go(pod, context) for pod in pods)
+
+
+def _may_go(pod: Pod, context: DrainContext) -> bool:
+    return next((answer for rule in _RULES if (answer := rule(pod, context)) is not None), True)

@@ -1,24 +1,26 @@
 """When drains would start: the gates of the real passes, asked again and again on a simulated clock.
 
-Passes at which nothing can have changed are left out. What stood in the way of the node that was next is counted by its
-reason. A node that no pass up to the horizon lets go never goes. Must not judge what fits: `at_rest` does.
+Passes at which nothing can have changed are left out: schedules, freezes, rates, gaps and back-offs say when something
+opens or closes by itself. What stood in the way of the node that was next is counted by its reason. A gate that neither
+time nor the end of a drain opens is known from the start, and the nodes behind it never go.
+Must not judge what fits: `at_rest` does.
 """
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from functions.cli.analysis.forecast.schedules import Schedules, openings
-from functions.cli.analysis.forecast.shut import Shut
 from shared.core.cluster.node import Node
 from shared.core.planning.marks import INTERVAL
+from shared.core.policy import Budget, Policy, Schedule
+from shared.core.policy.schedule import active, hits, last_hit
 from shared.core.reasons import DrainReason, Reason, Unremovable
-from shared.core.rules.budgets import Calendar
+from shared.core.rules.budgets import Calendar, applies
 from shared.core.rules.counts import NodeCounts, PoolCounts
 from shared.core.rules.gates import blockers
 
@@ -193,3 +195,107 @@ def _told(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Se
 def _without(pool: PoolCounts, ended: UnderWay) -> PoolCounts:
     gone, nodes = {ended.uid}, pool.nodes - ended.counted
     return replace(pool, nodes=nodes, in_flight=pool.in_flight - gone, in_use=pool.in_use - gone)
+
+
+class Shut:
+    """The gates of one forecast that no pass up to its horizon finds open."""
+
+    def __init__(self, counts: NodeCounts, horizon: datetime) -> None:
+        self._counts, self._horizon = counts, horizon
+        self._known: dict[tuple[str, DrainReason], Reason | None] = {}
+
+    def __call__(self, pool: str, reason: DrainReason) -> Reason | None:
+        """Return what keeps the pool's nodes for good; None where only time does."""
+        key = pool, reason
+        if key not in self._known:
+            self._known[key] = self._of_all() or self._of_pool(pool, reason)
+        return self._known[key]
+
+    def _of_all(self) -> Reason | None:
+        policy, now = self._counts.policy, self._counts.now
+        if policy.paused or self._counts.state.paused:
+            return Unremovable.PAUSED
+        lasting = any(each.start <= now and each.end > self._horizon for each in policy.freezes)
+        return Unremovable.FROZEN if lasting else None
+
+    def _of_pool(self, pool: str, reason: DrainReason) -> Reason | None:
+        counts, policy = self._counts, self._counts.policy
+        own, nodes = policy.pool(pool), counts.pool(pool).nodes
+        if own.windows is not None and not any(map(self._opens, own.windows)):
+            return Unremovable.OUTSIDE_WINDOWS
+        if _allow_none(own.budgets, reason, nodes):
+            return Unremovable.BUDGET
+        if _allow_none(policy.budgets, reason, counts.nodes):
+            return Unremovable.CLUSTER_BUDGET
+        rates = ((own.rate, nodes), (policy.rate, counts.nodes))
+        spent = any(rate is not None and not rate.nodes.of(of_nodes) for rate, of_nodes in rates)
+        return Unremovable.RATE if spent else None
+
+    def _opens(self, window: Schedule) -> bool:
+        now = self._counts.now
+        return active(window, now) or next(hits(window, now, self._horizon), None) is not None
+
+
+def _allow_none(budgets: Iterable[Budget], reason: DrainReason, nodes: int) -> bool:
+    always = (each for each in budgets if each.schedule is None and applies(each, reason))
+    return nodes > 0 and any(each.nodes.of(nodes) == 0 for each in always)
+
+
+FAR: Final = timedelta(days=400)
+
+
+class Schedules:
+    """The schedules of a policy; each is looked up again only once it has changed."""
+
+    def __init__(self, policy: Policy, pools: Iterable[str]) -> None:
+        self._all = frozenset(_schedules(policy, pools))
+        self._next: dict[Schedule, datetime] = {}
+
+    def next_change(self, now: datetime) -> datetime | None:
+        """Return when one of them next begins or ends; None where none does for a year."""
+        for schedule in self._all:
+            if self._next.get(schedule, now) <= now:
+                self._next[schedule] = _next_change(schedule, now)
+        return min(self._next.values(), default=None)
+
+
+def _next_change(schedule: Schedule, now: datetime) -> datetime:
+    begun = last_hit(schedule, now)
+    begins = next(hits(schedule, now, now + FAR), now + FAR)
+    if begun is None or begun + schedule.duration <= now:
+        return begins
+    return min(begins, begun + schedule.duration)
+
+
+def _schedules(policy: Policy, pools: Iterable[str]) -> Iterator[Schedule]:
+    settings = [policy.pool(name) for name in pools]
+    for budgets in (policy.budgets, *(each.budgets for each in settings)):
+        yield from (budget.schedule for budget in budgets if budget.schedule is not None)
+    for each in settings:
+        yield from each.windows or ()
+
+
+def openings(counts: NodeCounts) -> Iterator[datetime]:
+    """Yield when gates that are not scheduled may open, past times among them."""
+    state, policy = counts.state, counts.policy
+    if state.last_scale_down is not None:
+        yield state.last_scale_down + policy.time_gap
+    yield from (freeze.end for freeze in policy.freezes)
+    yield from (breaker.until for breaker in state.breakers.values())
+    yield from (backoff.until for backoff in state.backoffs.values())
+    yield from _additions(counts)
+    yield from (start.at + per for per in _periods(counts) for start in counts.starts)
+
+
+def _additions(counts: NodeCounts) -> Iterator[datetime]:
+    for name, pool in counts.pools.items():
+        own = counts.policy.pool(name).time_since_last_addition is not None
+        newest = pool.newest if own else counts.newest
+        if newest is not None:
+            yield newest + counts.policy.addition_grace(name)
+
+
+def _periods(counts: NodeCounts) -> frozenset[timedelta]:
+    policy = counts.policy
+    rates = (policy.rate, policy.evictions_per_namespace, *(policy.pool(name).rate for name in counts.pools))
+    return frozenset(rate.per for rate in rates if rate is not None)

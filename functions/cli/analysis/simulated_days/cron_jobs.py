@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import pairwise
 
-from functions.cli.analysis.simulated_days.demand import Demand, JobRun, Wish
+from functions.cli.analysis.simulated_days.patterns import Demand, JobRun, Wish
 from shared.core.cluster.pod import PodClass, cron_job_of
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.schedule import hits

@@ -11,7 +11,7 @@ from functools import partial
 
 from msgspec import structs
 
-from functions.cli.analysis.forecast.schedules import Schedules, openings
+from functions.cli.analysis.forecast.pace import Schedules, openings
 from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.pod_lives import steer
 from functions.cli.analysis.simulated_days.world import World

@@ -1,7 +1,7 @@
-"""Patterns of demand: a day's curve between the limits of each workload, or replicas by hour.
+"""What is wanted of a simulated cluster when: replicas of its workloads and Jobs, by a day's curve or by hour.
 
-Demand changes at quarters of an hour, as much as a HorizontalPodAutoscaler's measurements and pauses let it. Must not
-read anything.
+Demand changes at quarters of an hour, as much as a HorizontalPodAutoscaler's measurements and pauses let it.
+Must not read anything: curves, files and log lines are read elsewhere.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,9 +13,37 @@ from itertools import pairwise
 from math import ceil
 from typing import Final
 
-from functions.cli.analysis.simulated_days.demand import Demand, Wish
-from shared.core.cluster.pod import is_of_replica_set
+from shared.core.cluster.pod import PodClass, is_of_replica_set
 from shared.core.cluster.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """From then on a controller (`PodClass.workload`) asks for so many replicas."""
+
+    at: datetime
+    controller: str
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """So many pods that run for a while, and are gone."""
+
+    at: datetime
+    spec: PodClass
+    pods: int
+    lasts: timedelta
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Everything that is wanted, in order of time; `ramps` are when the whole of it rises to its highest of a day."""
+
+    wishes: Sequence[Wish] = ()
+    jobs: Sequence[JobRun] = ()
+    ramps: Sequence[tuple[datetime, datetime]] = ()
+
 
 STEP: Final = timedelta(minutes=15)
 DAY: Final = timedelta(days=1)

@@ -10,9 +10,9 @@ from functools import partial
 
 from functions.cli.analysis.simulated_days.autoscaler import ScalingLoop
 from functions.cli.analysis.simulated_days.controllers import NodeTemplates, ReplicaControl
-from functions.cli.analysis.simulated_days.demand import Demand
 from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.measures import PlayedTotals, PodWait, outcome
+from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.scheduler import Scheduler
 from functions.cli.analysis.simulated_days.settings import DELAYS, Delays
 from functions.cli.analysis.simulated_days.world import NO_ONLOOKER, Onlooker, World

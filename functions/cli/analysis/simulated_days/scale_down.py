@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.cli.analysis.forecast.autoscaler import Looked, is_eligible, look
-from functions.cli.analysis.forecast.later import with_announcement
+from functions.cli.analysis.forecast.scheduling import with_announcement
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import evict, movers
 from functions.cli.analysis.simulated_days.settings import Loop

@@ -1,6 +1,6 @@
 """The picture after drains: what has moved takes where it went what it needs there."""
 
-from functions.cli.analysis.forecast.later import without
+from functions.cli.analysis.forecast.scheduling import without
 from tests.builders import cluster, node, pod, resources
 
 

@@ -12,8 +12,7 @@ from itertools import chain
 
 import pytest
 
-from functions.cli.analysis.simulated_days.demand import Demand, Wish
-from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, swinging
+from functions.cli.analysis.simulated_days.patterns import Curve, Demand, Wish, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool

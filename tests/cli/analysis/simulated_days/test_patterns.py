@@ -6,8 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from functions.cli.analysis.simulated_days.demand import Wish
-from functions.cli.analysis.simulated_days.patterns import Curve, Range, by_curve, by_hours, pods_for
+from functions.cli.analysis.simulated_days.patterns import Curve, Range, Wish, by_curve, by_hours, pods_for
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -6,9 +6,8 @@ from datetime import timedelta
 import pytest
 
 from functions.cli.analysis.forecast.ladder import ladder
-from functions.cli.analysis.simulated_days.demand import Demand, JobRun, Wish
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
-from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, swinging
+from functions.cli.analysis.simulated_days.patterns import Curve, Demand, JobRun, Wish, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
