@@ -257,7 +257,7 @@ def test_a_drain_that_began_before_ends_its_watchdog_after_its_beginning() -> No
 
 
 def test_a_node_that_counts_for_no_budget_takes_nothing_from_one_when_it_goes() -> None:
-    """Half of four are two; were it counted, half of three and its place in them would be one."""
+    """30 % of four, rounded up, are two. Were it taken off the four, the second would wait for the first."""
     nodes = [*NODES[:4], node("n9", once_ready=False, ready=False)]
     rules = policy(max_nodes_per_pass=9, budgets=(Budget(Limit(percent=30)),))
     state = ClusterState(claims={"uid-n9": claim("n9", since=NOW - rules.drain.watchdog + 5 * MINUTE)})

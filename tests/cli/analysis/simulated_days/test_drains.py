@@ -19,6 +19,7 @@ from shared.core.planning.plan import PlannedOrder
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy
 from shared.core.reasons import DrainReason
 from tests.builders import NOW, cluster, node, pdb, pod, policy, taint
+from tests.cli.analysis.simulated_days.time_passing import let_pass
 
 SECOND = timedelta(seconds=1)
 CRITICAL: dict[str, Any] = {"priority_class": "system-cluster-critical", "priority": 2_000_000_000}
@@ -39,13 +40,13 @@ def claim(drains: Drains, name: str) -> None:
 
 
 def play(world: World, until: datetime) -> None:
-    """Let happen what is due, and find no place for any pod."""
-    while (at := world.agenda.next_at) is not None and at <= until:
-        world.now = at
-        for action in world.agenda.due(at):
-            action()
+    """Let time pass, and find no place for any pod."""
+
+    def find_none() -> None:
         for key in world.pending:
             found_no_place(world, key)
+
+    let_pass(world, until, find_none)
 
 
 def leaving(pods: Iterable[Pod]) -> set[str]:

@@ -10,6 +10,7 @@ from shared.adapters.prices import load
 from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings
 from tests.builders import NOW, cluster, node, pod, policy
+from tests.cli.analysis.simulated_days.time_passing import let_pass
 
 FULL = pod("full", on="n2", cpu=3, owner="ReplicaSet/full")
 
@@ -18,10 +19,7 @@ def played(*pods: Any, lasts: timedelta, **pool: Any) -> World:
     """n1 with these pods beside a full node, without an autoscaler."""
     world = World(cluster([node("n1"), node("n2")], [FULL, *pods]), load(), DELAYS, NOW)
     Ebb(world, policy(**pool), load()).begin()
-    while (at := world.agenda.next_at) is not None and at <= NOW + lasts:
-        world.now = at
-        for action in world.agenda.due(at):
-            action()
+    let_pass(world, NOW + lasts)
     return world
 
 

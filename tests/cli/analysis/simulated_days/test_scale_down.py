@@ -13,6 +13,7 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from shared.core.policy import Limit
 from tests.builders import NOW, cluster, node, pdb, pod
+from tests.cli.analysis.simulated_days.time_passing import let_pass
 
 SECOND = timedelta(seconds=1)
 SMALL = [pod(f"p{n}", on=f"n{n}", owner=f"ReplicaSet/w{n}") for n in (1, 2)]
@@ -32,10 +33,7 @@ class Autoscaler:
 
     def leaving_after(self, time: timedelta) -> list[str]:
         """Let that much time pass from the beginning and look; return the nodes that are being removed."""
-        while (at := self.world.agenda.next_at) is not None and at <= NOW + time:
-            self.world.now = at
-            for action in self.world.agenda.due(at):
-                action()
+        let_pass(self.world, NOW + time)
         self.world.now = NOW + time
         self._scale_down.step()
         return list(self._leaving())

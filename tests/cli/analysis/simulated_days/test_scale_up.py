@@ -15,6 +15,7 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from tests.builders import NOW, cluster, node, pod, pod_class
+from tests.cli.analysis.simulated_days.time_passing import let_pass
 
 DEAR: dict[str, Any] = {"pool": "a", "machine": "n2-standard-4"}
 CHEAP: dict[str, Any] = {"pool": "b", "machine": "e2-standard-4"}
@@ -105,9 +106,7 @@ def test_a_machine_comes_with_the_pods_of_its_pools_daemon_sets_once_it_has_boot
     (new,) = world.nodes.keys() - {"n1", "n2"}
     assert (world.nodes[new].ready, world.on[new]) == (False, {})
 
-    world.now = NOW + DELAYS.boot
-    for action in world.agenda.due(world.now):
-        action()
+    let_pass(world, NOW + DELAYS.boot)
 
     assert world.nodes[new].ready
     assert [each.spec.workload for each in world.on[new].values()] == ["default/DaemonSet/agent"]

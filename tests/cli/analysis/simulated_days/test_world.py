@@ -10,6 +10,7 @@ from functions.cli.analysis.simulated_days.world import World
 from shared.adapters.prices import load
 from shared.core.cluster.pod import Phase, Pod
 from tests.builders import NOW, cluster, node, pdb, pod
+from tests.cli.analysis.simulated_days.time_passing import let_pass
 
 MINUTE = timedelta(minutes=1)
 
@@ -20,14 +21,6 @@ def world(*pods: Pod, **picture: Any) -> World:
 
 def counted(seen: World) -> list[tuple[int, int]]:
     return [(each.expected_pods, each.current_healthy) for each in seen.budgets.now()]
-
-
-def let_end(seen: World) -> None:
-    """Let happen all that is noted."""
-    while (at := seen.agenda.next_at) is not None:
-        seen.now = at
-        for action in seen.agenda.due(at):
-            action()
 
 
 def test_pods_that_have_finished_take_no_room() -> None:
@@ -75,7 +68,7 @@ def test_a_pod_that_ends_leaves_its_budget_once_and_nothing_behind() -> None:
     bind(seen, second, "n2")
     evict(seen, seen.pods[second], Actor.EBB)
     (third,) = seen.pending
-    let_end(seen)
+    let_pass(seen, NOW + DELAYS.longest_end)
     assert counted(seen) == [(2, 1)]
     assert (seen.moved_from, seen.times_moved) == ({third: "n2"}, {third: 2})
 
