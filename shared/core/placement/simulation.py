@@ -88,11 +88,17 @@ def _pod_of(arrays: ClusterArrays, node: int, kind: int) -> Pod:
 class Simulation:
     """The proof of placement, growing with each node taken. Equal pictures give equal simulations."""
 
-    def __init__(self, arrays: ClusterArrays, packings: Sequence[Packing], chunks: Sequence[Chunks] = ()) -> None:
+    def __init__(
+        self,
+        arrays: ClusterArrays,
+        packings: Sequence[Packing],
+        chunks: Sequence[Chunks] = (),
+        buffers: BufferRoom | None = None,
+    ) -> None:
         """`chunks` say for each packing how many chunks of buffers must keep their room; none: what has room now."""
         self.arrays = arrays
         self._packings = tuple(packings)
-        self.buffers = BufferRoom(arrays, arrays.chunks)
+        self.buffers = BufferRoom(arrays, arrays.chunks) if buffers is None else buffers
         """What capacity buffers hold."""
         self._chunks = tuple(chunks) or tuple(self.buffers.fitting(each) for each in packings)
         self._departing: tuple[int, ...] = ()
@@ -234,7 +240,7 @@ class Simulation:
         return Assignments(self.arrays, log, tuple(self._pending()), self._departing, taken)
 
     def _with(self, packings: Sequence[Packing], chunks: Sequence[Chunks]) -> "Simulation":
-        twin = Simulation(self.arrays, packings, chunks)
+        twin = Simulation(self.arrays, packings, chunks, self.buffers)
         twin._departing, twin._taken, twin.unplaced = self._departing, list(self._taken), self.unplaced
         twin._room_kept = dict(self._room_kept)
         return twin
