@@ -28,9 +28,7 @@ from shared.readings import (
     StorageReading,
     WholeSnapshot,
 )
-from shared.store.advisory import (
-    warn_of_unread,
-)
+from shared.store.advisory import warn_of_unread
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
 

@@ -18,11 +18,7 @@ from shared.documents import drain_key
 from shared.errors import Unreadable
 from shared.ports import Log, Ports
 from shared.settings import Settings
-from shared.store.advisory import (
-    deletion_begun_at,
-    read_optional,
-    warn_of_unread,
-)
+from shared.store.advisory import deletion_begun_at, read_optional, warn_of_unread
 from shared.store.compare_and_set import read_cluster
 from shared.store.snapshots import snapshot_of
 

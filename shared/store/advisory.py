@@ -14,8 +14,7 @@ from shared.errors import EbbError
 from shared.ports import Cluster
 
 T = TypeVar("T")
-_RIGHTS: Final = "If that lasts, apply infra/rbac.yaml again."
-_AGAIN: Final = ". Apply infra/rbac.yaml again."
+_IF_IT_LASTS: Final = ". If that lasts, apply infra/rbac.yaml again."
 MOST_FAULTS: Final = 3
 """So many objects that cannot be read are told; others of a kind are mostly odd in the same way."""
 
@@ -64,16 +63,17 @@ def _unread(reading: ClusterReading) -> Iterator[str]:
     """
     held = reading.buffers
     classes = "; nor does it know how long the autoscaler waits with nodes of ComputeClasses"
-    yield _missing("Pods with volume claims stay where they are: Ebb may not list", reading.storage.unread, _AGAIN)
+    again = ". Apply infra/rbac.yaml again."
+    yield _missing("Pods with volume claims stay where they are: Ebb may not list", reading.storage.unread, again)
     yield odd_autoscalers(reading.autoscalers)
     yield _missing("Moved pods may come back larger than is known: Ebb could not list", reading.autoscalers.unread)
     yield _missing("A moved pod may come back larger, later or not at all: Ebb could not list", reading.limits.unread)
     yield odd_buffers(held)
-    more = f"{classes if CLASSES in held.unread else ''}. {_RIGHTS}"
-    yield _missing("The room of capacity buffers is not kept: Ebb could not list", held.unread, more)
+    more = classes if CLASSES in held.unread else ""
+    yield _missing("The room of capacity buffers is not kept: Ebb could not list", held.unread, more + _IF_IT_LASTS)
 
 
-def _missing(what: str, lists: Sequence[str], remedy: str = f". {_RIGHTS}") -> str:
+def _missing(what: str, lists: Sequence[str], remedy: str = _IF_IT_LASTS) -> str:
     return f"{what} {', '.join(lists)}{remedy}" if lists else ""
 
 
