@@ -10,8 +10,6 @@ from typing import Final
 from functions.cli.analysis.forecast.autoscaler import DELETION
 from shared.core.cluster.autoscaling import BALANCED, Profile
 
-SECOND: Final = timedelta(seconds=1)
-
 
 @dataclass(frozen=True, slots=True)
 class Delays:
