@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from shared.answers import ClusterReading, Eviction, PoolsReading, Traffic
 from shared.core.cluster.autoscaling import ComputeClasses
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
@@ -22,9 +21,8 @@ from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Policy
 from shared.core.records.orders import DrainResult, Order
-from shared.documents import DocumentKey, StoredDocument
-from shared.readings import SharedReadings
-from shared.together import RunTogether, in_threads
+from shared.port_types import ClusterReading, DocumentKey, Eviction, PoolsReading, StoredDocument, Traffic
+from shared.readings import RunTogether, SharedReadings, in_threads
 
 T = TypeVar("T")
 

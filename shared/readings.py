@@ -1,16 +1,12 @@
-"""What the calls of one instance read together: read once, used by all that find it good, never read twice at a time.
+"""Readings that the orders of one instance share, and calls that run side by side."""
 
-Twenty orders share an instance; each reading the whole cluster by itself would cost twenty times the memory and the
-time. Whoever finds somebody at it waits for him, boundedly and by the caller's own clock, so that no thread is ever
-held for good. Whether a reading is good enough is the caller's to say. Must not know what is read.
-"""
-
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from shared.core.cluster.autoscaling import ComputeClasses
 from shared.core.cluster.buffers import Buffers
@@ -23,6 +19,23 @@ from shared.core.cluster.workloads import Workload
 from shared.core.draining.evicting import WORKLOADS_STAND_FOR
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class RunTogether(Protocol):
+    """Carries out calls that do not depend on each other."""
+
+    def __call__(self, act: Callable[[A], B], items: Sequence[A], most: int) -> list[B]:
+        """Return `act` of each item, in the items' order; at most `most` calls are under way at once."""
+
+
+def in_threads(act: Callable[[A], B], items: Sequence[A], most: int) -> list[B]:
+    """Carry the calls out in threads; the first failure is raised once all have ended."""
+    with ThreadPoolExecutor(max_workers=most) as pool:
+        return list(pool.map(act, items))
+
 
 T = TypeVar("T")
 Sleep = Callable[[float], None]

@@ -120,7 +120,7 @@ def identity() -> str:
     Raises:
         Terminal: there is no identity. Retryable: it could not be refreshed.
     """
-    from shared.adapters.identity import who
+    from shared.adapters.google_failures import who
 
     return who()
 

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 from msgspec import structs
 
-from shared.answers import ClusterReading, Eviction, Traffic
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
 from shared.core.cluster.buffers import NO_BUFFERS, Buffers
@@ -21,6 +20,7 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
+from shared.port_types import ClusterReading, Eviction, Traffic
 from tests.builders import NOW
 
 BYTES = 1000

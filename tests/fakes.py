@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from shared.answers import PoolsReading
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy
 from shared.core.records.orders import DrainResult, Order, decode, encode
-from shared.documents import DocumentKey, StoredDocument
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
+from shared.port_types import DocumentKey, PoolsReading, StoredDocument
 from tests.builders import CLUSTER, NOW
 from tests.fake_cluster import FakeCluster
 

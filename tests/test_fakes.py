@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from shared.answers import Eviction
 from shared.core.cluster import names
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Phase
 from shared.core.records.drain_record import EvictionAnswer as Answer
 from shared.errors import Gone, Retryable, Stale
+from shared.port_types import Eviction
 from shared.ports import Cluster
 from tests.builders import NOW, node, pdb, pod
 from tests.fakes import FakeCluster

@@ -1,17 +1,123 @@
-"""The group of commands: several files after one --dump, and failures as one sentence on stderr with an exit code.
+"""The group of commands and its failures: one sentence on stderr, an exit code, and "did you mean"."""
 
-Must not catch what Ebb does not name: that is a fault of ours and its traceback is wanted.
-"""
-
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from functions.cli.flags import PlainGroup
-from functions.cli.usage_sentences import sentence_of
-from functions.cli.visible import visible
+from functions.cli.output.visible import visible
 from shared.errors import BadInput, BadPolicy, EbbError
+
+_NEAR: Final = 0.75
+"""One letter of four may be another; what is less alike only distracts."""
+_AS_NEAR: Final = 0.03
+"""What is by so much less alike than the nearest was not meant: all names of a cluster share most of their letters."""
+_MOST: Final = 3
+
+
+def near(word: str, known: Iterable[str], least: float = _NEAR) -> str:
+    """Return `did you mean A or B?`, or nothing where no name is so much like the word, whole or by its end."""
+    by_part = {part: name for name in known for part in _parts(name, word)}
+    found = difflib.get_close_matches(word, by_part, n=_MOST, cutoff=least)
+    likeness = {part: difflib.SequenceMatcher(None, part, word).ratio() for part in found}
+    nearest = max(likeness.values(), default=0) - _AS_NEAR
+    names = list(dict.fromkeys(by_part[part] for part in found if likeness[part] >= nearest))
+    return f"did you mean {_either(names)}?" if names else ""
+
+
+def _either(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _parts(name: str, word: str) -> Iterator[str]:
+    """Yield what of a name a person writes: the whole, what follows its namespace or kind, as many words at its end."""
+    yield name
+    own = name.rpartition("/")[2]
+    yield own
+    yield "-".join(own.split("-")[-1 - word.count("-") :])
+
+
+_CHOICE: Final = re.compile(r"(?:Value error, )?'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
+_MISSING: Final = "MissingParameter"
+"""The parser keeps its classes to itself, and gives this one no message."""
+_ARGUMENT: Final = "An argument"
+_MUST_BE: Final = (
+    ("Input should be a valid integer, unable to parse string as an integer", "must be a whole number"),
+    ("Value error, ", ""),
+    ("Input should be", "must be"),
+)
+
+
+def sentence_of(error: typer.BadParameter) -> BadInput:
+    """Return the failure whose sentence begins with the option."""
+    names = [*getattr(error.param, "opts", ()), *getattr(error.param, "secondary_opts", ())]
+    option = next((name for name in names if name.startswith("--")), None) or getattr(error.param, "metavar", None)
+    if type(error).__name__ == _MISSING:
+        return BadInput(f"{_plain(option or _ARGUMENT)} is missing: write {_usage(error.ctx)}.")
+    told = _told(error.message)
+    return BadInput(f"{option}: {told}" if option else told)
+
+
+def _usage(context: Any) -> str:
+    """Return the command with all that it cannot do without."""
+    wanted = (each for each in context.command.params if each.required)
+    program, *words = context.command_path.split()
+    del program
+    return " ".join(("ebb", *words, *map(_spelled, wanted)))
+
+
+def _spelled(parameter: Any) -> str:
+    option = next((name for name in parameter.opts if name.startswith("--")), "")
+    return " ".join(filter(None, (option, parameter.metavar or ("" if option else parameter.name.upper()))))
+
+
+def _plain(name: str) -> str:
+    return name.removesuffix("...")
+
+
+def _told(message: str) -> str:
+    choice = _CHOICE.fullmatch(message)
+    if choice is None:
+        for theirs, ours in _MUST_BE:
+            message = message.replace(theirs, ours)
+        return f"{message.removesuffix('.')}."
+    known = re.findall(r"'([^']*)'", choice["known"])
+    asked = near(choice["given"], known, least=0.6)
+    return f"{choice['given']!r} is none of {', '.join(known)}{f'; {asked}' if asked else '.'}"
+
+
+class Command(TyperCommand):
+    """A command with plain flags."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain_params(super().get_params(ctx))
+
+
+class PlainGroup(TyperGroup):
+    """A group of commands with plain flags."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain_params(super().get_params(ctx))
+
+
+class Commands(typer.Typer):
+    """Makes commands with plain flags."""
+
+    def command(self, name: str | None = None, **given: Any) -> Callable[[Any], Any]:
+        return super().command(name, **{"cls": Command, **given})
+
+
+def _plain_params(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_bool_flag", False):
+            param.metavar = ""
+    return params
+
 
 WRONG: Final = 1
 """Something is wrong with the policy or the cluster."""

@@ -1,28 +1,41 @@
-"""The command `ebb`: reads what a person typed, calls one thing, prints the answer.
-
-Commands import what they need when they are called, so that help and refusals come at once. Must not hold
-rules: the core decides, this shows.
-"""
+"""The command `ebb`: reads the command line, calls one function, prints its answer."""
 
 import logging
 import os
+import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, NoReturn
 
 import typer
 
+import functions
 from functions.cli.drains.commands import drain, history, release, status
-from functions.cli.errors import Sentences
-from functions.cli.flags import Commands
+from functions.cli.errors import Commands, Sentences
+from functions.cli.explain.commands import explain, plan, why_not
 from functions.cli.fleet.commands import fleet
-from functions.cli.options import ClusterContext, ClusterProfile, Context, Kubeconfig, OneDump
-from functions.cli.plain_text import never_break_off
+from functions.cli.input.options import ClusterContext, ClusterProfile, Context, Kubeconfig, OneDump
+from functions.cli.input.profiles import use_profile
+from functions.cli.output.visible import never_break_off
 from functions.cli.policy.commands import policies
-from functions.cli.profiles import use_profile
-from functions.cli.questions import explain, plan, why_not
 from functions.cli.report.commands import report
 from functions.cli.simulate.commands import simulate
+
+_ROOT: Final = Path(functions.__file__ or "").resolve().parent.parent
+
+
+def become_the_demo(logs: Path | None, *, keep: bool = False) -> NoReturn:
+    """Replace this process by the demo; `logs` is the folder in which it keeps what its processes wrote.
+
+    With `keep` all of it stays up at the end, until Ctrl-C.
+
+    The folder that a person stands in is kept off the path (`-P`): it may well have an `infra` of its own.
+    """
+    kept = [*([] if logs is None else ["--logs", str(logs)]), *(["--keep"] if keep else [])]
+    path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+    command = [sys.executable, "-P", "-m", "infra.local.demo", *kept]
+    os.execve(sys.executable, command, {**os.environ, "PYTHONPATH": path})  # noqa: S606 - our own module
+
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -87,8 +100,6 @@ def demo(
       ebb demo
       ebb demo --logs demo-logs
     """
-    from functions.cli.demo import become_the_demo
-
     become_the_demo(logs, keep=keep)
 
 
@@ -120,7 +131,7 @@ def dump(
       ebb dump --context gke_shop_europe-west4_prod --out prod.json.gz
       ebb dump --anonymize --dump prod.json.gz --out to-share.json.gz
     """
-    from functions.cli.dumping.commands import DumpRequest, make_dump
+    from functions.cli.input.dump_command import DumpRequest, make_dump
 
     make_dump(DumpRequest(tuple(dump or ()), kubeconfig, context, out, anonymize, names))
 

@@ -20,7 +20,6 @@ from functions.drainer.claim import (
     record_claim,
 )
 from functions.drainer.session import DrainSession, policy_in_reach, read_policy
-from shared.answers import ClusterReading
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
@@ -33,6 +32,7 @@ from shared.core.rules.gates import IGNORABLE, idle_words
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.errors import Gone
+from shared.port_types import ClusterReading
 from shared.readings import NodesAndBudgets
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.store.snapshots import snapshot_of, with_unknown_workloads

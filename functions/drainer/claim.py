@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from functions.drainer.surge import refused_restart
-from shared.answers import Eviction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -29,6 +28,7 @@ from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.errors import Stale
+from shared.port_types import Eviction
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.wiring import prices_of
 

@@ -1,9 +1,4 @@
-"""What a drain step sees, afresh at every look or remembered for a few seconds.
-
-The node and its pods are read at every look; what changes slowly (policy, claim, PDBs, the pods' workloads, pods
-without a node) every few seconds; the whole cluster only for the proof of placement, when it is asked for.
-Must not judge what it sees.
-"""
+"""What a step sees before it decides: fresh reads, the proof that pods have a place, and why a node stands."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,20 +6,78 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer import shared_snapshots
-from functions.drainer.prove import prove
+from functions.drainer.other_drains import read_records
 from functions.drainer.session import DrainSession, policy_in_reach
-from functions.drainer.why_not_deleted import begun_at
+from functions.drainer.shared_snapshots import compute_classes
+from shared.core.cluster.autoscaling import scale_down_of
 from shared.core.cluster.buffers import NO_BUFFERS
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import claim_keys
-from shared.core.draining.held_claims import claims_on_their_way_out, for_one_pod, waiting_for_a_place
+from shared.core.draining.admission import lost_place, may_move
+from shared.core.draining.evicting import stands_until
 from shared.core.draining.observation import Observation, Proof
+from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
+from shared.core.draining.why_not_deleted import reasons_not_deleted
+from shared.core.records.state import ClusterState
 from shared.core.rules.pods import movable
 from shared.core.rules.upgrades import may_be_taken
 from shared.core.rules.workload_limits import other_claims
-from shared.errors import EbbError, Gone
+from shared.errors import EbbError, Gone, Unreadable
+from shared.ports import Ports
 from shared.store.compare_and_set import read_cluster
+from shared.store.snapshots import deletion_begun_at
+
+
+def why_kept(ports: Ports, node: Node, now: datetime) -> str:
+    """Return why the node still stands, in the autoscaler's words where it said any."""
+    cluster = ports.cluster
+    try:
+        said = cluster.deletion_failure(node.name)
+        found = ports.pools.read()
+        pool, classes = found.pools.get(node.pool), compute_classes(ports, node, now)
+        rule = scale_down_of(node, pool, found.profile, classes)
+        return reasons_not_deleted(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, rule, said, now)
+    except EbbError as error:
+        return f"Why the autoscaler kept it could not be read: {error}"
+
+
+def begun_at(session: DrainSession, node: Node) -> datetime | None:
+    """Return when the autoscaler last began to delete the node; what cannot be read counts as nothing said."""
+    return deletion_begun_at(session.log_event, "drain_step", session.ports.cluster, node.name)
+
+
+def prove(session: DrainSession, node: Node, last: Proof | None = None) -> Proof:
+    """Prove on a whole picture of this moment that what is on the node has a place elsewhere.
+
+    It is younger than our cordon, or than the end of our last proof, and may have been read by another drain. Which
+    drains move pods already is only asked where the fit is not there if all of them do.
+
+    Raises:
+        Retryable: a part cannot be read.
+    """
+    state, _, now = read_cluster(session.ports.state)
+    not_before = stands_until(last) if last else session.record.cordoned_at
+    snapshot = shared_snapshots.whole_snapshot(session, state, now, not_before=not_before).snapshot
+    state, _, _ = read_cluster(session.ports.state)
+    seen = snapshot.node_by_name.get(node.name)
+    if seen is None:
+        return Proof(snapshot.taken_at, session.time.now())
+    against = lost_place(seen, snapshot, state, [claim.node for claim in state.claims.values()])
+    if against:
+        against = lost_place(seen, snapshot, state, _moving(session, state))
+    room = {each.key: each.ready for each in snapshot.buffers.held if each.ready is not None}
+    return Proof(snapshot.taken_at, session.time.now(), against, room)
+
+
+def _moving(session: DrainSession, state: ClusterState) -> list[str]:
+    """Return the nodes of the other drains that move pods: those drained already, and others by their own record."""
+    others = [claim for claim in state.claims.values() if claim.order_id != session.order.order_id]
+    drained = [claim for claim in others if claim.drained]
+    records = read_records(session, [claim for claim in others if not claim.drained])
+    moving = [claim for claim, record in records if isinstance(record, Unreadable) or may_move(record)]
+    return [claim.node for claim in (*drained, *moving)]
+
 
 SLOW_READS_STAND_FOR: Final = timedelta(seconds=5)
 

@@ -10,8 +10,8 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import Claim
-from shared.documents import drain_key
 from shared.errors import Retryable, Terminal, Unreadable
+from shared.port_types import drain_key
 from shared.store.compare_and_set import read_cluster
 
 MOST_READS: Final = 10

@@ -22,8 +22,7 @@ from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unread
 from shared.ports import Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
-from shared.store.drain_record import LeasedRecord, OtherNode, Overtaken
-from shared.store.drain_result import report_result
+from shared.store.drain_record import LeasedRecord, OtherNode, Overtaken, report_result
 
 
 class PushReply(Enum):

@@ -1,27 +1,166 @@
-"""A release: give one node back, whoever holds it. Never refused by pause, dry run, policy or budgets.
+"""A release order: finds what Ebb holds of the node, and returns it."""
 
-It removes only a taint of the order id it names; without a standing claim it still frees an orphan. What the
-planner found is looked at again (`release_findings`) before anything is undone; a person's word needs no proof.
-"""
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Final
 
 from msgspec.structs import replace
 
 from functions.drainer import finish
-from functions.drainer.release_findings import STILL_HOLDS, ReleaseContext, reason_found
+from functions.drainer.finish import undo_restarts
+from functions.drainer.observe import begun_at, in_upgrade, why_kept
 from functions.drainer.session import DrainSession, read_policy
-from functions.drainer.undo import undo_restarts
-from functions.drainer.why_not_deleted import why_kept
-from shared.core.cluster.node import Node, holding_order
-from shared.core.draining.cordon import untainted
+from shared.core.cluster.node import Node, holding_order, read_annotation
+from shared.core.draining.cordon import untainted, wanted_by_person
+from shared.core.draining.next_step import must_stop
+from shared.core.healing.breakers import breaker_over
 from shared.core.outcomes import Halt
+from shared.core.placement.demand import is_waiting
+from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin, outcome_of, result_of
-from shared.core.records.state import Claim
+from shared.core.records.state import Claim, ClusterState
+from shared.core.rules.upgrades import waits_long, watchdog_of
 from shared.errors import Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import read_cluster
-from shared.store.drain_record import LeasedRecord, StepTime, check_node
-from shared.store.drain_result import report_result
+from shared.store.drain_record import LeasedRecord, StepTime, check_node, report_result
+
+
+@dataclass(frozen=True)
+class ReleaseContext:
+    """What a release finds when it looks: the node, the claim that stands on it, the drain's record."""
+
+    session: DrainSession
+    node: Node | None
+    claim: Claim | None
+    record: DrainRecord | None
+    """As the release has seized it, once; None where there is none."""
+    policy: Policy | None
+    """Only read where a stop has to be looked for again; None also when it is missing or invalid."""
+    state: ClusterState
+    now: datetime
+
+    @property
+    def order_id(self) -> str:
+        return self.session.order.order_id
+
+    @property
+    def phase(self) -> DrainPhase | None:
+        """How far the drain is by its record; None without one."""
+        return self.record.phase if self.record else None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the node shows that this very order took it: by our taint, or by our annotation where it is gone."""
+        return self.node is not None and holding_order(self.node) == self.order_id
+
+
+def _always(context: ReleaseContext) -> bool:
+    del context
+    return True
+
+
+def _orphaned(context: ReleaseContext) -> bool:
+    """No living drain stands behind the taint or the claim."""
+    if context.claim is None or context.claim.order_id != context.order_id:
+        return True
+    return context.phase in {None, DrainPhase.SETTLED}
+
+
+def _still_stopped(context: ReleaseContext) -> bool:
+    if context.claim is None:
+        return False
+    return bool(must_stop(context.policy, context.claim.pool, paused=context.state.paused))
+
+
+def _still_overruled(context: ReleaseContext) -> bool:
+    """A person took the taint or the cordon off, and it was not the autoscaler that cleared it."""
+    node = context.node
+    if node is None:
+        return True
+    note = read_annotation(node)
+    since = context.claim.since if context.claim else note.since if note else None
+    if context.record is not None:
+        since = context.record.cordon_set_at or since
+    begun = None if node.unschedulable else begun_at(context.session, node)
+    return wanted_by_person(node, context.order_id, begun, since)
+
+
+def _still_wanted(context: ReleaseContext) -> bool:
+    """Some pod still waits for a place."""
+    return context.claim is not None and any(map(is_waiting, context.session.ports.cluster.unbound_pods()))
+
+
+def _still_broken(context: ReleaseContext) -> bool:
+    """Some pod still waits, or the pool's breaker stands open over a drain that has not emptied its node."""
+    if context.claim is None:
+        return False
+    if breaker_over(context.claim, context.state, context.now) is None:
+        return _still_wanted(context)
+    return context.phase is not DrainPhase.DRAINED
+
+
+def _still_demanded(context: ReleaseContext) -> bool:
+    """Some pod still waits, for long where an upgrade may be emptying the node, and nobody else works on it."""
+    if context.claim is None or _is_others(context.node):
+        return False
+    waiting = filter(is_waiting, context.session.ports.cluster.unbound_pods())
+    order = context.session.order
+    if order.not_before is not None:  # for a pod that preempts: others were there before, and stay
+        return any(pod.key == order.pod for pod in waiting)
+    return any(map(partial(waits_long, now=context.now), waiting) if _in_upgrade(context) else waiting)
+
+
+def _still_lacking(context: ReleaseContext) -> bool:
+    """Some buffer has fewer chunks with room than it is to have, or does not say, and nobody else empties the node."""
+    held = context.session.ports.cluster.buffers().held
+    lacking = any(each.ready is None or each.ready < each.replicas for each in held)
+    return context.claim is not None and lacking and not _is_others(context.node) and not _in_upgrade(context)
+
+
+def _is_others(node: Node | None) -> bool:
+    """Whether others are seen to work on the node by now: to give it back would bring no room."""
+    return node is not None and bool(node.lifecycle or node.outside)
+
+
+def _in_upgrade(context: ReleaseContext) -> bool:
+    return context.node is not None and in_upgrade(context.session, context.node)
+
+
+def _still_overdue(context: ReleaseContext) -> bool:
+    """Drained, and the autoscaler has had its time."""
+    if context.claim is None or context.node is None:
+        return False
+    record = context.record
+    if record is None or record.phase is not DrainPhase.DRAINED or record.drained_at is None:
+        return False
+    return context.now - record.drained_at >= watchdog_of(context.claim.settings, in_upgrade=_in_upgrade(context))
+
+
+def reason_found(context: ReleaseContext, why: Halt) -> Halt:
+    """Return why the node is given back in truth: what is left of an orphan tells whether a person took it back.
+
+    The cordon, the taint and the annotation are written and undone in one patch: a part of them is somebody's work.
+    """
+    if why is Halt.ORPHAN and context.is_held and _still_overruled(context):
+        return Halt.OVERRULED
+    return why
+
+
+STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext], bool]]] = {
+    **dict.fromkeys(Halt, _always),
+    Halt.ORPHAN: _orphaned,
+    Halt.PAUSED: _still_stopped,
+    Halt.OVERRULED: _still_overruled,
+    Halt.DEMAND: _still_demanded,
+    Halt.BUFFER: _still_lacking,
+    Halt.BREAKER: _still_broken,
+    Halt.WATCHDOG: _still_overdue,
+}
+"""How each finding of the planner is repeated on fresh reads."""
 
 
 def release(ports: Ports, order: Order, seconds: float) -> None:

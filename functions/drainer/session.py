@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 from shared.core.cluster.node import Node
-from shared.core.draining.drain_stats import log_fields, stats_of
+from shared.core.draining.steps import log_fields, stats_of
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order

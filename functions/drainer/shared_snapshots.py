@@ -28,9 +28,8 @@ from shared.readings import (
     StorageReading,
     WholeSnapshot,
 )
-from shared.store.advisory import warn_of_unread
 from shared.store.compare_and_set import read_cluster
-from shared.store.snapshots import snapshot_of
+from shared.store.snapshots import snapshot_of, warn_of_unread
 
 WHOLE_FOR: Final = timedelta(seconds=20)
 """How old a whole picture may be that another order has read."""

@@ -13,11 +13,9 @@ from functions.drainer.observe import Observer
 from functions.drainer.other_drains import with_others
 from functions.drainer.session import ActionResult, DrainSession, NodeAction
 from functions.drainer.surge import restart
-from shared.answers import Eviction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.draining.completion import grace_seconds
-from shared.core.draining.drain_stats import held_by_budget
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation
 from shared.core.draining.replacements import with_baselines
@@ -33,10 +31,12 @@ from shared.core.draining.steps import (
     Restart,
     Settle,
     Step,
+    held_by_budget,
 )
 from shared.core.records.drain_record import ASKED, DrainPhase, PodProgress
 from shared.core.records.orders import continuation
 from shared.errors import Gone, Retryable, Stale, Terminal
+from shared.port_types import Eviction
 
 LOOK_AGAIN: Final = timedelta(seconds=2)
 """After a failed read of what stands."""

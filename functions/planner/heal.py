@@ -10,18 +10,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.draining.drain_stats import log_fields, stats_of
+from shared.core.draining.steps import log_fields, stats_of
 from shared.core.healing.healing_input import Repair, RepairKind
 from shared.core.outcomes import Outcome
 from shared.core.records.claims import settle_gone
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import DrainResult, Order, OrderKind, Origin, continuation
-from shared.documents import drain_key
 from shared.errors import Gone, Retryable, Stale
+from shared.port_types import drain_key
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster
-from shared.store.drain_record import LeasedRecord
-from shared.store.drain_result import report_result
+from shared.store.drain_record import LeasedRecord, report_result
 
 RELEASE_WITHIN: Final = timedelta(minutes=10)
 

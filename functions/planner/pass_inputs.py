@@ -8,19 +8,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.answers import PoolsReading
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.repairs import hanging, in_turn
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState, PoolMarks
-from shared.documents import drain_key
 from shared.errors import Unreadable
+from shared.port_types import PoolsReading, drain_key
 from shared.ports import Log, Ports
 from shared.settings import Settings
-from shared.store.advisory import deletion_begun_at, read_optional, warn_of_unread
 from shared.store.compare_and_set import read_cluster
-from shared.store.snapshots import snapshot_of
+from shared.store.snapshots import deletion_begun_at, read_optional, snapshot_of, warn_of_unread
 
 
 @dataclass(frozen=True)

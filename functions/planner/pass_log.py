@@ -1,22 +1,166 @@
-"""What a pass logs: one line for the run, the cluster and each pool, and one for each node whose verdict changed.
-
-"Why did, or didn't, node X go?" is one query on `labels.node`. Unchanged verdicts are left out unless
-EBB_DECISION_LOG=all: an instance remembers the last verdicts only to save log lines, never to decide. What the
-numbers mean is `planning.metrics`'; how they are written is `log_lines`'.
-"""
+"""The log lines of a pass: one for each node, pool and order."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
-from functions.planner import log_lines
-from functions.planner.log_lines import PassReport
+from functions.planner.steer import Steered
+from shared.core.cluster.resources import Resources
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.metrics import cluster_metrics, missed_savings, node_metrics, pool_metrics
-from shared.core.planning.plan import NodeDecision, Plan
-from shared.core.planning.prices import Prices
+from shared.core.planning.metrics import (
+    ClusterMetrics,
+    MissedSaving,
+    NodeMetrics,
+    cluster_metrics,
+    missed_savings,
+    node_metrics,
+    pool_metrics,
+)
+from shared.core.planning.plan import NodeDecision, Plan, Verdict
+from shared.core.planning.prices import MICRO, Prices, per_month
+from shared.core.reasons import Blocker
 from shared.core.records.state import ClusterState
+from shared.port_types import Traffic
 from shared.ports import Log
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What happened besides the plan."""
+
+    run_id: str
+    published: tuple[str, ...]
+    healed: int
+    not_healed: int
+    """Findings whose repair failed; the next pass finds them again."""
+    seconds: float
+    traffic: Traffic
+    """What the pass asked of the Kubernetes API."""
+    steered: Steered
+
+
+def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
+    """Return what the function answers; the run's line says the same."""
+    return {
+        "run_id": report.run_id,
+        "verdicts": plan.counts(),
+        "orders": list(report.published),
+        "would_order": [order.node for order in plan.orders] if plan.dry_run else [],
+        "healed": report.healed,
+        "not_healed": report.not_healed,
+        "dry_run": plan.dry_run,
+        "policy_hash": plan.policy_hash,
+        "at_rest": None if plan.at_rest is None else len(plan.at_rest.nodes),
+        "costs_written": report.steered.written,
+        "costs_taken_back": report.steered.taken_back,
+        "search_braked": plan.at_rest is not None and plan.at_rest.braked,
+        "saving_per_month": dollars(per_month(plan.saving)),
+        "duration_ms": round(report.seconds * 1000),
+        "api_calls": report.traffic.calls,
+        "api_bytes": report.traffic.bytes,
+    }
+
+
+def sentence(plan: Plan, report: PassReport) -> str:
+    counts = plan.counts()
+    orders = f"{len(plan.orders)} would be ordered (dry run)" if plan.dry_run else f"{len(report.published)} ordered"
+    return (
+        f"{len(plan.decisions)} nodes: {orders}, {counts[Verdict.IN_FLIGHT.value]} in flight, "
+        f"{counts[Verdict.WAITING.value]} waiting, {counts[Verdict.KEEP.value]} kept; {_healing(report)}."
+    )
+
+
+def _healing(report: PassReport) -> str:
+    return f"{report.healed} healed" + (f", {report.not_healed} not" if report.not_healed else "")
+
+
+def pool_state(metrics: NodeMetrics) -> dict[str, Any]:
+    return {
+        "nodes": metrics.nodes,
+        "ready_nodes": metrics.ready_nodes,
+        "non_tainted_nodes": metrics.non_tainted_nodes,
+        "unschedulable_nodes": metrics.unschedulable_nodes,
+        "underutilized": metrics.underutilized,
+        "marked": metrics.marked,
+        "in_flight": metrics.in_flight,
+        "pods": metrics.pods,
+        **_sizes(metrics.allocatable, metrics.requested),
+        "cpu_ratio": number(metrics.cpu_ratio),
+        "memory_ratio": number(metrics.memory_ratio),
+        "excess_nodes": number(metrics.excess),
+        "cost_per_hour": dollars(metrics.cost),
+        "saving_per_hour": dollars(metrics.saving),
+    }
+
+
+def missed_saving(missed: MissedSaving) -> dict[str, Any]:
+    return {"pool": missed.pool, "reason": missed.reason, "nodes": missed.nodes, "per_hour": dollars(missed.per_hour)}
+
+
+def missed_sentence(missed: MissedSaving) -> str:
+    return f"Pool {missed.pool or '(none)'}: {missed.nodes} under-used nodes stay ({missed.reason})."
+
+
+def cluster_state(metrics: NodeMetrics, cluster: ClusterMetrics) -> dict[str, Any]:
+    return {
+        **pool_state(metrics),
+        "unschedulable_pods": cluster.unschedulable_pods,
+        "oldest_mark_seconds": round(cluster.oldest_mark.total_seconds()),
+        "kept": {group.value: count for group, count in cluster.kept.items()},
+        "claims": cluster.claims,
+        "overdue_claims": cluster.overdue_claims,
+        "open_breakers": cluster.open_breakers,
+        "backing_off": cluster.backing_off,
+        "reclaimed_nodes": cluster.reclaimed_nodes,
+        "reclaimed_cost_per_hour": dollars(cluster.reclaimed_cost),
+        "reclaimed_node_hours": round(cluster.reclaimed_nodes * cluster.hours, 6),
+        "reclaimed_dollars": round(cluster.reclaimed_cost * cluster.hours / MICRO, 6),
+    }
+
+
+def node_decision(decision: NodeDecision) -> dict[str, Any]:
+    return {
+        "node": decision.name,
+        "pool": decision.pool,
+        "verdict": decision.verdict.value,
+        "reason": decision.reason,
+        "blockers": [_blocker(each) for each in decision.blockers],
+        **_sizes(decision.allocatable, decision.requested),
+        "cpu_ratio": number(decision.cpu_ratio),
+        "memory_ratio": number(decision.memory_ratio),
+        "score": number(decision.score),
+        "marked_since": decision.marked_since,
+        "removable_at": decision.removable_at,
+    }
+
+
+def _blocker(blocker: Blocker) -> dict[str, str]:
+    theirs = blocker.reason.message_id
+    told = {"reason": blocker.reason.value, "object": blocker.object, "detail": blocker.detail}
+    return {**told, "message_id": theirs} if theirs else told
+
+
+def reasons(decision: NodeDecision) -> str:
+    sentences = " ".join(blocker.sentence for blocker in decision.blockers)
+    return f"{decision.name}: {decision.verdict.value}. {sentences}".strip()
+
+
+def _sizes(allocatable: Resources, requested: Resources) -> dict[str, Any]:
+    return {
+        "allocatable_cpu": allocatable.cpu / 1000,
+        "allocatable_memory": allocatable.memory,
+        "requested_cpu": requested.cpu / 1000,
+        "requested_memory": requested.memory,
+    }
+
+
+def number(value: Fraction | None) -> float | None:
+    return None if value is None else round(float(value), 9)
+
+
+def dollars(micro: int) -> float:
+    return round(micro / MICRO, 4)
 
 
 @dataclass(frozen=True)
@@ -44,21 +188,21 @@ class PassLog:
         plan, snapshot = outcome.plan, outcome.snapshot
         whole = node_metrics(plan, snapshot, outcome.prices)
         cluster = cluster_metrics(plan, snapshot, outcome.state, outcome.now, outcome.interval)
-        log.event("cluster_state", "The cluster as this pass saw it.", **log_lines.cluster_state(whole, cluster))
+        log.event("cluster_state", "The cluster as this pass saw it.", **cluster_state(whole, cluster))
         for pool in snapshot.nodes_by_pool:
             own = pool_metrics(plan, snapshot, outcome.prices, pool)
             message = f"Pool {pool or '(none)'}: {own.nodes} nodes."
-            log.event("pool_state", message, pool=pool, **log_lines.pool_state(own))
+            log.event("pool_state", message, pool=pool, **pool_state(own))
         for missed in missed_savings(plan):
-            log.event("missed_saving", log_lines.missed_sentence(missed), **log_lines.missed_saving(missed))
+            log.event("missed_saving", missed_sentence(missed), **missed_saving(missed))
         for decision in plan.decisions:
             self._write_decision(log, decision)
         self._last = {each.uid: (each.verdict.value, each.reason) for each in plan.decisions}
-        summary = log_lines.summary(plan, report)
-        log.event("run_summary", log_lines.sentence(plan, report), result="completed", **summary)
-        return summary
+        result = summary(plan, report)
+        log.event("run_summary", sentence(plan, report), result="completed", **result)
+        return result
 
     def _write_decision(self, log: Log, decision: NodeDecision) -> None:
         unchanged = self._last.get(decision.uid) == (decision.verdict.value, decision.reason)
         severity = "DEBUG" if unchanged and not self._everything else "INFO"
-        log.event("node_decision", log_lines.reasons(decision), severity=severity, **log_lines.node_decision(decision))
+        log.event("node_decision", reasons(decision), severity=severity, **node_decision(decision))

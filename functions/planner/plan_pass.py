@@ -1,8 +1,6 @@
-"""One pass: heal, take a picture, plan, save the marks, publish the orders. Publishing comes last.
+"""READ FIRST here. One pass: reads, repairs, plans, publishes, and warns of settings."""
 
-A crash between saving and publishing loses one pass and nothing else. No rule lives here.
-"""
-
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
@@ -11,14 +9,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from functions.planner.advise import advise
 from functions.planner.heal import Healed, heal
-from functions.planner.log_lines import PassReport
 from functions.planner.pass_inputs import PassInputs, begun_deletions, read_inputs, scale_ups
-from functions.planner.pass_log import PassLog, PassOutcome
+from functions.planner.pass_log import PassLog, PassOutcome, PassReport
 from functions.planner.publish import publish
 from functions.planner.steer import Steered, steer
-from shared.answers import PoolsReading
 from shared.collector import no_search_for_cycles
 from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
@@ -27,15 +22,42 @@ from shared.core.planning.marks import NO_MARKS, changed_pools
 from shared.core.planning.plan import Plan
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
+from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
 from shared.core.policy import Policy
+from shared.core.policy.warnings import warnings
 from shared.core.records.claims import as_planned, settle_gone, still_saved, with_breakers, without_past, without_void
 from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks
+from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
-from shared.documents import pool_key
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
-from shared.ports import Ports
+from shared.port_types import PoolsReading, pool_key
+from shared.ports import Log, Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import change_cluster
+
+
+def advise(ports: Ports, inputs: PassInputs) -> Advised | None:
+    """Log a line for each oddity, and return what is to be remembered; None where nothing is to be said now."""
+    policy, now = inputs.policy, inputs.now
+    if not policy or not is_advice_due(inputs.state.advised, policy.hash, now):
+        return None
+    in_earnest = dataclasses.replace(
+        policy, dry_run=False
+    )  # a dry run is meant, and each pass says it: would_order, run_summary
+    unknown, hardly_meant = unknown_pools(policy, inputs.snapshot), warnings(in_earnest)
+    for pool, sentence in unknown.items():
+        _warn(ports.log, sentence, pool=pool, reason="unknown_pool")
+    for sentence in hardly_meant:
+        _warn(ports.log, sentence, reason="hardly_meant")
+    unread = unread_costs(inputs.snapshot)
+    for sentence in unread:
+        _warn(ports.log, sentence, reason="unread_cost")
+    return Advised(policy.hash, now) if unknown or hardly_meant or unread else None
+
+
+def _warn(log: Log, sentence: str, **labels: str) -> None:
+    log.event("policy_warning", sentence, severity="WARNING", **labels)
+
 
 BRAKE: Final = 0.5
 """The share of the planner's lease after which the search for the plan at rest ends with what it has."""

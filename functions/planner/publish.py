@@ -7,8 +7,8 @@ count (`records.published`). No rule lives here.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from functions.planner.log_lines import dollars
 from functions.planner.pass_inputs import PassInputs
+from functions.planner.pass_log import dollars
 from shared.core.draining.admission import claim_to_be
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.policy import Policy

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from functions.planner.plan_pass import PlannerDeps, run_pass
 from shared.core.records.state import ClusterState, Lease, Run
-from shared.documents import run_key
 from shared.errors import EbbError, Stale
+from shared.port_types import run_key
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster
 

@@ -1,7 +1,4 @@
-"""`python -m infra.local up`: starts a scenario, prints one JSON line with the addresses, runs until SIGTERM.
-
-`python -m infra.local alone`: prints one JSON line with what the scenario's autoscaler reaches when nobody else acts.
-"""
+"""`python -m infra.local`: the simulated GKE on loopback, or a scenario with the autoscaler alone."""
 
 import argparse
 import json
@@ -13,14 +10,67 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from infra.local.autoscaler_alone import alone
-from infra.local.broker.queue import Subscription
-from infra.local.broker.ticks import TickJob
+from infra.local.autoscaler import Autoscaler
+from infra.local.broker import Subscription, TickJob
+from infra.local.clocks import ManualClock
 from infra.local.scenario.reading import Scenario, ScenarioError, load
 from infra.local.servers.servers import ServerPorts, SimulatedGkeServers
 from infra.local.simulated_gke import SimulatedGke
+from infra.local.whole_world import World
+
+DAY = 86_400.0
+_STEP = 1.0
+_STILL = ("nodes", "pods")
+
+
+@dataclass(frozen=True)
+class RestingCluster:
+    """What is left when nothing more goes; `is_rest` is False if that took too long.
+
+    `gate` is the share of CPU and memory asked for above which no node was looked at.
+    """
+
+    nodes: tuple[str, ...]
+    removed: tuple[str, ...]
+    evictions: int
+    seconds: float
+    is_rest: bool
+    gate: float
+
+
+def alone(scenario: Scenario, most: float = DAY) -> RestingCluster:
+    """Build the scenario and leave it to its autoscaler."""
+    clock = ManualClock()
+    cloud = SimulatedGke(scenario, clock)
+    cloud.world.settle()
+    return until_rest(cloud.world, cloud.autoscaler(), clock, most)
+
+
+def until_rest(world: World, autoscaler: Autoscaler, clock: ManualClock, most: float = DAY) -> RestingCluster:
+    """Let time pass until the autoscaler wants nothing and nothing has changed while it looked at every node again."""
+    begun, before = clock.now(), _names(world)
+    seen, since = -1, begun
+    while not (is_rest := autoscaler.is_idle() and clock.now() - since > autoscaler.looks_again_after):
+        if clock.now() - begun >= most:
+            break
+        world.step()
+        autoscaler.step()
+        if world.store.version(*_STILL) != seen:
+            seen, since = world.store.version(*_STILL), clock.now()
+        clock.advance(_STEP)
+    left = _names(world)
+    removed = tuple(name for name in before if name not in left)
+    return RestingCluster(
+        left, removed, len(world.record.of("eviction")), clock.now() - begun, is_rest, autoscaler.gate
+    )
+
+
+def _names(world: World) -> tuple[str, ...]:
+    return tuple(node["metadata"]["name"] for node in world.store.all("nodes"))
+
 
 _LOOK_SECONDS = 0.5
 DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 from infra.local.clocks import TimeSource
 from infra.local.machine_types import MachinePool
-from infra.local.scaling.buffers import buffers, chunks
 from infra.local.scaling.client import ApiTransport, Client
-from infra.local.scaling.compute_classes import class_rules
+from infra.local.scaling.custom_objects import buffers, chunks, class_rules
 from infra.local.scaling.scale_down import ScaleDown
 from infra.local.scaling.scale_up import ScaleUp
 from infra.local.scaling.settings import BALANCED, AutoscalerSettings

@@ -1,7 +1,4 @@
-"""A request and its answer, apart from any server: what every HTTP service of the simulated GKE speaks.
-
-A `Handler` can be called in one process without a socket; `infra.local.servers.http_server` puts WSGI around it.
-"""
+"""HTTP messages of the simulated servers, and Kubernetes Status objects for their failures."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -51,3 +48,82 @@ def google_error(status: int, reason: str, message: str) -> HttpAnswer:
     error: Json = {"code": status, "message": message, "status": reason}
     error["errors"] = [{"message": message, "domain": "global", "reason": reason}]
     return answer_json(status, {"error": error})
+
+
+class RefusedError(Exception):
+    """A request that is answered with a failure Status. `retry_after` is in seconds; 0 sends no header."""
+
+    def __init__(self, code: int, reason: str, message: str, details: Json | None = None, retry_after: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.details = {**(details or {}), **({"retryAfterSeconds": retry_after} if retry_after else {})}
+        self.retry_after = retry_after
+
+    def answer(self) -> HttpAnswer:
+        headers = {"Retry-After": str(self.retry_after)} if self.retry_after else {}
+        body: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+        body |= {"message": str(self), "reason": self.reason, "code": self.code}
+        if self.details:
+            body["details"] = self.details
+        return answer_json(self.code, body, headers)
+
+
+def success() -> Json:
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+
+
+def not_found(plural: str, name: str) -> RefusedError:
+    return RefusedError(404, "NotFound", f'{plural} "{name}" not found', {"name": name, "kind": plural})
+
+
+def no_such_path(path: str) -> RefusedError:
+    return RefusedError(404, "NotFound", f"the server could not find the requested resource: {path}")
+
+
+def conflict(plural: str, name: str, why: str) -> RefusedError:
+    message = f'Operation cannot be fulfilled on {plural} "{name}": {why}'
+    return RefusedError(409, "Conflict", message, {"name": name, "kind": plural})
+
+
+def stale(plural: str, name: str) -> RefusedError:
+    why = "the object has been modified; please apply your changes to the latest version and try again"
+    return conflict(plural, name, why)
+
+
+def exists(plural: str, name: str) -> RefusedError:
+    return RefusedError(409, "AlreadyExists", f'{plural} "{name}" already exists', {"name": name, "kind": plural})
+
+
+def bad_request(message: str) -> RefusedError:
+    return RefusedError(400, "BadRequest", message)
+
+
+def unauthorized() -> RefusedError:
+    return RefusedError(401, "Unauthorized", "Unauthorized")
+
+
+def expired() -> RefusedError:
+    message = (
+        "The provided continue parameter is too old to display a consistent list result. "
+        "You must start a new list without the continue parameter."
+    )
+    return RefusedError(410, "Expired", message)
+
+
+def forbidden(plural: str, name: str, why: str) -> RefusedError:
+    message = f'{plural} "{name}" is forbidden: {why}'
+    return RefusedError(403, "Forbidden", message, {"name": name, "kind": plural})
+
+
+def namespace_terminating(plural: str, name: str, namespace: str) -> RefusedError:
+    message = f'{plural} "{name}" is forbidden: unable to create new content in namespace {namespace} '
+    message += "because it is being terminated"
+    cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
+    details = {"name": name, "kind": plural, "causes": [{**cause, "field": "metadata.namespace"}]}
+    return RefusedError(403, "Forbidden", message, details)
+
+
+def unsupported_media(sent: str) -> RefusedError:
+    message = f"the body of the request was in an unknown format ({sent}); accepted: merge, strategic merge, json patch"
+    return RefusedError(415, "UnsupportedMediaType", message)

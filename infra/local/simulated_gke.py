@@ -5,8 +5,7 @@ Nothing here runs by itself: whoever holds it steps the world, the autoscaler, t
 
 from infra.local.api.server import KubeApi
 from infra.local.autoscaler import Autoscaler
-from infra.local.broker.queue import Broker
-from infra.local.broker.ticks import TickJob
+from infra.local.broker import Broker, TickJob
 from infra.local.bucket import Bucket
 from infra.local.clocks import TimeSource
 from infra.local.gke_api import GkeApi, ServedCluster

@@ -2,12 +2,11 @@
 
 import sys
 
-from infra.monitoring import pages
-from infra.monitoring.files import files
+from infra.monitoring.files import files, write
 
 if __name__ == "__main__":
     for path, text in files().items():
         path.write_text(text, encoding="utf-8")
         sys.stdout.write(f"{path.name} is up to date\n")
-    pages.write()
+    write()
     sys.stdout.write("operations.md is up to date\n")

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from infra.monitoring.fields import GAUGES, GENERATION, POLICY_HASH, SIZES, TOOK
-from infra.monitoring.table import Event, Field, Type
+from infra.monitoring.table import GAUGES, GENERATION, POLICY_HASH, SIZES, TOOK, Event, Field, Type
 
 _DRAIN: Final = ("order_id", "node")
 _DRAINER: Final = (GENERATION, POLICY_HASH)

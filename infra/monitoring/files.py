@@ -1,7 +1,4 @@
-"""The files that are written whole, as text: what Terraform reads, and the page of events.
-
-`${…}` in them are filled in by templatefile; nothing else may look so.
-"""
+"""The files that are written from the tables: metrics, alerts, dashboard, events page and runbook."""
 
 import json
 from dataclasses import asdict
@@ -10,14 +7,54 @@ from typing import Any, Final
 
 import yaml
 
-from infra.monitoring.alerts import ALERTS, Alert
-from infra.monitoring.conditions import Condition
+from infra.monitoring.alerts import ALERTS, Alert, Condition
 from infra.monitoring.dashboard import dashboard
 from infra.monitoring.metrics import METRICS
-from infra.monitoring.query import text
+from infra.monitoring.query import QUERIES, Query, paragraph, text
 from infra.monitoring.reference import reference
-from infra.monitoring.runbook import section
 from infra.monitoring.table import Kind, Metric
+
+_WORDS: Final = {
+    "${cluster}": "CLUSTER",
+    "${name}": "NAME",
+    "${missed_passes}": "three",
+    "${dead_letters_subscription}": "NAME-dead-letters",
+}
+"""What the tokens read like where Terraform has not filled them in."""
+_RUNBOOK_OPENING: Final = """\
+This part is written by `make monitoring` from the tables in `infra/monitoring`. Each alert carries its own section.
+`CLUSTER` is `projects/P/locations/L/clusters/C`, `NAME` is Terraform's output `name`.
+
+Three things to know first. Ebb gives back what it holds by itself. `ebb pause --reason TEXT` stops new drains and gives
+running ones back at once. `ebb release all` frees every node, also when nothing else works.
+"""
+
+
+def section(alert: Alert) -> str:
+    """Return what an alert says: its meaning, where to look, what to do."""
+    looks, does = (_bullets(rows) for rows in (alert.look, alert.do))
+    return f"**What it means.** {alert.means}\n\n**Look at**\n\n{looks}\n\n**Do**\n\n{does}\n"
+
+
+def runbook() -> str:
+    alerts = "\n".join(f"#### Ebb: {alert.title}\n\n{section(alert)}" for alert in ALERTS)
+    queries = "\n".join(map(_query, QUERIES))
+    return f"{_RUNBOOK_OPENING}\n### Queries for Cloud Logging\n\n{queries}\n### Alerts\n\n{_spelled(alerts)}"
+
+
+def _query(query: Query) -> str:
+    return f"#### {query.question}\n\n{query.hint}\n\n```\n{_spelled(paragraph(query.terms))}\n```\n"
+
+
+def _bullets(rows: tuple[str, ...]) -> str:
+    return "\n".join(f"- {row}" for row in rows)
+
+
+def _spelled(text: str) -> str:
+    for token, word in _WORDS.items():
+        text = text.replace(token, word)
+    return text
+
 
 INFRA: Final = Path(__file__).parents[1]
 DOCS: Final = INFRA.parent / "docs"
@@ -73,3 +110,19 @@ def _condition(condition: Condition) -> dict[str, Any]:
 
 def _yaml(value: dict[str, Any]) -> str:
     return _OPENING + yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
+
+
+OPERATIONS: Final = DOCS / "operations.md"
+START: Final = "<!-- runbook -->\n"
+END: Final = "<!-- /runbook -->"
+
+
+def written(text: str) -> str:
+    """Return the page with the runbook in it."""
+    before, _, rest = text.partition(START)
+    return before + START + runbook() + END + rest.partition(END)[2]
+
+
+def write() -> None:
+    """Bring the page up to date."""
+    OPERATIONS.write_text(written(OPERATIONS.read_text(encoding="utf-8")), encoding="utf-8")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from shared.adapters.google_failures import Service
-from shared.answers import PoolsReading
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.errors import BadSettings, Retryable, Terminal
+from shared.port_types import PoolsReading
 
 READ_SECONDS: Final = 20.0
 _GKE: Final = Service(

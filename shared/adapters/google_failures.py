@@ -1,8 +1,4 @@
-"""What Google's clients raise, in the words of `shared.errors`, and how long and how often they try.
-
-One table serves every service. The clients' exceptions are imported only when a call is made (cold start).
-Must not decide what follows.
-"""
+"""Failures of Google's clients as Ebb's own errors, their retries, and the identity of the process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,3 +93,23 @@ def call_options(call_seconds: float) -> dict[str, Any]:
 
     passing = if_exception_type(ServiceUnavailable, TooManyRequests)
     return {"timeout": call_seconds, "retry": Retry(passing, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)}
+
+
+_SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
+_IDENTITY: Final = Service("The identity", "Run `gcloud auth application-default login`.")
+
+
+def who() -> str:
+    """Return the identity's e-mail address, or what is known of it.
+
+    Raises:
+        Terminal: there is none. Retryable: it could not be refreshed.
+    """
+    import google.auth
+    from google.auth.transport.requests import Request
+
+    with _IDENTITY.naming_failures():
+        credentials, _ = google.auth.default(scopes=[_SCOPE])
+        credentials.refresh(Request())  # type: ignore[no-untyped-call]  # google-auth types a part of itself
+    known = (getattr(credentials, name, "") for name in ("service_account_email", "signer_email", "account"))
+    return next((str(each) for each in known if each), "a person (application-default credentials)")

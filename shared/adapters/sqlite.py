@@ -15,8 +15,8 @@ from uuid import uuid4
 import msgspec
 
 from shared.adapters.clock import system_time
-from shared.documents import DocumentKey, StoredDocument
 from shared.errors import Retryable, Stale, Terminal, Unreadable
+from shared.port_types import DocumentKey, StoredDocument
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from shared.core.records.state import ClusterState
-from shared.documents import CLUSTER_KEY
 from shared.errors import Retryable, Stale
+from shared.port_types import CLUSTER_KEY
 from shared.ports import Clock, State
 
 TRIES: Final = 12

@@ -1,9 +1,6 @@
-"""The drain's record as this step holds it: opened under a lease, written with its version, so fenced.
+"""The drain's record under a lease, and the one result of a drain."""
 
-Whoever overtakes us changes the version; our next write then fails with Stale and the step ends. Must not
-decide anything about the drain.
-"""
-
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -12,11 +9,11 @@ from msgspec.structs import replace
 from shared.core.outcomes import Outcome
 from shared.core.reasons import Reason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.orders import Order
+from shared.core.records.orders import DrainResult, Order
 from shared.core.records.state import Lease
-from shared.documents import drain_key
 from shared.errors import Retryable, Unreadable
-from shared.ports import Clock, State
+from shared.port_types import drain_key
+from shared.ports import Clock, OrderBus, State
 
 LEASE: Final = timedelta(seconds=30)
 RENEW_BEFORE: Final = timedelta(seconds=20)
@@ -170,3 +167,12 @@ def check_node(record: DrainRecord, order: Order) -> None:
     uids = {record.node_uid, order.node_uid} - {""}
     if record.order.node != order.node or len(uids) > 1:
         raise OtherNode(record)
+
+
+LogResult = Callable[..., None]
+
+
+def report_result(log_event: LogResult, orders: OrderBus, result: DrainResult, message: str, **fields: object) -> None:
+    """Log the end of a drain, and report it on the results topic; `fields` are for the log alone."""
+    log_event("drain_result", message, outcome=result.outcome.value, reason=result.why, detail=result.detail, **fields)
+    orders.report(result)

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from shared.adapters.kubernetes import pod_wire
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster.pod import Pod
 
@@ -53,7 +53,7 @@ def api_pod(
 
 def read(pod: dict[str, Any], folder: PodFolder | None = None) -> Pod:
     """Read one pod as the adapters do."""
-    return (folder or PodFolder()).fold(msgspec.json.decode(msgspec.json.encode(pod), type=pod_wire.Pod))
+    return (folder or PodFolder()).fold(msgspec.json.decode(msgspec.json.encode(pod), type=wire.Pod))
 
 
 def node_affinity(*terms: dict[str, Any]) -> dict[str, Any]:

@@ -12,10 +12,10 @@ import pytest
 from functions.cli.dumps.anonymize.objects import compute_class
 from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
 from functions.cli.dumps.contents import DumpContents
-from shared.adapters.kubernetes import buffer_wire
+from shared.adapters.kubernetes import buffer_objects
+from shared.adapters.kubernetes.buffer_objects import autoscaling_policy
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.compute_classes import autoscaling_policy
 from shared.core.cluster.autoscaling import NO_CLASSES, AutoscalingPolicy, ComputeClasses
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import NO_GROUP, Say, Script, scripted, status
@@ -34,7 +34,7 @@ def of_class(name: str, said: Any) -> dict[str, Any]:
 
 def read(said: Any) -> AutoscalingPolicy:
     text = json.dumps(of_class("web", said)).encode()
-    return autoscaling_policy(msgspec.json.decode(text, type=buffer_wire.ComputeClass))
+    return autoscaling_policy(msgspec.json.decode(text, type=buffer_objects.ComputeClass))
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.documents import cluster_key, escape_id, from_document, path, to_document, unescape_id
+from shared.adapters.firestore import cluster_key, escape_id, from_document, path, to_document, unescape_id
 from shared.core.policy import PodRules
 from shared.core.records.drain_record import DrainRecord, Objection, PodProgress
 from shared.core.records.state import ClusterState, Lease, Mark, PoolMarks, Run
-from shared.documents import CLUSTER_KEY, drain_key, pool_key, run_key
 from shared.errors import Unreadable
+from shared.port_types import CLUSTER_KEY, drain_key, pool_key, run_key
 from tests.builders import order
 
 C = "projects/p/locations/l/clusters/c"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from shared.adapters.gke import ClusterDescription, Endpoint, GkeCluster, GkePools, LabelPools
-from shared.answers import PoolsReading
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
+from shared.port_types import PoolsReading
 from tests.adapters.scripted import Say, Script, scripted
 from tests.builders import resources
 

@@ -7,8 +7,8 @@ import pytest
 from shared.adapters.kubernetes.access import Access, from_kubeconfig
 from shared.adapters.kubernetes.client import REPEATS, Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.answers import Traffic
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
+from shared.port_types import Traffic
 from tests.adapters.access import access_to, kubeconfig, no_wait
 from tests.adapters.objects import api_node, api_pod
 from tests.adapters.scripted import GROUPS, LIMITS, Say, Script, scripted, status

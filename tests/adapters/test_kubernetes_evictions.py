@@ -7,8 +7,8 @@ import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.answers import Eviction
 from shared.core.records.drain_record import EvictionAnswer as Answer
+from shared.port_types import Eviction
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.objects import api_pod, read
 from tests.adapters.scripted import Say, Script, scripted, status

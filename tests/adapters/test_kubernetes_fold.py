@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes import fold, pod_wire
+from shared.adapters.kubernetes import fold, wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
@@ -156,10 +156,10 @@ def test_a_pod_is_read_alike_whatever_its_folder_has_read_before(varied: dict[st
 
 
 def test_every_field_that_is_decoded_of_a_pod_is_varied_above_or_its_own() -> None:
-    fields = {part: set(part.__struct_encode_fields__) for part in (pod_wire.PodSpec, pod_wire.PodStatus)}
+    fields = {part: set(part.__struct_encode_fields__) for part in (wire.PodSpec, wire.PodStatus)}
 
-    assert fields[pod_wire.PodSpec] - {"nodeName"} == SPEC.keys()
-    assert fields[pod_wire.PodStatus] - {"startTime"} == STATUS.keys()
+    assert fields[wire.PodSpec] - {"nodeName"} == SPEC.keys()
+    assert fields[wire.PodStatus] - {"startTime"} == STATUS.keys()
 
 
 def test_many_kinds_are_not_all_kept_by_their_words(monkeypatch: pytest.MonkeyPatch) -> None:

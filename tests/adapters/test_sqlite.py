@@ -12,8 +12,8 @@ import pytest
 
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.state import ClusterState, Lease, Run
-from shared.documents import CLUSTER_KEY, run_key
 from shared.errors import Retryable, Stale, Terminal, Unreadable
+from shared.port_types import CLUSTER_KEY, run_key
 from tests.builders import CLUSTER as NAME
 from tests.builders import NOW
 

@@ -10,7 +10,7 @@ import msgspec
 
 from shared.core.policy import Policy
 from shared.core.records.orders import DrainResult, Order, encode
-from shared.documents import DocumentKey, StoredDocument
+from shared.port_types import DocumentKey, StoredDocument
 from tests.fakes import FakeOrderBus, FakePolicySource, FakeState
 
 T = TypeVar("T")

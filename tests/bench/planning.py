@@ -4,13 +4,13 @@ import msgspec
 
 from shared.adapters.kubernetes import translate, wire
 from shared.adapters.prices import load
-from shared.answers import ClusterReading, PoolsReading
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
+from shared.port_types import ClusterReading, PoolsReading
 from shared.store.snapshots import pools_by_label, snapshot_of
 from tests.bench import pages, reading
 from tests.bench.reporting import say, timed

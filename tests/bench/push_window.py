@@ -8,7 +8,7 @@ acknowledges. The broker is the simulated GKE's; the time is virtual, so that th
 from dataclasses import dataclass, field
 from typing import Final
 
-from infra.local.broker.queue import Broker, Push, Subscription
+from infra.local.broker import Broker, Push, Subscription
 from infra.local.clocks import ManualClock
 from tests.bench.reporting import say
 

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from kubernetes.client import ApiClient
 
-from shared.adapters.kubernetes import pod_wire, wire
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster.pod import Pod
 from tests.bench.pages import pod_pages
@@ -17,7 +17,7 @@ from tests.bench.reporting import say
 
 _TIMES: Final = 3
 """How often each side is measured; the median counts, for one run varies by a third."""
-_decoder = msgspec.json.Decoder(wire.Page[pod_wire.Pod])
+_decoder = msgspec.json.Decoder(wire.Page[wire.Pod])
 
 
 def run(*, quick: bool) -> None:

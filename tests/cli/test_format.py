@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli import format as words
+from functions.cli.output import format as words
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.input_readers import cluster_of
-from functions.cli.plan.remembered import IN_REACH
+from functions.cli.input.inputs import IN_REACH
+from functions.cli.input.readers import cluster_of
 from infra.local.scenario.reading import parse
 from infra.local.servers.servers import SimulatedGkeServers
 from tests.adapters.scripted import Say, scripted

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from functions.cli.dumps.kinds import COMMAND
-from functions.cli.gaps import unread
+from functions.cli.input.missing_data import unread
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.returning import VerticalAutoscalers

@@ -9,12 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from functions.cli.dumps.homes import Home
-from functions.cli.inputs import INSTALLED_POLICY, NO_MARKS, NO_POLICY, OTHER_POLICY
-from functions.cli.installed import is_installed
+from functions.cli.input.inputs import IN_REACH, INSTALLED_POLICY, NO_MARKS, NO_POLICY, OTHER_CLUSTER, OTHER_POLICY
+from functions.cli.input.readers import is_installed
 from functions.cli.main import app
-from functions.cli.plan.remembered import IN_REACH, OTHER_CLUSTER
 from shared.core.records.state import ClusterState, Mark, PoolMarks
-from shared.documents import CLUSTER_KEY, pool_key
+from shared.port_types import CLUSTER_KEY, pool_key
 from shared.settings import read_settings
 from shared.wiring import state_of
 from tests.builders import NOW

@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.cli.lines import line_of, lines_of
+from functions.cli.input.files import line_of, lines_of
 from shared.core.policy.values import MOST_POLICY_BYTES
 
 DOCUMENT = b"""dryRun: true

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from functions.cli.format import use_currency
-from functions.cli.inputs import NO_PROFILE, PACKING, Sources, gather
+from functions.cli.input.inputs import MARKED, NO_PROFILE, PACKING, Sources, gather
 from functions.cli.main import app
+from functions.cli.output.format import use_currency
 from functions.cli.plan.compute import BEYOND
-from functions.cli.plan.remembered import MARKED
 from shared.core.cluster.names import PACKING_SCHEDULER
 from tests.cli import dumps
 from tests.cli.running import ROOT, SECONDS, run_ebb, start_ebb

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.markdown_text import code, details, table, text
+from functions.cli.output.documents import code, details, table, text
 from tests.cli.markdown_pages import Page
 
 HOSTILE: Final = (

@@ -1,6 +1,6 @@
 import pytest
 
-from functions.cli.near_names import near
+from functions.cli.errors import near
 
 KNOWN = ("gke-prod-web-pool-1a2b-x7z9", "gke-prod-web-pool-1a2b-q4k2", "shop/cart-5d4f8b-0", "shop/Deployment/cart")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.openmetrics import MONEY, MetricFamily, Sample, distinct, exposition
+from functions.cli.output.documents import MONEY, MetricFamily, Sample, distinct, exposition
 from tests.cli.metric_texts import Parser, openmetrics_of, prometheus_of
 
 COST: Final = MetricFamily("ebb_cost", "What it costs.", ("cluster",), MONEY)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from functions.cli.main import app
-from functions.cli.plain_text import PLAIN, never_break_off, plain
+from functions.cli.output.visible import PLAIN, never_break_off, plain
 from tests.cli import dumps
 from tests.cli.running import ROOT, SECONDS, start_ebb
 

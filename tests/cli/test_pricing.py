@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.format import monthly, use_currency
-from functions.cli.pricing import LISTED, PriceOptions, basis, priced, priced_nodes, unused_discounts
+from functions.cli.input.pricing import LISTED, PriceOptions, basis, priced, priced_nodes, unused_discounts
+from functions.cli.output.format import monthly, use_currency
 from shared.core.planning.prices import Attached
 from shared.errors import BadInput
 from tests.builders import cluster, node

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli.profiles import folder, read_profile, use_profile
+from functions.cli.input.profiles import folder, read_profile, use_profile
 from shared.errors import BadInput
 
 PROD = "projects/p/locations/l/clusters/prod"

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli.reading_bar import BETWEEN, LARGE, ReadingBar, size_of
-from functions.cli.reading_line import PATIENCE
+from functions.cli.output.progress import BETWEEN, LARGE, PATIENCE, ReadingBar, size_of
 from tests.cli import dumps
 from tests.cli.running import ROOT, run_ebb
 from tests.cli.test_reading_line import terminal_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from functions.cli.reading_line import PATIENCE, reading_line
+from functions.cli.output.progress import PATIENCE, reading_line
 
 
 class Terminal(io.StringIO):

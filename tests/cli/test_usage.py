@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli.input_readers import BY_A_DUMP
+from functions.cli.input.readers import BY_A_DUMP
 from tests.cli import dumps
 from tests.cli.test_main import ebb
 

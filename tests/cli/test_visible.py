@@ -11,7 +11,7 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from functions.cli.main import app
-from functions.cli.visible import visible, visible_lines
+from functions.cli.output.visible import visible, visible_lines
 from tests.cli import dumps
 
 STEERING: Final = "\x1b]0;owned\x07\x1b[31m\u202e\u2066\x9b\nkeep  \r"

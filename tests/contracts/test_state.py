@@ -14,8 +14,8 @@ from shared.adapters.sqlite import SqliteState
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Run
 from shared.core.rules.workload_limits import MOST_MOVING_PODS
-from shared.documents import CLUSTER_KEY, DocumentKey, drain_key, pool_key, run_key
 from shared.errors import Stale, Unreadable
+from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key, pool_key, run_key
 from shared.ports import State
 from tests.builders import claim, order
 from tests.fakes import FakeState

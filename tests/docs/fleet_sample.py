@@ -12,9 +12,9 @@ from typing import Final
 
 from typer.testing import CliRunner
 
-from functions.cli.fleet.openmetrics import FAMILIES
+from functions.cli.fleet.as_json import FAMILIES
 from functions.cli.main import app
-from functions.cli.openmetrics import DOLLARS
+from functions.cli.output.documents import DOLLARS
 from tests.cli import dumps
 from tests.cli.fleet.fleets import CUT_OFF, dump, installation
 

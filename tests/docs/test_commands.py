@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from yaml import safe_load
 
 from functions.cli.main import app
-from shared.adapters.kubernetes import buffer_wire
-from shared.adapters.kubernetes.compute_classes import autoscaling_policy
+from shared.adapters.kubernetes import buffer_objects
+from shared.adapters.kubernetes.buffer_objects import autoscaling_policy
 from shared.core.cluster.autoscaling import AutoscalingPolicy
 from shared.core.policy.parsing import parse
 from shared.core.records.orders import OrderKind, decode
@@ -106,7 +106,7 @@ def test_the_compute_class_shown_is_a_reapers() -> None:
     (shown,) = [safe_load(text) for text in SHOWN if text not in POLICIES]
 
     assert shown["kind"] == "ComputeClass"
-    said = autoscaling_policy(msgspec.convert(shown, buffer_wire.ComputeClass))
+    said = autoscaling_policy(msgspec.convert(shown, buffer_objects.ComputeClass))
     assert said == AutoscalingPolicy(threshold=Fraction(0), delay=timedelta(minutes=1))
 
 

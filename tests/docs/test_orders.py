@@ -8,17 +8,17 @@ from typing import Any
 
 import msgspec
 
-from functions.cli.drains import status_json
+from functions.cli.drains import status_table
+from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of, with_ladder
-from functions.cli.pricing import PricedNodes
-from functions.planner.log_lines import PassReport, summary
+from functions.planner.pass_log import PassReport, summary
 from functions.planner.steer import Steered
 from shared.adapters.prices import load
-from shared.answers import Traffic
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
 from shared.core.records.orders import DrainResult, Order
+from shared.port_types import Traffic
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.explain.explained import everything_explained
 from tests.cli.plan.plans import blocked, order, ordered, plan, some_ladder
@@ -112,7 +112,7 @@ def test_every_key_of_what_is_explained() -> None:
 
 
 def test_every_key_of_the_status() -> None:
-    document = status_json.document(rich_in_everything())
+    document = status_table.document(rich_in_everything())
 
     holds(table("## Status", "| key | type | unit | meaning |"), document)
 

@@ -13,12 +13,10 @@ from typing import Any, Final
 from typer.testing import CliRunner
 
 from functions.cli.analysis.exclusions import Exclusion
+from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.drains.outcome import HALT_REMEDIES, REFUSAL_REMEDIES
 from functions.cli.main import app
-from functions.cli.policy.reference.page import table
-from functions.cli.policy.reference.precedence import precedence
-from functions.cli.policy.reference.schema import schema
-from functions.cli.remedies import REMEDIES
+from functions.cli.policy.reference.page import precedence, schema, table
 from infra.module_reference import inputs, outputs
 from shared.core.outcomes import Halt, Outcome, Refusal
 from shared.core.reasons import PodBlock, Reason, Unremovable

@@ -13,9 +13,8 @@ import msgspec
 from functions.drainer.receive import PushReply, receive
 from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
-from infra.local.api.statuses import RefusedError
-from infra.local.broker.queue import Push
-from infra.local.http_messages import HttpAnswer, HttpRequest
+from infra.local.broker import Push
+from infra.local.http_messages import HttpAnswer, HttpRequest, RefusedError
 from infra.local.scaling.client import RefusedCall
 from infra.local.world.pods import is_ready, is_terminating, node_of
 from shared.adapters.kubernetes.cluster import KubernetesCluster
@@ -23,8 +22,8 @@ from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
-from shared.documents import CLUSTER_KEY
 from shared.errors import EbbError
+from shared.port_types import CLUSTER_KEY
 from shared.ports import Ports
 from shared.settings import Settings
 from tests.fakes import FakePolicySource, FakePools, FakeState

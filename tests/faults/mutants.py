@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from functions.drainer import admit, claim, finish, prove
+from functions.drainer import admit, claim, finish, observe
 from functions.drainer.session import DrainSession
 from functions.planner import plan_pass as passing
-from shared.adapters.kubernetes import deletion_costs, evictions, ownership, wire
+from shared.adapters.kubernetes import deployments, evictions, ownership, wire
 from shared.core.cluster.names import DELETION_COST, OUR_ANNOTATION, OUR_TAINT, STEERED
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -38,8 +38,8 @@ from shared.core.reasons import Blocker, Unremovable
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.core.rules.situation import Situation
-from shared.documents import DocumentKey
 from shared.errors import Gone
+from shared.port_types import DocumentKey
 from tests.depth import SEED
 from tests.faults import directed
 from tests.faults.families import shuffled
@@ -205,7 +205,7 @@ def no_proof_before_the_first_eviction() -> Iterator[None]:
     def nothing(*_: object) -> tuple[Blocker, ...]:
         return ()
 
-    with swapped(prove, "lost_place", nothing):
+    with swapped(observe, "lost_place", nothing):
         yield
 
 
@@ -234,7 +234,7 @@ def costs_over_what_people_wrote() -> Iterator[None]:
         return {"metadata": {"uid": meta.uid, "resourceVersion": meta.resource_version, "annotations": notes}}
 
     with (
-        swapped(deletion_costs, "cost_patch", careless),
+        swapped(deployments, "cost_patch", careless),
         swapped(steering, "has_written_cost", lambda spec: spec.workload == "nobody's"),
     ):
         yield

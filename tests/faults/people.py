@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from infra.local.world.kinds import Json
 from infra.local.world.pods import node_of
-from shared.documents import CLUSTER_KEY
+from shared.port_types import CLUSTER_KEY
 from tests.faults import provider
 from tests.faults.api_requests import ask, evict_all, patch_spec
 from tests.faults.installation import Installation

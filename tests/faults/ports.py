@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from functions.planner import log_lines as lines
-from functions.planner.log_lines import PassReport
-from functions.planner.pass_log import PassLog, PassOutcome
-from infra.local.broker.queue import Broker
+from functions.planner import pass_log as lines
+from functions.planner.pass_log import PassLog, PassOutcome, PassReport
+from infra.local.broker import Broker
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.record import Record
@@ -27,11 +26,10 @@ from shared.adapters.kubernetes.client import (
     TrafficMeter,
     readable,
 )
-from shared.answers import PoolsReading
 from shared.core.policy import Policy
 from shared.core.records.orders import DrainResult, Order, encode
 from shared.core.records.state import ClusterState
-from shared.documents import DocumentKey, StoredDocument
+from shared.port_types import DocumentKey, PoolsReading, StoredDocument
 from shared.ports import Log, PolicySource, Pools, State
 from tests.faults.call_faults import CallGate
 from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS

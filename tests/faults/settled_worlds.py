@@ -4,7 +4,7 @@ import pickle
 from dataclasses import dataclass
 
 from infra.local.autoscaler import Autoscaler
-from infra.local.broker.queue import Subscription
+from infra.local.broker import Subscription
 from infra.local.clocks import ManualClock
 from infra.local.simulated_gke import SimulatedGke
 from tests.faults.worlds import ACK_DEADLINE, TOPIC, Setting

@@ -1,7 +1,6 @@
 """How much CPU each pod asks for and each node offers, gathered as they come: the record does not tell."""
 
-from infra.local.quantities import units
-from infra.local.scheduling.requests import pod_requests
+from infra.local.quantities import pod_requests, units
 from infra.local.world.kinds import Json
 from infra.local.world.store import ObjectChange, Store
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from infra.local.scaling.client import AGENT
-from shared.core.placement import buffer_demand, simulation
+from shared.core.placement import demand, simulation
 from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.cluster_arrays import ClusterArrays
 from tests.faults.history import History, run
@@ -34,7 +34,7 @@ def _blind() -> Iterator[None]:
     def blind(arrays: ClusterArrays, _: object) -> BufferRoom:
         return BufferRoom(arrays, ())
 
-    with swapped(simulation, "BufferRoom", blind), swapped(buffer_demand, "BufferRoom", blind):
+    with swapped(simulation, "BufferRoom", blind), swapped(demand, "BufferRoom", blind):
         yield
 
 

@@ -8,10 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from infra.local.quantities import units
+from infra.local.quantities import pod_requests, units
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfos, node_infos_of
-from infra.local.scheduling.requests import pod_requests
 from infra.local.workloads.namespace_limits import LimitRanger, QuotaController
 from infra.local.workloads.owned_objects import controller_of_pod
 from infra.local.workloads.webhooks import VerticalAutoscalerWebhook

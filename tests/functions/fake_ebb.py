@@ -20,8 +20,8 @@ from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order, encode
 from shared.core.records.state import ClusterState
-from shared.documents import CLUSTER_KEY, drain_key
 from shared.errors import EbbError
+from shared.port_types import CLUSTER_KEY, drain_key
 from shared.ports import Ports
 from shared.readings import SharedReadings
 from shared.settings import Settings

@@ -9,7 +9,6 @@ import msgspec
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.answers import PoolsReading
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.resources import Resources
@@ -19,8 +18,8 @@ from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import PoolMarks
-from shared.documents import DocumentKey, drain_key, pool_key
 from shared.errors import EbbError, Retryable, Terminal
+from shared.port_types import DocumentKey, PoolsReading, drain_key, pool_key
 from tests.builders import NOW, node, order, our_taint, pod
 from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.answers import Eviction
 from shared.core.cluster.node import Node, NodePool
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
+from shared.port_types import Eviction
 from tests.builders import node, order, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb
 

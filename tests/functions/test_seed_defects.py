@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.answers import Eviction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import KubeSystemPods
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable
+from shared.port_types import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.seed_ebb import WEB, dies_after, evicted, fake_ebb, phase

@@ -9,13 +9,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace as changed
 
-from shared.answers import Eviction
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase
 from shared.core.policy import Budget, Limit
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.drain_record import EvictionAnswer as Answer
+from shared.port_types import Eviction
 from tests.builders import node, order, pdb, pod, policy
 from tests.functions.seed_ebb import WEB, deliver_until_settled, dies_after, evicted, fake_ebb, phase
 

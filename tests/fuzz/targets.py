@@ -20,10 +20,9 @@ from functions.cli.dumps import read_dump
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
 from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
-from functions.planner import log_lines as lines
+from functions.planner import pass_log as lines
 from shared.adapters.envelope import unwrap
 from shared.adapters.prices import load
-from shared.answers import PoolsReading
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import node_metrics
 from shared.core.policy.parsing import parse
@@ -35,6 +34,7 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, window_open
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
+from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import CLUSTER, NOW, policy
 

@@ -15,8 +15,8 @@ from infra.local.scenario.reading import Scenario
 from infra.local.world.kinds import Json
 from shared.adapters.kubernetes import translate, wire
 from shared.adapters.prices import load
-from shared.answers import PoolsReading
 from shared.core.cluster.snapshot import Snapshot
+from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.bench.beside.runs import EbbBeside
 from tests.faults.ports import moment

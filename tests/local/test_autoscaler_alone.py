@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.__main__ import main
-from infra.local.autoscaler_alone import RestingCluster, alone
+from infra.local.__main__ import RestingCluster, alone, main
 from infra.local.scenario.reading import parse
 
 SCENARIO = """

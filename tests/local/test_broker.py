@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from infra.local.broker.queue import Broker, Push, Subscription, UnknownTopicError
-from infra.local.broker.ticks import TickJob
+from infra.local.broker import Broker, Push, Subscription, TickJob, UnknownTopicError
 from infra.local.clocks import ManualClock
 
 TOPIC, DEAD, NAME = "projects/p/topics/t", "projects/p/topics/dead", "projects/p/subscriptions/s"

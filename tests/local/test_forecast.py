@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from functions.cli.analysis.forecast.ladder import Ladder, ladder
-from shared.adapters.kubernetes import buffer_wire
-from shared.adapters.kubernetes.compute_classes import classes_of
+from shared.adapters.kubernetes import buffer_objects
+from shared.adapters.kubernetes.buffer_objects import classes_of
 from shared.adapters.prices import load
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.snapshot import Snapshot
@@ -85,7 +85,7 @@ def forecast(case: Case, given: Snapshot) -> Ladder:
 def of_reaper(picture: Snapshot) -> Snapshot:
     """Return the picture as it is read of `reaped` clusters."""
     labelled = (replace(each, labels={**each.labels, COMPUTE_CLASS_LABEL: "reaper"}) for each in picture.nodes)
-    classes = classes_of((msgspec.convert(REAPER, buffer_wire.ComputeClass),))
+    classes = classes_of((msgspec.convert(REAPER, buffer_objects.ComputeClass),))
     return replace(picture, nodes=tuple(labelled), compute_classes=classes)
 
 

@@ -15,8 +15,8 @@ from infra.local.clocks import ManualClock
 from infra.local.gke_api import GkeApi, ServedCluster
 from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import MachinePool, allocatable
+from infra.local.scaling.candidates import utilisation
 from infra.local.scaling.settings import BALANCED
-from infra.local.scaling.utilisation import utilisation
 from infra.local.scaling.view import View, group_of, is_movable
 from infra.local.scenario.building import build, world_settings
 from infra.local.scenario.reading import ScenarioError, load, parse

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from infra.local.scaling.candidates import RemovalSimulation
 from infra.local.scaling.client import Client, DirectTransport
-from infra.local.scaling.simulation import RemovalSimulation
 from infra.local.scaling.view import View
 from infra.local.scenario.building import build
 from infra.local.scenario.reading import Scenario

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from infra.monitoring.conditions import absence_seconds
+from infra.monitoring.alerts import absence_seconds
 from infra.monitoring.files import INFRA, files
 from tests.builders import CLUSTER
 

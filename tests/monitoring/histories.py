@@ -13,11 +13,11 @@ import pytest
 
 from functions.drainer.receive import PushReply
 from functions.planner.main import answer
-from shared.answers import Eviction
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
 from shared.errors import Terminal
+from shared.port_types import Eviction
 from shared.settings import Settings
 from tests.builders import NOW, node, order, our_taint, pdb, pod, pod_class, policy
 from tests.functions.drainer import rollouts

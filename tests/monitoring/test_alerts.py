@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.alerts import ALERTS, FAILURES
-from infra.monitoring.conditions import MOST_ABSENCE, absence_seconds
-from infra.monitoring.runbook import runbook
+from infra.monitoring.alerts import ALERTS, FAILURES, MOST_ABSENCE, absence_seconds
+from infra.monitoring.files import runbook
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
 from shared.core.outcomes import Halt
 from tests.monitoring.alarm import Points, seconds, speaks

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.queries import LAST_NIGHT, WHY_HERE
+from infra.monitoring.query import LAST_NIGHT, WHY_HERE
 from shared.core.reason_groups import ReasonGroup
 from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, metrics
 from tests.monitoring.histories import entries, given_back, removal

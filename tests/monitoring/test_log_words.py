@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from infra.monitoring.events import BY_NAME
-from infra.monitoring.log_words import LOG_WORDS, LogWord
+from infra.monitoring.reference import LOG_WORDS, LogWord
 from shared.core.healing.healing_input import RepairKind
 from shared.core.outcomes import Halt, Refusal
 from shared.core.reasons import DrainReason, PodBlock, Unremovable

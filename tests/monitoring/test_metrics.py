@@ -9,8 +9,8 @@ import pytest
 from infra.monitoring.metrics import METRICS
 from infra.monitoring.table import Metric
 from shared.core.records.state import ClusterState, Mark, PoolMarks
-from shared.documents import pool_key
 from shared.errors import Retryable, Stale
+from shared.port_types import pool_key
 from tests.builders import GIB, NOW, claim, node, order, pod, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.monitoring.entries import Entry

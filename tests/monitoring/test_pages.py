@@ -2,19 +2,19 @@
 
 import pytest
 
-from infra.monitoring import pages
+from infra.monitoring import files
 from infra.monitoring.metrics import METRICS
 from tests.bench.bill import ITEMS, Item
 from tests.bench.idle_cost import FLEETS, PAGE, counted, month, numbers, several, table
 
 COST = PAGE.read_text(encoding="utf-8")
-OPERATIONS = pages.OPERATIONS.read_text(encoding="utf-8")
+OPERATIONS = files.OPERATIONS.read_text(encoding="utf-8")
 CLOSE = 0.15
 """How far the page may be from today's count: a rule of draining that changes moves it a little."""
 
 
 def test_the_runbook_is_that_of_the_tables() -> None:
-    assert pages.written(OPERATIONS) == OPERATIONS, "run `make monitoring`"
+    assert files.written(OPERATIONS) == OPERATIONS, "run `make monitoring`"
 
 
 def test_the_clusters_that_a_project_has_room_for_are_those_of_the_page() -> None:

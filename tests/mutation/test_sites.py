@@ -75,7 +75,7 @@ def test_what_runs_only_in_a_call_is_known_by_its_lines() -> None:
 
 def test_a_mutant_that_people_write_stands_where_its_text_stood(tmp_path: Path) -> None:
     (tmp_path / "mine.json").write_text(
-        '[{"id": "a", "file": "shared/together.py", "old": "\\ndef ", "new": "\\ndef x"}]'
+        '[{"id": "a", "file": "shared/readings.py", "old": "\\ndef ", "new": "\\ndef x"}]'
     )
     (mutant,) = patches(tmp_path / "mine.json")
     assert mutant.path.read_text().splitlines()[mutant.line].startswith("def ")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from functions.cli.analysis.potential import potential
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
-from functions.planner import log_lines as lines
+from functions.planner import pass_log as lines
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod

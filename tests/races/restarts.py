@@ -11,7 +11,7 @@ from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.adapters.sqlite import SqliteState
 from shared.core.policy import Budget, Limit, Policy
-from shared.documents import drain_key
+from shared.port_types import drain_key
 from shared.ports import Ports, State
 from tests.builders import CLUSTER, node, order, pod, policy
 from tests.functions.fake_ebb import FakeEbb

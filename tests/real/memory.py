@@ -3,7 +3,7 @@
 from shared.adapters.firestore import FirestoreState
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import ClusterState, PoolMarks
-from shared.documents import CLUSTER_KEY
+from shared.port_types import CLUSTER_KEY
 from tests.real.installation import CLUSTER, Installation
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from infra.local.demo.promise import nodes, pods
+from infra.local.demo.promise import check
 from infra.local.demo.promise.evidence import Evidence
 from tests.rates import busiest, sustained
 from tests.real.audit_record import Audit, at, by_ebb, granted, is_dry, is_write, uid_asked_for
@@ -15,16 +15,16 @@ from tests.real.audit_record import Audit, at, by_ebb, granted, is_dry, is_write
 
 def breaches(evidence: Evidence, audit: Sequence[Audit]) -> list[str]:
     """Return each breach of the promise as a sentence; a record in which nothing was drained proves nothing."""
-    if not nodes.starts(evidence) or not pods.evictions(evidence):
+    if not check.starts(evidence) or not check.evictions(evidence):
         return ["no drain began or no pod was evicted: the record proves nothing"]
     return list(
         chain(
-            pods.broken_budgets(evidence),
-            pods.left_without_place(evidence),
-            pods.deleted_by_ebb(evidence),
-            nodes.exceeded_limits(evidence),
-            nodes.cordons_for_nothing(evidence),
-            nodes.meddling(evidence),
+            check.broken_budgets(evidence),
+            check.left_without_place(evidence),
+            check.deleted_by_ebb(evidence),
+            check.exceeded_limits(evidence),
+            check.cordons_for_nothing(evidence),
+            check.meddling(evidence),
             _wrong_pods(evidence, audit),
         )
     )

@@ -12,13 +12,13 @@ from shared.adapters.kubernetes import controller_wire
 from shared.adapters.kubernetes.containers import template_requests
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
-from shared.adapters.kubernetes.pod_wire import Pod
-from shared.answers import PoolsReading
+from shared.adapters.kubernetes.wire import Pod
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.workloads import Workload
+from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, pod
 from tests.real.conftest import Corner, client_as, cluster_as

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from shared.answers import PoolsReading
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
@@ -17,6 +16,7 @@ from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import count_nodes
 from shared.core.rules.situation import Situation
+from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, policy
 from tests.real.conftest import Corner, cluster_as, is_ready

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.answers import ClusterReading, Eviction
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Stale, Terminal
+from shared.port_types import ClusterReading, Eviction
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.api import MERGE_PATCH

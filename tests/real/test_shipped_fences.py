@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli.doctor.shipped import Fences, fences, roles
+from functions.cli.doctor.rights import Fences, fences, roles
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.client import KubernetesClient

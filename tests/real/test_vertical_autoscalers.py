@@ -7,8 +7,8 @@ import pytest
 
 from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.answers import PoolsReading
 from shared.core.cluster.returning import VerticalAutoscaler
+from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import NOW, resources
 from tests.real.conftest import Corner, client_as

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.answers import ClusterReading
 from shared.core.cluster.buffers import LISTS, Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
-from shared.store.advisory import warn_of_unread
+from shared.port_types import ClusterReading
+from shared.store.snapshots import warn_of_unread
 from tests.fakes import FakeLog
 
 

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from shared.core.records.state import ClusterState
-from shared.documents import CLUSTER_KEY
 from shared.errors import Retryable
+from shared.port_types import CLUSTER_KEY
 from shared.store.compare_and_set import TRIES, change_cluster
 from tests.fakes import FakeClock, FakeState
 

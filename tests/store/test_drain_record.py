@@ -8,8 +8,8 @@ import pytest
 from shared.core.outcomes import Halt, Outcome
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Replicas
 from shared.core.records.state import Lease
-from shared.documents import drain_key
 from shared.errors import Stale
+from shared.port_types import drain_key
 from shared.store.drain_record import KEPT_FOR, Busy, LeasedRecord, OtherNode
 from tests.builders import NOW, order
 from tests.fakes import FakeClock, FakeState

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from shared.answers import ClusterReading, PoolsReading
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Phase
@@ -13,6 +12,7 @@ from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.placement import Simulation
+from shared.port_types import ClusterReading, PoolsReading
 from shared.store.snapshots import snapshot_of, with_unknown_workloads, workloads_by_pods
 from tests.builders import NOW, node, pod, pod_class, resources
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import requests
 
-from infra.local.demo.children import Child, free_ports, listens
+from infra.local.demo.installation import Child, free_ports, listens
 
 HOST = "127.0.0.1"
 TOPIC = "projects/local/topics/orders"

@@ -7,15 +7,14 @@ Must not change anything, anywhere.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from functions.cli.analysis.pool_scale_down import pool_rules
-from functions.cli.doctor.findings import CheckResult, ok, warn
-from functions.cli.doctor.installation import InstallationParts
-from functions.cli.format import percent, some, span
-from shared.answers import ClusterReading
+from functions.cli.analysis.pools import pool_rules
+from functions.cli.doctor.installation import CheckResult, InstallationParts, ok, warn
+from functions.cli.output.format import percent, some, span
 from shared.core.cluster.autoscaling import BALANCED, ComputeClasses, SaidBy, ScaleDownRule
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.errors import EbbError
+from shared.port_types import ClusterReading
 from shared.store.snapshots import snapshot_of
 
 NAME: Final = "autoscaler"

@@ -9,14 +9,11 @@ from datetime import timedelta
 from typing import Final
 
 from functions.cli.doctor.autoscaler import autoscaler
-from functions.cli.doctor.findings import CheckResult, fail, ok, skip, warn
-from functions.cli.doctor.installation import InstallationParts, RightsReview
-from functions.cli.doctor.optional_rights import optional_rights
-from functions.cli.doctor.rights import OPTIONAL_GROUPS, Right, rights
-from functions.cli.doctor.shipped import Fences, fences, roles
+from functions.cli.doctor.installation import CheckResult, InstallationParts, RightsReview, fail, ok, skip, warn
+from functions.cli.doctor.rights import OPTIONAL_GROUPS, Fences, Right, fences, optional_rights, rights, roles
 from functions.cli.doctor.unverified import unverified
 from functions.cli.errors import told
-from functions.cli.format import count, span
+from functions.cli.output.format import count, span
 from shared.core.planning.marks import silence
 from shared.errors import EbbError, Forbidden, Gone
 

@@ -5,8 +5,7 @@ import os
 import typer
 
 from functions.cli.doctor.checks import examine
-from functions.cli.doctor.findings import CheckResult, Grade
-from functions.cli.doctor.installation import InstallationParts, parts_of
+from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, parts_of
 from functions.cli.errors import WRONG
 
 _MARKS = {Grade.OK: "ok  ", Grade.WARN: "warn", Grade.FAIL: "FAIL", Grade.SKIP: "skip"}

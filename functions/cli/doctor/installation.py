@@ -1,15 +1,16 @@
-"""The parts of an installation that checks look at, each asked once, and only when a check asks. Must not judge."""
+"""The parts of an installation that checks read, each once and only when needed, and the findings of checks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 from shared.adapters.clock import system_time
-from shared.answers import PoolsReading
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
+from shared.port_types import PoolsReading
 from shared.ports import Cluster, PolicySource
 from shared.settings import Settings, read_settings
 from shared.store.compare_and_set import read_cluster
@@ -22,6 +23,44 @@ from shared.wiring import (
     state_of,
     topic_rights_of,
 )
+
+
+class Grade(StrEnum):
+    """How bad it is; a `FAIL` keeps Ebb from working."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+    SKIP = "skip"
+    """Not looked at: what it rests on has failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One thing that was looked at. The remedy is empty where nothing is to be done."""
+
+    check: str
+    grade: Grade
+    sentence: str
+    remedy: str = ""
+
+
+def ok(check: str, sentence: str) -> CheckResult:
+    return CheckResult(check, Grade.OK, sentence)
+
+
+def skip(checks: Iterable[str], sentence: str) -> CheckResult:
+    """Return one result for all checks that could not be made."""
+    return CheckResult(", ".join(checks), Grade.SKIP, sentence)
+
+
+def warn(check: str, sentence: str, remedy: str) -> CheckResult:
+    return CheckResult(check, Grade.WARN, sentence, remedy)
+
+
+def fail(check: str, sentence: str, remedy: str) -> CheckResult:
+    return CheckResult(check, Grade.FAIL, sentence, remedy)
+
 
 T = TypeVar("T")
 Remembered = tuple[ClusterState, str | None, datetime]

@@ -7,18 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from functions.cli.doctor.findings import CheckResult, ok, warn
-from functions.cli.doctor.installation import InstallationParts
-from functions.cli.format import count, some
+from functions.cli.doctor.installation import CheckResult, InstallationParts, ok, warn
+from functions.cli.output.format import count, some
 from shared.adapters.kubernetes.fold import EXTENDED
-from shared.answers import ClusterReading
 from shared.core.cluster import names
 from shared.core.cluster.kubelet import UNKNOWN
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import is_daemon, is_mirror
 from shared.core.cluster.workloads import Workload
 from shared.errors import Forbidden
-from shared.store.advisory import odd_autoscalers, odd_buffers
+from shared.port_types import ClusterReading
+from shared.store.snapshots import odd_autoscalers, odd_buffers
 
 CHECK: Final = "unverified"
 GKE_QUOTA: Final = "gke-resource-quotas"

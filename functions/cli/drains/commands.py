@@ -1,17 +1,39 @@
-"""What a person may type to act on a running Ebb: `ebb drain`, `ebb release`, `ebb status`.
-
-Must not do anything but read what was typed: each command's own module acts.
-"""
+"""The commands that act on a running Ebb: `ebb drain`, `release`, `pause`, `resume`, `status`, `history`."""
 
 import os
+import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from functions.cli.options import ClusterContext, ClusterProfile, Output, OutputAs, duration
-from functions.cli.profiles import use_profile
+from functions.cli.drains.client import INTERRUPTED
+from functions.cli.input.options import ClusterContext, ClusterProfile, Output, OutputAs, duration
+from functions.cli.input.profiles import use_profile
+from shared.ports import Clock
+
+EVERY_SECONDS: Final = 5.0
+"""Each look costs a few reads of the state."""
+_CLEAR: Final = "\x1b[2J\x1b[H"
+
+
+def watch(show: Callable[[], None], clock: Clock) -> None:
+    """Show at once and every few seconds; a terminal is cleared before. Ends with Ctrl-C.
+
+    Raises:
+        Exit: with the code that a shell reports of an interrupted command.
+    """
+    try:
+        while True:
+            if sys.stdout.isatty():
+                typer.echo(_CLEAR, nl=False)
+            show()
+            clock.sleep(EVERY_SECONDS)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+
 
 Wait = Annotated[
     bool, typer.Option("--wait/--no-wait", help="Wait for the end and report progress, or only publish the order.")
@@ -93,8 +115,7 @@ def release(
       ebb release all --cluster prod --timeout 10m
     """
     from functions.cli.drains.client import open_installation
-    from functions.cli.drains.release import ReleaseOptions, order_release
-    from functions.cli.drains.release_targets import read_nodes
+    from functions.cli.drains.release import ReleaseOptions, order_release, read_nodes
 
     use_profile(cluster, context)
     options = ReleaseOptions(wait, duration("--timeout", timeout))
@@ -121,12 +142,11 @@ def status(
       ebb status --cluster prod --watch
       ebb status --cluster prod --output json
     """
-    from functions.cli.documents import print_document
-    from functions.cli.drains import status_json, status_table
+    from functions.cli.drains import status_table
     from functions.cli.drains.pause import open_switch
     from functions.cli.drains.status import read_status
-    from functions.cli.drains.watch import watch
-    from functions.cli.terminal import printing
+    from functions.cli.output.documents import print_document
+    from functions.cli.output.terminal import printing
 
     use_profile(cluster, context)
     switch = open_switch()
@@ -134,7 +154,7 @@ def status(
     def show() -> None:
         status_now = read_status(switch.cluster, switch.state, switch.interval)
         if output is not Output.TABLE:
-            print_document(status_json.document(status_now), output)
+            print_document(status_table.document(status_now), output)
             return
         with printing() as console:
             status_table.show(console, status_now)
@@ -162,11 +182,10 @@ def history(
       ebb history --cluster prod
       ebb history --cluster prod --top 1000 -o json
     """
-    from functions.cli.documents import print_document
-    from functions.cli.drains.history import document, read_history
-    from functions.cli.drains.history_table import show
+    from functions.cli.drains.history import document, read_history, show
     from functions.cli.drains.pause import open_switch
-    from functions.cli.terminal import printing
+    from functions.cli.output.documents import print_document
+    from functions.cli.output.terminal import printing
 
     use_profile(cluster, context)
     switch = open_switch()

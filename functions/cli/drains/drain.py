@@ -22,13 +22,13 @@ from functions.cli.drains.client import (
 )
 from functions.cli.drains.outcome import Ending, ending_of, goes_on, unclaimed, unfinished
 from functions.cli.drains.progress import Progress, ProgressLine, published_line, waiting_line
-from functions.cli.terminal import print_point, print_progress, print_sentence
+from functions.cli.output.terminal import print_point, print_progress, print_sentence
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Claim
 from shared.core.rules.gates import IGNORABLE
-from shared.documents import StoredDocument, drain_key
 from shared.errors import BadInput
+from shared.port_types import StoredDocument, drain_key
 from shared.store.compare_and_set import read_cluster
 
 PRINT_AT_LEAST: Final = timedelta(seconds=30)

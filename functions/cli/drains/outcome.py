@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.errors import WRONG
-from functions.cli.format import span
-from functions.cli.remedies import REMEDIES
+from functions.cli.output.format import span
 from shared.core.outcomes import Halt, Outcome, Refusal
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Objection

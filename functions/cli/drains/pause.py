@@ -12,7 +12,7 @@ from typing import Final
 import typer
 from msgspec.structs import replace
 
-from functions.cli.format import count
+from functions.cli.output.format import count
 from shared.adapters.clock import SystemClock
 from shared.core.planning.marks import INTERVAL
 from shared.core.records.state import ClusterState

@@ -1,11 +1,9 @@
-"""`ebb release`: publish release orders, and see in the state (and the cluster) that the nodes are free.
+"""`ebb release`: publishes release orders, and waits until claims and taints of the named nodes are gone."""
 
-A release is never refused; the drainer carries it out. Must not touch the cluster.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 from functions.cli.drains.client import (
@@ -17,23 +15,115 @@ from functions.cli.drains.client import (
     node_name,
     what_to_check,
 )
-from functions.cli.drains.outcome import REFUSAL_REMEDIES
-from functions.cli.drains.release_targets import (
-    ReadNodes,
-    ReleaseTarget,
-    VisibleNodes,
-    claimed_targets,
-    freed_line,
-    is_free,
-    tainted_targets,
-)
-from functions.cli.errors import WRONG
-from functions.cli.format import count, some, span
-from functions.cli.terminal import print_point, print_sentence, print_warning
-from shared.core.outcomes import Refusal
+from functions.cli.drains.outcome import REFUSAL_REMEDIES, sentence
+from functions.cli.errors import WRONG, told
+from functions.cli.output.format import count, moment, some, span
+from functions.cli.output.terminal import print_point, print_sentence, print_warning
+from shared.core.cluster.node import Node, holding_order
+from shared.core.outcomes import Outcome, Refusal
+from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState
+from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
+from shared.port_types import drain_key
+from shared.ports import Cluster, State
+from shared.settings import read_settings
 from shared.store.compare_and_set import read_cluster
+from shared.wiring import NO_GKE_API, cluster_of
+
+_ONLY_CLAIMS: Final = (
+    "only nodes with a claim in the state are known. Give --kubeconfig to find every node with our taint"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseTarget:
+    """One node that is held: by a claim, or by our taint alone. Without `order_id` nobody knows whether it is."""
+
+    node: str
+    uid: str = ""
+    order_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleNodes:
+    """The cluster's nodes, as far as this machine can see them; `note` says why not."""
+
+    cluster: Cluster | None = None
+    nodes: tuple[Node, ...] = ()
+    note: str = ""
+
+
+ReadNodes = Callable[[], VisibleNodes]
+
+
+def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> VisibleNodes:
+    """Read the nodes by the kubeconfig that was given, else as the GKE API says, else not at all.
+
+    Raises:
+        BadSettings, Retryable, Terminal: a kubeconfig was given, and the cluster cannot be read with it.
+    """
+    settings = read_settings(environment)
+    given = str(kubeconfig) if kubeconfig else settings.kubeconfig
+    if given:
+        cluster = cluster_of(replace(settings, kubeconfig=given))
+        return VisibleNodes(cluster, cluster.all_nodes())
+    if settings.gke_api == NO_GKE_API:
+        return VisibleNodes(note=f"The cluster is not looked at (EBB_GKE_API=none): {_ONLY_CLAIMS}.")
+    try:
+        cluster = cluster_of(settings)
+        return VisibleNodes(cluster, cluster.all_nodes())
+    except (BadSettings, Retryable, Terminal) as failure:
+        return VisibleNodes(note=f"The cluster cannot be read ({told(failure)}): {_ONLY_CLAIMS}.")
+
+
+def claimed_targets(state: ClusterState) -> tuple[ReleaseTarget, ...]:
+    """Return the nodes that the state holds a claim for, by name."""
+    rows = (ReleaseTarget(claim.node, uid, claim.order_id) for uid, claim in state.claims.items())
+    return tuple(sorted(rows, key=lambda target: target.node))
+
+
+def tainted_targets(nodes: Iterable[Node], state: ClusterState) -> tuple[ReleaseTarget, ...]:
+    """Return the nodes that carry our taint, or where that was removed our annotation, without a claim; by name."""
+    held = ((node, holding_order(node)) for node in nodes)
+    rows = (ReleaseTarget(node.name, node.uid, order) for node, order in held if order is not None)
+    return tuple(sorted((row for row in rows if row.uid not in state.claims), key=lambda target: target.node))
+
+
+def is_free(target: ReleaseTarget, state: ClusterState, cluster: Cluster | None) -> bool:
+    """Whether neither that claim nor our taint of that order stands; without a cluster the claim's end says both.
+
+    Raises:
+        Retryable, Terminal: the cluster does not answer.
+    """
+    claim = state.claims.get(target.uid)
+    if claim is not None and claim.order_id == target.order_id:
+        return False
+    if cluster is None:
+        return True
+    try:
+        node = cluster.node(target.node)
+    except Gone:
+        return True
+    return node.uid != target.uid or holding_order(node) != target.order_id
+
+
+def _record(documents: State, order_id: str) -> DrainRecord | None:
+    """Return the drain's record; one that this version cannot read says nothing of how the drain ended."""
+    try:
+        return documents.get(drain_key(order_id)).value
+    except Unreadable:
+        return None
+
+
+def freed_line(target: ReleaseTarget, state: ClusterState, documents: State) -> str:
+    """Return the line of a node that is free: how its drain ended, and until when it is left alone."""
+    record = _record(documents, target.order_id)
+    outcome = record.outcome if record and record.outcome else Outcome.RELEASED.value
+    backoff = state.backoffs.get(target.uid)
+    alone = f" It is left alone until {moment(backoff.until)}." if backoff else ""
+    return f"{target.node}  {outcome}  {sentence((Outcome,), outcome)}{alone}"
+
 
 ALL: Final = "all"
 _NOT_PAUSED: Final = (
@@ -180,5 +270,5 @@ class ReleaseWatch:
         self._advised = True
         print_sentence(f"{count(len(self._left), 'node')} not free after {span(SILENT_AFTER)}. Check")
         held_by = self._left[0].order_id  # the drainer logs a person's release under the order that it ends
-        for sentence in what_to_check(self._installation, held_by, state.last_pass):
-            print_point(sentence)
+        for advice in what_to_check(self._installation, held_by, state.last_pass):
+            print_point(advice)

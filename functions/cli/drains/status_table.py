@@ -1,11 +1,8 @@
-"""The status on a terminal: a line a claim, a pool, a back-off, whatever the width; a reason stands under its result.
-
-Must not decide what is shown; `status` does.
-"""
+"""The status on a terminal and as JSON. JSON keys are a contract; times are RFC 3339 in UTC, or null."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -13,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from functions.cli.drains.status import EndedDrain, HeldNode, InstallationStatus
-from functions.cli.format import clock, moment, span
+from functions.cli.output.format import clock, moment, rfc3339, span
 
 _ROOM_FOR_ALL: Final = 110
 """Narrower than this the pool's column goes: it is part of a node's name."""
@@ -150,3 +147,67 @@ def _table(titles: Iterable[str]) -> Table:
 
 def _texts(*cells: str) -> tuple[Text, ...]:
     return tuple(Text(cell) for cell in cells)
+
+
+SCHEMA: Final = 1
+
+
+def document(status: InstallationStatus) -> dict[str, Any]:
+    """Return the status as what json.dumps takes."""
+    ago = None if status.last_pass is None else int((status.now - status.last_pass).total_seconds())
+    return {
+        "schema": SCHEMA,
+        "cluster": status.cluster,
+        "read_at": rfc3339(status.now),
+        "paused": status.paused,
+        "pause_reason": status.pause_reason,
+        "last_pass": _time(status.last_pass),
+        "last_pass_seconds_ago": ago,
+        "warnings": list(status.warnings),
+        "claims": [_claim(row) for row in status.claims],
+        "marks": [{"pool": row.pool, "nodes": row.nodes, "oldest": rfc3339(row.oldest)} for row in status.marks],
+        "backoffs": [
+            {"node": row.node, "node_uid": uid, "until": rfc3339(row.until), "why": row.why}
+            for uid, row in status.backoffs
+        ],
+        "breakers": [{"pool": pool, "until": rfc3339(row.until), "why": row.why} for pool, row in status.breakers],
+        "results": [_result(row) for row in status.results],
+    }
+
+
+def _claim(row: HeldNode) -> dict[str, Any]:
+    claim = row.claim
+    return {
+        "node": claim.node,
+        "node_uid": row.uid,
+        "pool": claim.pool,
+        "zone": claim.zone,
+        "order_id": claim.order_id,
+        "reason": claim.reason,
+        "origin": claim.origin,
+        "requested_by": row.requested_by,
+        "since": rfc3339(claim.since),
+        "phase": row.phase,
+        "held_by": list(row.held_by),
+        "deadline": _time(row.deadline),
+    }
+
+
+def _result(row: EndedDrain) -> dict[str, Any]:
+    record = row.record
+    return {
+        "node": record.order.node,
+        "order_id": record.order.order_id,
+        "ended_at": rfc3339(row.ended_at),
+        "outcome": record.outcome,
+        "reason": record.why,
+        "sentence": row.sentence,
+        "detail": record.detail,
+        "origin": record.order.origin,
+        "requested_by": record.order.requested_by,
+        "dry_run": record.order.dry_run,
+    }
+
+
+def _time(time: datetime | None) -> str | None:
+    return None if time is None else rfc3339(time)

@@ -1,23 +1,19 @@
-"""The objects of a dump, gathered item by item, each once, and the newest time that they tell.
-
-Must not know files: `reading` names the place of a fault.
-"""
+"""The objects of a dump, each once, and the newest timestamp among them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from functions.cli.dumps.homes import Home, NodePlace, cloud_of, home_of
 from functions.cli.dumps.kinds import DEMAND
-from functions.cli.dumps.stamps import Stamped
 from shared.adapters.kubernetes import (
     controller_wire,
     namespace_limits,
-    pod_wire,
     storage_lists,
     translate,
     vertical_autoscalers,
@@ -28,7 +24,6 @@ from shared.adapters.kubernetes.buffer_objects import COMPUTE_CLASS
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.odd_objects import OddObjects
 from shared.adapters.kubernetes.workloads import workloads
-from shared.answers import ClusterReading
 from shared.core.cluster.buffers import KIND
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.names import KUBE_SYSTEM
@@ -38,13 +33,52 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.errors import BadInput
+from shared.port_types import ClusterReading
+
+
+class StampedCondition(wire.Partial, frozen=True):
+    last_transition_time: wire.Time | None = None
+    last_heartbeat_time: wire.Time | None = None
+
+
+class StampedField(wire.Partial, frozen=True):
+    time: wire.Time | None = None
+
+
+class StampedMeta(wire.Partial, frozen=True):
+    name: str = ""
+    creation_timestamp: wire.Time | None = None
+    managed_fields: list[StampedField] | None = None
+
+
+class StampedStatus(wire.Partial, frozen=True):
+    start_time: wire.Time | None = None
+    conditions: list[StampedCondition] | None = None
+
+
+class Stamped(wire.Partial, frozen=True):
+    """An item's times that lie in the past when it is printed (a deletionTimestamp lies ahead)."""
+
+    metadata: StampedMeta = StampedMeta()
+    status: StampedStatus = StampedStatus()
+
+    def times(self) -> Iterator[datetime]:
+        conditions = self.status.conditions or ()
+        given = chain(
+            (self.metadata.creation_timestamp, self.status.start_time),
+            (each.time for each in self.metadata.managed_fields or ()),
+            (each.last_transition_time for each in conditions),
+            (each.last_heartbeat_time for each in conditions),
+        )
+        return (each for each in given if each is not None)
+
 
 Bytes = bytes | msgspec.Raw
 Keyed = TypeVar("Keyed", VerticalAutoscaler, LimitRange, ResourceQuota)
 _stamped: Final = msgspec.json.Decoder(Stamped)
 _node: Final = msgspec.json.Decoder(wire.Node)
 _place: Final = msgspec.json.Decoder(NodePlace)
-_pod: Final = msgspec.json.Decoder(pod_wire.Pod)
+_pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
 _controller: Final = msgspec.json.Decoder(controller_wire.Controller)
 _namespace: Final = msgspec.json.Decoder(wire.Namespace)

@@ -13,19 +13,16 @@ from typing import Any, Final
 
 import msgspec
 
-from functions.cli.dumps.clusters import APART, DumpPart, clusters_of, home
+from functions.cli.dumps.clusters import APART, DumpPart, Print, clusters_of, home
 from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.files import Told, files_of, name_of, pieces
+from functions.cli.dumps.files import MAKE_ONE, Told, files_of, name_of, pieces, remedy, what_it_is
 from functions.cli.dumps.homes import Home
 from functions.cli.dumps.kinds import COMMAND
-from functions.cli.dumps.mistaken import MAKE_ONE, remedy, what_it_is
-from functions.cli.dumps.objects import Document, Found, NoList, documents
-from functions.cli.dumps.pictures import Print
-from functions.cli.dumps.values import NotJson, Values
+from functions.cli.dumps.objects import Document, Found, NoList, NotJson, Values, documents
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
-from shared.answers import ClusterReading
 from shared.errors import BadDump, BadInput
+from shared.port_types import ClusterReading
 
 _UNREADABLE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
 

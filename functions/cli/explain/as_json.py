@@ -9,13 +9,11 @@ from typing import Any, Final
 from functions.cli.analysis.exclusions import NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
 from functions.cli.analysis.openings import Closed
-from functions.cli.explain.meant import Meant
+from functions.cli.explain.resolve import Meant, PodRow, kept_alone, rows_of
 from functions.cli.explain.usage import ShownUsage
-from functions.cli.explain.workload_pods import PodRow, kept_alone, rows_of
-from functions.cli.format import dollars, rfc3339
+from functions.cli.output.format import dollars, rfc3339
 from functions.cli.plan import as_json as plan_json
-from functions.cli.plan.node_views import blocker_view
-from functions.cli.plan.view import PlanView
+from functions.cli.plan.view import PlanView, blocker_view
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources

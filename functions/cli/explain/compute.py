@@ -10,16 +10,15 @@ import typer
 from rich.console import Console
 
 from functions.cli.analysis.explanation import Explainer
-from functions.cli.documents import print_document
-from functions.cli.explain import as_json, markdown, node_page, pod_page, workload_page
-from functions.cli.explain.meant import Meant, meant
+from functions.cli.explain import as_json, markdown, node_page, pod_page
+from functions.cli.explain.resolve import Meant, meant
 from functions.cli.explain.usage import ShownUsage, usage_of
-from functions.cli.inputs import NO_MARKS, Sources, gather
-from functions.cli.options import AnswerFormat
-from functions.cli.plan.notes import show_notes, show_odd, show_rests_on
-from functions.cli.plan.remembered import remembered
+from functions.cli.input.inputs import NO_MARKS, Sources, gather, remembered
+from functions.cli.input.options import AnswerFormat
+from functions.cli.output.documents import print_document
+from functions.cli.output.terminal import printing
+from functions.cli.plan.sentences import show_notes, show_odd, show_rests_on
 from functions.cli.plan.view import PlanView, view_of
-from functions.cli.terminal import printing
 from shared.core.planning.make_plan import make_plan
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
@@ -90,7 +89,7 @@ def _print(known: PageSource, found: Sequence[Meant], output: AnswerFormat) -> N
 def _show(console: Console, known: PageSource, what: Meant) -> None:
     view, explainer, usage = known.view, known.explainer, known.usage
     if what.workload:
-        workload_page.show(console, view, explainer, what)
+        pod_page.show_workload(console, view, explainer, what)
     elif what.pods:
         (pod,) = what.pods
         pod_page.show(console, view, *explainer.pod(pod), usage.pods.get(pod.key), pod)

@@ -8,17 +8,13 @@ from typing import Final
 
 from functions.cli.analysis.exclusions import NodeChoice
 from functions.cli.analysis.explanation import Explainer
-from functions.cli.explain import node_page, pod_page, workload_page
-from functions.cli.explain.blockers import by_reason, lines
-from functions.cli.explain.grid import Fact
-from functions.cli.explain.meant import Meant
-from functions.cli.explain.named_nodes import NodeNamer
+from functions.cli.analysis.remedies import REMEDIES
+from functions.cli.explain import node_page, pod_page
+from functions.cli.explain.parts import Fact, NodeNamer, by_reason, lines
+from functions.cli.explain.resolve import Meant, rows_of
 from functions.cli.explain.usage import ShownUsage
-from functions.cli.explain.workload_pods import rows_of
-from functions.cli.markdown_text import code, table, text
-from functions.cli.plan.node_views import BlockerView, blocker_view
-from functions.cli.plan.view import PlanView
-from functions.cli.remedies import REMEDIES
+from functions.cli.output.documents import code, table, text
+from functions.cli.plan.view import BlockerView, PlanView, blocker_view
 
 _EXCLUDED: Final = ("nodes", "alone", "excluded by", "meaning", "which", "what to do")
 
@@ -68,11 +64,11 @@ def _pod(view: PlanView, explainer: Explainer, what: Meant, usage: ShownUsage) -
 def _workload(view: PlanView, explainer: Explainer, what: Meant) -> Iterator[str]:
     rows = rows_of(explainer, what.pods)
     yield f"# {code(what.workload)}"
-    yield text(workload_page.summed(rows))
-    yield _table(workload_page.PODS, [workload_page.cells(view, *row) for row in rows])
-    found = workload_page.blockers_of(rows)
+    yield text(pod_page.summed(rows))
+    yield _table(pod_page.PODS, [pod_page.cells(view, *row) for row in rows])
+    found = pod_page.blockers_of(rows)
     if found:
-        yield from (workload_page.KEPT, _blockers(found))
+        yield from (pod_page.KEPT, _blockers(found))
 
 
 def _facts(rows: Iterable[Fact]) -> str:

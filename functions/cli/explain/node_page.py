@@ -12,17 +12,14 @@ from rich.text import Text
 
 from functions.cli.analysis.explanation import NodeExplanation
 from functions.cli.analysis.openings import Closed
-from functions.cli.explain import place_table
-from functions.cli.explain.blockers import blockers
-from functions.cli.explain.grid import Fact, facts
-from functions.cli.explain.place_table import NONE, kept_by, place_of
+from functions.cli.analysis.remedies import REMEDIES
+from functions.cli.explain import parts
+from functions.cli.explain.parts import NONE, Fact, blockers, facts, kept_by, place_of
 from functions.cli.explain.usage import used
-from functions.cli.format import count, moment, monthly, percent
-from functions.cli.plan.node_table import STYLES
-from functions.cli.plan.node_views import NodeView
+from functions.cli.output.format import count, moment, monthly, percent
+from functions.cli.plan.nodes import STYLES
 from functions.cli.plan.sentences import length
-from functions.cli.plan.view import PlanView
-from functions.cli.remedies import REMEDIES
+from functions.cli.plan.view import NodeView, PlanView
 from shared.core.cluster.resources import Resources
 from shared.core.planning.plan import NodeDecision, Verdict
 
@@ -108,7 +105,7 @@ def _pods(console: Console, view: PlanView, known: NodeExplanation) -> None:
     console.print(pods_title(known))
     if known.pods:
         pools = {each.name: each.decision.pool for each in view.nodes}
-        place_table.show(console, PODS, pod_cells(known), (1, 2), pools)
+        parts.show(console, PODS, pod_cells(known), (1, 2), pools)
         for line in fitting(known):
             console.print(line)
 
@@ -121,7 +118,7 @@ def pods_title(known: NodeExplanation) -> str:
     return f"Its {count(len(known.pods), 'pod')}, {would}{staying}:"
 
 
-def pod_cells(known: NodeExplanation) -> list[place_table.Cells]:
+def pod_cells(known: NodeExplanation) -> list[parts.Cells]:
     """Return a row for each pod that would have to move, under the titles `PODS`."""
     return [(each.pod.key, place_of(each), each.landing.runner_up or NONE, kept_by(each)) for each in known.pods]
 

@@ -1,9 +1,6 @@
-"""One pod in sentences: what keeps it and its node, where it would go, and which rules exclude which nodes.
+"""The pages of a pod and of a workload: what keeps them, where pods would go, which rules exclude which nodes."""
 
-Must not judge: the core has said all of it.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Console
@@ -11,16 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from functions.cli.analysis.exclusions import NodeChoice
-from functions.cli.analysis.explanation import NodeExplanation, PodPlace
-from functions.cli.explain.blockers import blockers
-from functions.cli.explain.grid import Fact, facts
-from functions.cli.explain.named_nodes import NodeNamer
-from functions.cli.explain.place_table import NONE, place_of
+from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
+from functions.cli.analysis.remedies import REMEDIES
+from functions.cli.explain import parts
+from functions.cli.explain.parts import NONE, Fact, NodeNamer, blockers, facts, kept_by, place_of
+from functions.cli.explain.resolve import Meant, PodRow, kept_alone, rows_of
 from functions.cli.explain.usage import used
-from functions.cli.format import count, moment
-from functions.cli.plan.node_views import blocker_view
-from functions.cli.plan.view import PlanView
-from functions.cli.remedies import REMEDIES
+from functions.cli.output.format import count, moment, monthly
+from functions.cli.plan.view import BlockerView, PlanView, blocker_view
 from shared.core.cluster import names
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
@@ -147,3 +142,43 @@ def able(choice: NodeChoice, namer: NodeNamer, source: str) -> str:
     """Return how many nodes could take the pod, and which."""
     which = f": {namer.said(choice.where.names, source)}" if choice.open else ""
     return f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now{which}."
+
+
+KEPT: Final = "What keeps its pods:"
+PODS: Final = ("pod", "on", "which is", "would go to", "kept by")
+
+
+def show_workload(console: Console, view: PlanView, explainer: Explainer, what: Meant) -> None:
+    """Print the page."""
+    rows = rows_of(explainer, what.pods)
+    console.print(what.workload, style="bold")
+    console.print(f"{summed(rows)}\n")
+    pools = {each.name: each.decision.pool for each in view.nodes}
+    parts.show(console, PODS, [cells(view, *row) for row in rows], (1, 3), pools)
+    found = blockers_of(rows)
+    if found:
+        console.print(f"\n{KEPT}")
+        console.print(blockers(found))
+
+
+def summed(rows: Sequence[PodRow]) -> str:
+    """Return how many pods it has, on how many nodes, and what it keeps."""
+    nodes = {node.decision.name for _, node, _ in rows}
+    return f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {_kept(rows)}."
+
+
+def blockers_of(rows: Sequence[PodRow]) -> list[BlockerView]:
+    return [blocker_view(each) for _, _, place in rows if place for each in place.blockers]
+
+
+def _kept(rows: Sequence[PodRow]) -> str:
+    alone = kept_alone(rows)
+    if not alone:
+        return "it keeps no node by itself"
+    return f"it alone keeps {count(len(alone), 'node')} of {monthly(sum(alone.values()))} a month"
+
+
+def cells(view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None) -> parts.Cells:
+    """Return a pod's row under the titles `PODS`."""
+    target, kept = (place_of(place), kept_by(place)) if place else ("with its node", "")
+    return pod.key, pod.node, view.node(node.decision.name).verdict, target, kept

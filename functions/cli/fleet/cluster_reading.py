@@ -1,13 +1,9 @@
-"""One source read and planned, in a process of its own: what comes back is the view without its nodes.
-
-The process belongs to the fleet: its environment is that of the cluster it reads, and it says nothing on the terminal.
-Must not know the other clusters.
-"""
+"""One source read and planned in a process of its own; readings that share a node are of one cluster."""
 
 import copyreg
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.errors import told
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
-from functions.cli.input_readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
-from functions.cli.inputs import Sources, inputs_of
+from functions.cli.input.inputs import Sources, inputs_of
+from functions.cli.input.readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
+from functions.cli.output.format import moment
 from functions.cli.plan.compute import planned
-from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
+from functions.cli.plan.ladder import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
 from shared.adapters.clock import system_time
 from shared.collector import no_search_for_cycles
@@ -118,3 +115,24 @@ def _planned(reading: Reading, source: ClusterSource, planning: FleetPlanning) -
         view = planned(inputs, planning.options, POLICY if policy else DEFAULTS)
     nodes = frozenset(f"{node.name} {node.uid}" for node in inputs.snapshot.nodes)
     return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, nodes, has_policy=policy is not None)
+
+
+OLDER: Final = "{name} is the same cluster as {other} and was read earlier, at {time}: it is not counted."
+
+
+def counted_once(
+    results: Iterable[SourceResult],
+) -> tuple[list[tuple[SourceResult, PlannedCluster]], tuple[str, ...]]:
+    """Return each cluster once, as it was read last, and a note for each earlier reading."""
+    every = [(result, each) for result in results for each in result.clusters]
+    newest = sorted(every, key=lambda pair: pair[1].view.taken_at, reverse=True)
+    kept: list[tuple[SourceResult, PlannedCluster]] = []
+    notes: list[str] = []
+    for result, newer in newest:
+        other = next((pair for pair in kept if not pair[1].nodes.isdisjoint(newer.nodes)), None)
+        if other is None:
+            kept.append((result, newer))
+        else:
+            names = {"name": newer.view.cluster, "other": other[0].source.name}
+            notes.append(OLDER.format(**names, time=moment(newer.view.taken_at)))
+    return kept, tuple(notes)

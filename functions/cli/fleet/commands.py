@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from functions.cli.options import AssumeMarked, Currency, Discounts, FleetSort, Format, PolicyFile, PriceTable
+from functions.cli.input.options import AssumeMarked, Currency, Discounts, FleetSort, Format, PolicyFile, PriceTable
 
 _WHICH: Final = "Which clusters; all of them may be given together"
 
@@ -102,9 +102,9 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
       ebb fleet --installations --state-only --sort state
       ebb fleet --installations --output openmetrics > ebb.prom
     """
-    from functions.cli.fleet.asked import FleetRequest
     from functions.cli.fleet.compute import DEFAULT_JOBS, read_fleet, show_fleet
-    from functions.cli.pricing import PriceOptions
+    from functions.cli.fleet.sources import FleetRequest
+    from functions.cli.input.pricing import PriceOptions
 
     request = FleetRequest(
         dumps=tuple(dump or ()),

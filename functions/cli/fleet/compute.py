@@ -1,30 +1,169 @@
-"""`ebb fleet`: read all that was named at once, put it together, print it. Must not decide anything."""
+"""`ebb fleet`: reads all sources in processes of their own, shows progress, prints one view."""
 
 import os
+import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Final, Protocol, Self, TextIO, TypeVar
 
 import typer
 
 from functions.cli.errors import WRONG
-from functions.cli.files import read_policy, write_text
-from functions.cli.fleet import drawing
-from functions.cli.fleet.asked import FleetRequest, check, clusters_of, installations_of
-from functions.cli.fleet.cluster_reading import SourceResult, read_source
+from functions.cli.fleet import as_json, table
+from functions.cli.fleet.cluster_reading import SourceResult, be_quiet, read_source
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
 from functions.cli.fleet.page import page
-from functions.cli.fleet.progress import FleetProgress
-from functions.cli.fleet.sources import ClusterSource, FleetPlanning
+from functions.cli.fleet.sources import ClusterSource, FleetPlanning, FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.view import FleetView, view_of
-from functions.cli.fleet.workers import MOST_JOBS, parts_of_clusters, read_all
-from functions.cli.options import FleetSort, Format
+from functions.cli.input.files import read_policy, write_text
+from functions.cli.input.options import FleetSort, Format
+from functions.cli.input.pricing import priced
+from functions.cli.output.documents import print_document
+from functions.cli.output.terminal import printing
 from functions.cli.plan.compute import PlanOptions
-from functions.cli.pricing import priced
 from shared.core.policy import Policy
+
+_CLEAR: Final = "\r\x1b[2K"
+
+
+class NamedSource(Protocol):
+    """What was read: it has a name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class ReadSource(Protocol):
+    """What became of something that was read."""
+
+    @property
+    def source(self) -> NamedSource: ...
+
+    @property
+    def faults(self) -> tuple[str, ...]: ...
+
+
+R = TypeVar("R", bound=ReadSource)
+
+
+class FleetProgress:
+    """Counts what is done of so many."""
+
+    def __init__(self, of: int, stream: TextIO) -> None:
+        self._of, self._stream = of, stream
+        self._done = self._failed = 0
+        self._shown = stream.isatty()
+
+    def __enter__(self) -> Self:
+        self._draw("")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del kind, value, trace
+        if self._shown:
+            self._write("")
+
+    def done(self, read: R) -> R:
+        """Count what was read, and hand it on."""
+        self._done += 1
+        self._failed += bool(read.faults)
+        self._draw(read.source.name)
+        return read
+
+    def _draw(self, last: str) -> None:
+        if self._shown:
+            failed = f", {self._failed} not read" if self._failed else ""
+            self._write(f"Reading the fleet  {self._done} of {self._of}{failed}  {last}".rstrip())
+
+    def _write(self, line: str) -> None:
+        plain = "".join(letter if letter.isprintable() else "?" for letter in line)
+        self._stream.write(f"{_CLEAR}{plain[: shutil.get_terminal_size().columns - 1]}")
+        self._stream.flush()
+
+
+Read = Callable[[ClusterSource], SourceResult]
+ENDED: Final = "Its process was ended while it was read: most often the machine's memory ran out; try --jobs 1."
+UNEXPECTED: Final = "It could not be planned ({fault}): a fault of Ebb; ebb plan on it alone says where."
+MOST_JOBS: Final = 8
+"""More at once would rather fill the memory than be faster."""
+
+
+def read_all(sources: Sequence[ClusterSource], read: Read, jobs: int) -> Iterator[SourceResult]:
+    """Yield what became of each source as soon as it is known.
+
+    Where a process is ended from outside nobody can tell which cluster was its undoing, so those that are not done are
+    read once more, each in a process of its own.
+    """
+    left: list[ClusterSource] = []
+    for result in _round(sources, read, min(jobs, max(len(sources), 1))):
+        if result.faults == (ENDED,):
+            left.append(result.source)
+        else:
+            yield result
+    for source in left:
+        yield from _round((source,), read, 1)
+
+
+def new_processes(jobs: int) -> Executor:
+    """Return so many processes, each started afresh: a forked one would inherit locks and consoles."""
+    return ProcessPoolExecutor(jobs, get_context("spawn"), initializer=be_quiet)
+
+
+def _round(sources: Sequence[ClusterSource], read: Read, jobs: int) -> Iterator[SourceResult]:
+    with new_processes(jobs) as processes:
+        try:
+            under_way = {processes.submit(partial(read, each)): each for each in sources}
+            for future in as_completed(under_way):
+                yield _result(under_way[future], future)
+        except BaseException:
+            processes.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _result(source: ClusterSource, future: Future[SourceResult]) -> SourceResult:
+    fault = future.exception()
+    if fault is None:
+        return future.result()
+    if isinstance(fault, BrokenProcessPool):
+        return SourceResult(source, faults=(ENDED,))
+    return SourceResult(source, faults=(UNEXPECTED.format(fault=f"{type(fault).__name__}: {fault}"),))
+
+
+def parts_of_clusters(results: Iterable[SourceResult]) -> tuple[ClusterSource, ...]:
+    """Return what may be read together where it could not be read alone: files that lie in one folder."""
+    by_folder: dict[str, list[ClusterSource]] = {}
+    for each in results:
+        if each.faults and each.source.folder is not None:
+            by_folder.setdefault(str(each.source.folder), []).append(each.source)
+    return tuple(map(_together, (each for each in by_folder.values() if len(each) > 1)))
+
+
+def _together(sources: Sequence[ClusterSource]) -> ClusterSource:
+    dumps = tuple(path for each in sources for path in each.dumps)
+    return ClusterSource(", ".join(each.name for each in sources), dumps)
+
+
+def show(view: FleetView, output: Format, top: int | None) -> None:
+    """Print the fleet; `top` chooses among the rows, and all sums stay those of the whole."""
+    if output is Format.TABLE:
+        with printing() as console:
+            table.show(console, view, top)
+    elif output is Format.MARKDOWN:
+        typer.echo(table.page(view, top))
+    elif output is Format.OPENMETRICS:
+        typer.echo(as_json.page(view))
+    else:
+        print_document(as_json.document(view, top), output, view.notes)
+
 
 DEFAULT_JOBS: Final = max(1, min(MOST_JOBS, os.cpu_count() or 1))
 
@@ -37,7 +176,7 @@ def show_fleet(view: FleetView, output: Format, top: int | None, out: Path | Non
     """
     if out:
         _write(out, page(view))
-    drawing.show(view, output, top)
+    show(view, output, top)
     if view.not_read:
         raise typer.Exit(WRONG)
 

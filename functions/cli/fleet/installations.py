@@ -14,7 +14,7 @@ from functions.cli.drains.history import history_of
 from functions.cli.drains.status import InstallationStatus, status_of
 from functions.cli.errors import told
 from functions.cli.fleet.sources import InstallationSource
-from functions.cli.format import clock, count, some
+from functions.cli.output.format import clock, count, some
 from shared.core.policy import Policy
 from shared.errors import BadInput, EbbError
 from shared.settings import read_settings

@@ -1,19 +1,44 @@
-"""What a fleet is read from: a cluster or an installation each, and how each cluster is planned.
+"""The clusters and installations of a fleet: folders of dumps, contexts and profiles, matched by name."""
 
-Values that go to another process. Must not read what they name.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from functions.cli.fleet.names import is_of
-from functions.cli.input_readers import cluster_of
+from functions.cli.input.files import STDIN
+from functions.cli.input.pricing import LISTED, PriceOptions
+from functions.cli.input.profiles import CLUSTER, folder, profile_path, profiles, read_profile
+from functions.cli.input.readers import cluster_of
 from functions.cli.plan.compute import PlanOptions
-from functions.cli.pricing import LISTED, PriceOptions
-from functions.cli.profiles import CLUSTER
 from shared.core.policy import Policy
+from shared.errors import BadInput
+
+if TYPE_CHECKING:
+    from functions.cli.dumps.homes import Home
+
+_PATH: Final = ("projects", "locations", "clusters")
+_LEAST_OF_A_NAME: Final = 16
+"""Letters of a cluster's name that are enough to know it again where nodes' names cut it."""
+
+
+def parts_of(cluster: str) -> tuple[str, str, str] | None:
+    """Return project, location and name of `projects/P/locations/L/clusters/C`; None of any other name."""
+    words = cluster.split("/")
+    if len(words) != 2 * len(_PATH) or tuple(words[::2]) != _PATH:
+        return None
+    return words[1], words[3], words[5]
+
+
+def is_of(installation: str, cluster: str, home: "Home | None") -> bool:
+    """Return whether an installation's cluster is that of a row: by its name, or by where a dump's nodes belong."""
+    parts = parts_of(installation)
+    if cluster == installation or parts is None or home is None or not all(home):
+        return cluster == installation
+    project, location, name = parts
+    cut = len(home.name) >= _LEAST_OF_A_NAME and name.startswith(home.name)
+    return home.project == project and location.startswith(home.region) and (home.name == name or cut)
+
 
 if TYPE_CHECKING:
     from functions.cli.dumps.homes import Home
@@ -69,3 +94,141 @@ class ClusterSource:
     def folder(self) -> Path | None:
         """Where a file lies that may be a part of a cluster."""
         return self.dumps[0].parent if len(self.dumps) == 1 and self.dumps[0].is_file() else None
+
+
+_PREFIX: Final = "EBB_"
+_KUBECONFIG: Final = "EBB_KUBECONFIG"
+_PATTERN: Final = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRequest:
+    """What was typed of where the clusters are, and how they are to be planned."""
+
+    dumps: tuple[Path, ...] = ()
+    kubeconfig: Path | None = None
+    contexts: tuple[str, ...] = ()
+    installations: tuple[str, ...] = ()
+    every_installation: bool = False
+    state_only: bool = False
+    policy: Path | None = None
+    prices: PriceOptions = LISTED
+    assume_marked: bool = False
+
+
+def check(request: FleetRequest) -> None:
+    """Refuse what names no cluster, or one that cannot be read in another process.
+
+    Raises:
+        BadInput: with what to write instead.
+    """
+    if not (request.dumps or request.contexts or request.installations or request.every_installation):
+        raise BadInput("Which clusters? Write --dump FOLDER, --context NAME, --cluster NAME or --installations.")
+    if STDIN in request.dumps:
+        raise BadInput("--dump: a fleet is read from files and folders; stdin holds one cluster: ebb plan --dump -.")
+    missing = [str(path) for path in request.dumps if not path.exists()]
+    if missing:
+        raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
+    if request.state_only and not (request.installations or request.every_installation):
+        raise BadInput("--state-only: it is of installations; add --cluster NAME or --installations.")
+
+
+def installations_of(request: FleetRequest, environment: Mapping[str, str]) -> tuple[InstallationSource, ...]:
+    """Return the installations that were named; a profile that cannot be read is one with a fault.
+
+    Raises:
+        BadInput: there is no profile of that name, or none at all.
+    """
+    paths = [profile_path(name, environment) for name in request.installations]
+    paths += profiles(environment) if request.every_installation else []
+    if request.every_installation and not paths:
+        where = folder(environment) / "NAME.env"
+        raise BadInput(f"--installations: there is no profile yet; write one: terraform output -raw cli > {where}")
+    return tuple(_installation(path) for path in dict.fromkeys(paths))
+
+
+def _installation(path: Path) -> InstallationSource:
+    try:
+        return InstallationSource(path.stem, read_profile(path))
+    except BadInput as fault:
+        return InstallationSource(path.stem, fault=str(fault))
+
+
+def clusters_of(
+    request: FleetRequest, installations: Iterable[InstallationSource], environment: Mapping[str, str]
+) -> tuple[ClusterSource, ...]:
+    """Return all that is to be read, in the order in which it was named.
+
+    Raises:
+        BadInput: a pattern of contexts matches none. BadDump: a folder holds no dump.
+    """
+    known = {each.cluster: each.environment for each in installations if each.cluster}
+    contexts = tuple(_contexts(request, environment))
+    found = [*_dumps(request.dumps)]
+    found += [
+        ClusterSource(name, (), request.kubeconfig, name, _variables(name, known, environment)) for name in contexts
+    ]
+    if not request.state_only:
+        named = {cluster_of(name) for name in contexts}
+        found += [
+            ClusterSource(each.name, environment=each.environment)
+            for each in installations
+            if each.cluster and each.cluster not in named
+        ]
+    return tuple(found)
+
+
+def _dumps(paths: Iterable[Path]) -> Iterator[ClusterSource]:
+    """Yield a source for each file, and for each file and folder in a folder: one that is broken is one alone."""
+    from functions.cli.dumps.files import files_of
+
+    for path in paths:
+        if path.is_dir():
+            inside = dict.fromkeys(path / file.relative_to(path).parts[0] for file in files_of([path]))
+            yield from (ClusterSource(each.name, (each,)) for each in inside)
+        else:
+            yield ClusterSource(path.name, (path,))
+
+
+def _contexts(request: FleetRequest, environment: Mapping[str, str]) -> Iterator[str]:
+    for name in dict.fromkeys(request.contexts):
+        if not _PATTERN & set(name):
+            yield name
+            continue
+        known = _known_contexts(request.kubeconfig, environment)
+        found = [each for each in known if fnmatchcase(each, name)]
+        if not found:
+            raise BadInput(f"--context: no context matches {name!r}; there are {', '.join(known) or 'none'}.")
+        yield from found
+
+
+def _known_contexts(kubeconfig: Path | None, environment: Mapping[str, str]) -> list[str]:
+    """Return the names of a kubeconfig's contexts.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    from kubernetes.config import list_kube_config_contexts
+    from kubernetes.config.config_exception import ConfigException
+
+    from shared.adapters.kubernetes.access import kubeconfig_named
+
+    path = str(kubeconfig or environment.get(_KUBECONFIG, ""))
+    listed: Any = list_kube_config_contexts  # the package has no types for it
+    try:
+        return [str(each["name"]) for each in listed(path or None)[0]]
+    except (ConfigException, OSError) as fault:
+        raise BadInput(f"--context: {kubeconfig_named(path)} cannot be read ({str(fault).rstrip('.')}).") from fault
+
+
+def _variables(
+    context: str, known: Mapping[str, Mapping[str, str]], environment: Mapping[str, str]
+) -> Mapping[str, str]:
+    """Return what the environment may say while a context is read: nothing of another cluster."""
+    cluster = cluster_of(context)
+    if cluster in known:
+        return known[cluster]
+    own = {name: value for name, value in environment.items() if name.startswith(_PREFIX)}
+    if own.get(CLUSTER) == cluster:
+        return own
+    return {name: value for name, value in own.items() if name == _KUBECONFIG}

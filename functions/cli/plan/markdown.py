@@ -6,16 +6,12 @@ The same view as the table's and the JSON's. Must not decide anything.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from functions.cli.format import moment, monthly, percent
-from functions.cli.markdown_text import table, text
-from functions.cli.plan.asked import AskedNodes, shown
-from functions.cli.plan.blocker_table import HEADINGS, HOLDS
-from functions.cli.plan.ladder_table import TITLES, cells_of
-from functions.cli.plan.legend import HOLDING, WordKind
-from functions.cli.plan.node_views import NodeView
-from functions.cli.plan.pool_columns import columns, name_of, rows
-from functions.cli.plan.sentences import nodes_and_pods
-from functions.cli.plan.view import PlanView
+from functions.cli.output.documents import table, text
+from functions.cli.output.format import moment, monthly, percent
+from functions.cli.plan.pools import columns, name_of, rows
+from functions.cli.plan.sentences import HOLDING, WordKind, nodes_and_pods
+from functions.cli.plan.table import HEADINGS, HOLDS, TITLES, cells_of
+from functions.cli.plan.view import AskedNodes, NodeView, PlanView, shown
 
 _OBJECTS: Final = 3
 _FIGURES: Final = frozenset({

@@ -1,16 +1,25 @@
-"""What is said of a plan in words: of a verdict, a reason, what stands in a node's way and when it may go, the savings.
+"""The words of a plan: verdicts, reasons with their sentences, savings, and the notes above and below the tables."""
 
-Pure: a plan's values in, text out. Must not repeat a sentence of its own for a reason: `Reason` carries it.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+from fractions import Fraction
 from typing import Final
 
-from functions.cli.format import clock, count, monthly, span
+from rich.console import Console
+
+from functions.cli.analysis.pools import pool_rules
+from functions.cli.input.inputs import WARNING
+from functions.cli.output.format import clock, count, monthly, percent, some, span
+from shared.core.cluster.autoscaling import ScaleDownRule
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.plan import NodeDecision, Plan, Potential, Verdict
+from shared.core.planning.steering import steering
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.rules.drain_time import DrainTime
+from shared.core.rules.situation import Situation
+from shared.core.rules.surges import surges_of
 
 VERDICTS: Final = {
     Verdict.ORDER: "order",
@@ -111,3 +120,205 @@ def _of_pods(blockers: Sequence[Blocker]) -> tuple[Blocker, ...]:
 
 def _joined(*parts: str) -> str:
     return " ".join(part for part in parts if part)
+
+
+class WordKind(StrEnum):
+    """What a word is said of."""
+
+    GOES = "goes"
+    """Why a node goes."""
+    NODE = "node"
+    """What names the verdict of a node that stays."""
+    POD = "pod"
+    """What a pod on such a node says; a node may have several."""
+    ALSO = "also"
+    """What else stands in a node's way, and names no verdict."""
+
+
+HOLDING: Final = (WordKind.NODE, WordKind.POD)
+"""What holds money: the others go, or are held by another word already."""
+
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """One word with its sentence: how many nodes it names, what they cost, and what (pods, PDBs, budgets) it is about.
+
+    `cost` is in micro-dollars per hour; objects of the dearest nodes come first.
+    """
+
+    word: str
+    sentence: str
+    nodes: int
+    about: tuple[tuple[str, str], ...] = ()
+    """Each object with its detail, which may be empty."""
+    kind: WordKind = WordKind.NODE
+    cost: int = 0
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        return tuple(_with_detail(*each) for each in self.about)
+
+    def named_objects(self, most: int) -> str:
+        """Return the first objects and how many more there are, without details."""
+        return some([name for name, _ in self.about], most)
+
+    def some_objects(self, most: int) -> str:
+        """Return the first objects and how many more there are; a detail that all of them share is said once."""
+        details = {detail for _, detail in self.about}
+        if len(details) > 1 or len(self.about) == 1:
+            return some(self.objects, most)
+        return _with_detail(self.named_objects(most), *details)
+
+
+def legend(plan: Plan) -> tuple[LegendEntry, ...]:
+    """Return the entries by kind, those that hold most money first."""
+    rows: dict[tuple[WordKind, str], list[NodeDecision]] = {}
+    for each in plan.decisions:
+        for key in _keys(each):
+            rows.setdefault(key, []).append(each)
+    named = {word for kind, word in rows if kind in {WordKind.NODE, WordKind.GOES}}
+    entries = (_entry(*key, own) for key, own in rows.items() if key[0] is not WordKind.ALSO or key[1] not in named)
+    order = list(WordKind)
+    return tuple(sorted(entries, key=lambda each: (order.index(each.kind), -each.cost, -each.nodes, each.word)))
+
+
+def _keys(decision: NodeDecision) -> Iterator[tuple[WordKind, str]]:
+    """Yield each word of a node once."""
+    if decision.verdict is Verdict.IN_FLIGHT:
+        yield WordKind.GOES, IN_FLIGHT
+    elif decision.reason:
+        yield (WordKind.NODE if decision.blockers else WordKind.GOES), decision.reason
+    for reason in dict.fromkeys(each.reason for each in decision.blockers):
+        if isinstance(reason, PodBlock):
+            yield WordKind.POD, reason.value
+        elif reason.value != decision.reason:
+            yield WordKind.ALSO, reason.value
+
+
+def _entry(kind: WordKind, word: str, own: list[NodeDecision]) -> LegendEntry:
+    said = [each for decision in own for each in decision.blockers if each.reason.value == word]
+    cost = sum(each.cost for each in own)
+    return LegendEntry(word, of_reason(word, said), len(own), _about(word, own), kind, cost)
+
+
+def _about(word: str, own: Iterable[NodeDecision]) -> tuple[tuple[str, str], ...]:
+    """Return what the word is about, each once; pods stand with their own reasons."""
+    if word == Unremovable.BLOCKED_BY_POD.value:
+        return ()
+    dearest = sorted(own, key=lambda each: (-each.cost, each.name))
+    said = (each for decision in dearest for each in decision.blockers if each.reason.value == word and each.object)
+    return tuple(dict.fromkeys((each.object, each.detail) for each in said))
+
+
+def _with_detail(name: str, detail: str = "") -> str:
+    return f"{name} ({detail})" if detail else name
+
+
+RESTS_ON: Final = "What this rests on"
+
+
+def show_odd(console: Console, notes: Sequence[str]) -> None:
+    """Print the warnings among the notes: whoever reads on has to know them."""
+    odd = tuple(filter(_is_odd, notes))
+    if odd:
+        show_notes(console, odd)
+
+
+def show_rests_on(console: Console, notes: Sequence[str]) -> None:
+    """Print all other notes under their heading."""
+    rests_on = tuple(note for note in notes if not _is_odd(note))
+    if rests_on:
+        console.print(RESTS_ON, style="bold")
+        show_notes(console, rests_on)
+
+
+def _is_odd(note: str) -> bool:
+    return note.startswith(WARNING)
+
+
+def show_notes(console: Console, notes: Sequence[str]) -> None:
+    """Print the notes and an empty line."""
+    for note in notes:
+        console.print(note, style="yellow" if _is_odd(note) else "italic")
+    console.print()
+
+
+PAGE: Final = "docs/reaper.md"
+_REAPS: Final = "The autoscaler only deletes empty nodes"
+_COMPETES: Final = "the autoscaler itself empties nodes that are used up to {gate}, and competes with Ebb"
+_UNKNOWN: Final = (
+    "Whether the autoscaler only deletes empty nodes is not known for {pools}: no ComputeClass {classes} is known "
+    "here; {remedy}."
+)
+
+
+def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
+    """Return a line of what is known, and one of what is not; empty where the autoscaler takes no nodes at all."""
+    rules = pool_rules(snapshot)
+    known = {name: rule for name, rule in rules.items() if rule.class_known}
+    unknown = {name: rule for name, rule in rules.items() if not rule.class_known}
+    told = (_sentence(known, whole=not unknown),) if known else ()
+    return (*told, _not_known(unknown, in_dump=in_dump)) if unknown else told
+
+
+def _not_known(rules: Mapping[str, ScaleDownRule], *, in_dump: bool) -> str:
+    remedy = "add computeclasses to the dump" if in_dump else "let this account list computeclasses"
+    classes = some(sorted({rule.compute_class for rule in rules.values()}))
+    return _UNKNOWN.format(pools=_pools(rules), classes=classes, remedy=remedy)
+
+
+def _sentence(rules: Mapping[str, ScaleDownRule], *, whole: bool) -> str:
+    reaped = {name: rule for name, rule in rules.items() if rule.is_reaper}
+    others = {name: rule for name, rule in rules.items() if not rule.is_reaper}
+    gate = percent(max((rule.gate for rule in others.values()), default=Fraction(0)))
+    competes = _COMPETES.format(gate=gate)
+    if not reaped and not whole:
+        return f"Of {_pools(others)} {competes} ({PAGE})."
+    if not reaped:
+        return f"{competes[0].upper()}{competes[1:]}; {PAGE} says how it only deletes empty ones."
+    if not others and not whole:
+        return f"{_REAPS} of {_pools(reaped)} ({PAGE})."
+    if others:
+        return f"{_REAPS} of {_pools(reaped)}; of {_pools(others)} {competes} ({PAGE})."
+    return f"{_REAPS}, of every pool ({PAGE}; nothing else scales down without Ebb)."
+
+
+def _pools(rules: Mapping[str, ScaleDownRule]) -> str:
+    return f"pool{'s' if len(rules) > 1 else ''} {some(sorted(rules))}"
+
+
+_COUNTED_NOWHERE: Final = "Nodes in no pool's figures, and without a cost here: {what} (docs/decisions/neighbours.md)."
+
+
+def outside_note(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return one line, or none."""
+    standing = sum(each.stands_by for each in snapshot.nodes)
+    managed = sum(each.managed and not each.stands_by for each in snapshot.nodes)
+    rows = ((standing, "standing by for a capacity buffer"), (managed, "managed by Google"))
+    what = ", ".join(f"{count(number, 'node')} {said}" for number, said in rows if number)
+    return (_COUNTED_NOWHERE.format(what=what),) if what else ()
+
+
+def steer_note(situation: Situation, plan: Plan) -> Iterator[str]:
+    """Yield a sentence where the policy steers scale-in and something is to go next."""
+    if not plan.next_nodes:
+        return
+    found = steering(plan, situation)
+    pods, nodes = count(len(found.wanted), "pod"), f"{count(len(found.nodes), 'node')} ({some(list(found.nodes))})"
+    if found.wanted:
+        yield f"steerScaleIn: a scale-in takes {pods} on {nodes} first, by the deletion cost that Ebb writes."
+    else:
+        yield "steerScaleIn: on no node that goes next is a pod that a scale-in could take before others."
+
+
+def surge_note(situation: Situation, plan: Plan) -> Iterator[str]:
+    """Yield a sentence where this pass's orders restart any."""
+    nodes = (situation.snapshot.node_by_name[order.node] for order in plan.orders)
+    found = {
+        each.name
+        for node in nodes
+        for each in surges_of(situation.moving(node.name), situation.drain_context(node.pool))[0]
+    }
+    if found:
+        which = f"{count(len(found), 'Deployment')} ({some(sorted(found))})"
+        yield f"This pass would restart {which}, so that single replicas move without a gap instead of being evicted."

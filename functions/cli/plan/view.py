@@ -1,28 +1,124 @@
-"""What is shown of a plan, made once: the table, the JSON and one node explained are drawn from this value alone.
+"""What is shown of a plan, made once: the table, JSON, markdown and `ebb explain` all draw this value."""
 
-Numbers are the plan's own (exact ratios, micro-dollars an hour), beside them the sentences that a person reads; the
-nodes stand twice, as the plan has them and in groups as a person reads: what goes, what waits, what is going, what
-stays. Must not decide anything, and must not know the terminal or a format.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from fractions import Fraction
+from typing import Any, Final
 
 from functions.cli.analysis.forecast.ladder import Ladder
-from functions.cli.analysis.pool_summaries import PoolSummary, pool_summaries, whole_cluster
-from functions.cli.format import some
-from functions.cli.gaps import nothing_of_savings
+from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
+from functions.cli.analysis.remedies import REMEDIES
+from functions.cli.input.missing_data import nothing_of_savings
+from functions.cli.input.options import Only, Sort
+from functions.cli.input.pricing import PricedNodes
+from functions.cli.output.format import some
 from functions.cli.plan import sentences
-from functions.cli.plan.ladder_rows import LadderRow, headline, rows
-from functions.cli.plan.ladder_rows import sentences as ladder_sentences
-from functions.cli.plan.legend import LegendEntry, legend
-from functions.cli.plan.node_views import NodeView, VerdictGroup, node_views, verdict_groups
-from functions.cli.pricing import PricedNodes
+from functions.cli.plan.ladder import LadderRow, headline, rows
+from functions.cli.plan.ladder import sentences as ladder_sentences
+from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.planning.plan import AtRest, Plan, PlannedOrder, Potential
+from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
+from shared.core.reasons import Blocker
 from shared.errors import BadInput
+
+GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN_FLIGHT, Verdict.KEEP)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockerView:
+    """One thing in a node's way: its reason's word and sentence, what it is about, what can be done about it.
+
+    `message_id` is the cluster autoscaler's, by which Google's documentation has it; empty where it has none.
+    """
+
+    reason: str
+    sentence: str
+    message_id: str
+    object: str
+    detail: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """One node. `about` says what stands in its way, the longest wording first; `when` is when it may go."""
+
+    decision: NodeDecision
+    sentence: str
+    """That of its reason; empty where the reason is an order's id."""
+    blockers: tuple[BlockerView, ...]
+    reason: str
+    """The word that names the verdict; of a node that a pod keeps the pod's own, with what it is of."""
+    about: tuple[str, ...]
+    when: str
+    could_go: bool
+    order: PlannedOrder | None
+
+    @property
+    def name(self) -> str:
+        return self.decision.name
+
+    @property
+    def verdict(self) -> str:
+        return sentences.VERDICTS[self.decision.verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictGroup:
+    """The nodes of one verdict."""
+
+    verdict: Verdict
+    nodes: tuple[NodeView, ...]
+
+    @property
+    def title(self) -> str:
+        return f"{sentences.VERDICTS[self.verdict]} ({len(self.nodes):,})"
+
+
+def node_views(plan: Plan, could_go: frozenset[str]) -> tuple[NodeView, ...]:
+    """Return the nodes of a plan as it has them; `could_go` are those that could all go together."""
+    orders = {order.node: order for order in plan.orders}
+    return tuple(
+        _node(each, plan.taken_at, orders.get(each.name), could_go=each.name in could_go) for each in plan.decisions
+    )
+
+
+def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, could_go: bool) -> NodeView:
+    return NodeView(
+        decision,
+        sentence=sentences.of_reason(decision.reason, decision.blockers),
+        blockers=tuple(map(blocker_view, decision.blockers)),
+        reason=sentences.reason_of(decision),
+        about=sentences.about(decision.blockers),
+        when=sentences.when(decision, now, order.saving if order else 0),
+        could_go=could_go,
+        order=order,
+    )
+
+
+def blocker_view(blocker: Blocker) -> BlockerView:
+    """Return a blocker with its sentence and remedy."""
+    reason = blocker.reason
+    remedy = REMEDIES.get(reason, "")
+    return BlockerView(reason.value, reason.sentence, reason.message_id, blocker.object, blocker.detail, remedy)
+
+
+def verdict_groups(nodes: Iterable[NodeView], orders: Sequence[PlannedOrder]) -> tuple[VerdictGroup, ...]:
+    """Return the verdicts that occur, each with its nodes: orders as they were taken, the others sorted."""
+    taken = {order.node: number for number, order in enumerate(orders)}
+    rows: dict[Verdict, list[NodeView]] = {}
+    for node in sorted(nodes, key=lambda each: (taken.get(each.name, len(taken)), *_place(each.decision))):
+        rows.setdefault(node.decision.verdict, []).append(node)
+    return tuple(VerdictGroup(verdict, tuple(rows[verdict])) for verdict in GROUPS if verdict in rows)
+
+
+def _place(decision: NodeDecision) -> tuple[str, ...]:
+    due = decision.removable_at.isoformat() if decision.removable_at else ""
+    if decision.verdict is Verdict.WAITING:
+        return (due, decision.pool, decision.name)
+    return (decision.pool, decision.reason, decision.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +238,89 @@ def _totals(plan: Plan) -> Totals:
     removable = [each for each in marked if each.removable_at is not None and each.removable_at <= plan.taken_at]
     sums = len(plan.orders), len(marked), len(removable), plan.cost, plan.saving
     return Totals(len(plan.decisions), plan.pods, plan.pending, *sums)
+
+
+_VERDICTS: Final[Mapping[Only, frozenset[Verdict]]] = {
+    Only.ORDER: frozenset({Verdict.ORDER, Verdict.WOULD_ORDER}),
+    Only.WAITING: frozenset({Verdict.WAITING}),
+    Only.IN_FLIGHT: frozenset({Verdict.IN_FLIGHT}),
+    Only.KEEP: frozenset({Verdict.KEEP}),
+}
+_FULL: Final = Fraction(10**6)
+"""What a node without a ratio is sorted as: last."""
+_KEYS: Final[Mapping[Sort, Callable[[NodeView], Any]]] = {
+    Sort.NAME: lambda node: node.name,
+    Sort.COST: lambda node: (-node.decision.cost, node.name),
+    Sort.CPU: lambda node: (_FULL if node.decision.cpu_ratio is None else node.decision.cpu_ratio, node.name),
+    Sort.MEMORY: lambda node: (_FULL if node.decision.memory_ratio is None else node.decision.memory_ratio, node.name),
+    Sort.REASON: lambda node: (node.reason, node.name),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AskedNodes:
+    """What a person asked for; with nothing of it the nodes are summed up and not listed."""
+
+    nodes: bool = False
+    pools: tuple[str, ...] = ()
+    only: tuple[Only, ...] = ()
+    sort: Sort | None = None
+    top: int | None = None
+
+    @property
+    def lists_nodes(self) -> bool:
+        return bool(self.nodes or self.pools or self.only or self.sort or self.top)
+
+    def wants(self, node: NodeView) -> bool:
+        in_pool = not self.pools or node.decision.pool in self.pools
+        return in_pool and (not self.only or any(node.decision.verdict in _VERDICTS[each] for each in self.only))
+
+
+EVERY_NODE: Final = AskedNodes(nodes=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The nodes to be listed by verdict, and how many more there are of those asked for."""
+
+    groups: tuple[VerdictGroup, ...]
+    more: int
+    sort: Sort | None = None
+
+    @property
+    def nodes(self) -> tuple[NodeView, ...]:
+        return tuple(node for group in self.groups for node in group.nodes)
+
+
+def shown(view: PlanView, asked: AskedNodes) -> Shown:
+    """Return the nodes that were asked for; `top` counts in each verdict."""
+    groups = [VerdictGroup(each.verdict, _chosen(each.nodes, asked)) for each in view.groups]
+    kept = tuple(VerdictGroup(each.verdict, each.nodes[: asked.top]) for each in groups if each.nodes)
+    return Shown(kept, sum(len(each.nodes) for each in groups) - sum(len(each.nodes) for each in kept), asked.sort)
+
+
+def wanted(view: PlanView, asked: AskedNodes) -> tuple[NodeView, ...]:
+    """Return the nodes that were asked for in the plan's own order, unless another was asked for: what a tool reads."""
+    return _chosen(view.nodes, asked)[: asked.top]
+
+
+def _chosen(nodes: Iterable[NodeView], asked: AskedNodes) -> tuple[NodeView, ...]:
+    found = [node for node in nodes if asked.wants(node)]
+    return tuple(sorted(found, key=_KEYS[asked.sort]) if asked.sort else found)
+
+
+def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:
+    """Check that each pool that was asked for is one of a cluster's.
+
+    Raises:
+        BadInput: no cluster has a pool of that name.
+    """
+    known = {node.decision.pool for view in views for node in view.nodes}
+    one = len(views) == 1
+    for pool in pools:
+        if pool not in known:
+            has = some(sorted(known - {""}), 5)
+            nowhere = (
+                f"the cluster has no pool {pool!r}; it has" if one else f"no cluster has a pool {pool!r}; there are"
+            )
+            raise BadInput(f"--pool: {nowhere} {has}.")

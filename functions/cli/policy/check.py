@@ -10,11 +10,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from functions.cli.files import name_of, parse_policy, read_bytes
-from functions.cli.format import count
-from functions.cli.inputs import Sources, gather
+from functions.cli.input.files import name_of, parse_policy, read_bytes
+from functions.cli.input.inputs import Sources, gather
+from functions.cli.output.format import count
+from functions.cli.output.terminal import printing
 from functions.cli.policy.words import cluster_settings, pool_settings
-from functions.cli.terminal import printing
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy

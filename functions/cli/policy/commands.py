@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.flags import Commands, PlainGroup
-from functions.cli.inputs import Sources
-from functions.cli.options import At, Context, DiffFormat, Kubeconfig, OneDump, instant
+from functions.cli.errors import Commands, PlainGroup
+from functions.cli.input.inputs import Sources
+from functions.cli.input.options import At, Context, DiffFormat, Kubeconfig, OneDump, instant
 from functions.cli.policy.import_commands import imports
 from shared.core.reasons import DrainReason
 

@@ -10,15 +10,14 @@ from typing import Final
 import typer
 
 from functions.cli.analysis.forecast.ladder import ladder
-from functions.cli.files import read_policy
-from functions.cli.inputs import NO_MARKS, Inputs, Sources, gather, warnings_of
-from functions.cli.options import DiffFormat
-from functions.cli.plan.notes import show_notes
-from functions.cli.plan.remembered import MARKED, all_marked
+from functions.cli.input.files import read_policy
+from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, Sources, all_marked, gather, warnings_of
+from functions.cli.input.options import DiffFormat
+from functions.cli.output.progress import reading_line
+from functions.cli.output.terminal import printing
+from functions.cli.plan.sentences import show_notes
 from functions.cli.policy import diff, diff_markdown
-from functions.cli.policy.impact import Impact
-from functions.cli.reading_line import reading_line
-from functions.cli.terminal import printing
+from functions.cli.policy.diff import Impact
 from shared.collector import no_search_for_cycles
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Policy

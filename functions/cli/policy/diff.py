@@ -1,9 +1,6 @@
-"""What differs from one policy to another: settings, verdicts of nodes, what it comes to; and all that on a terminal.
+"""What differs between two policies: settings, verdicts of nodes and scenarios; and how a terminal shows it."""
 
-Must not judge: the core planned the same picture twice, `words` writes the settings.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -13,12 +10,126 @@ from rich.console import Console
 from rich.table import Table
 
 from functions.cli.analysis.forecast.ladder import Ladder
-from functions.cli.format import count
-from functions.cli.plan.sentences import VERDICTS
-from functions.cli.policy.ladder_change import HEADS, headline, rows
+from functions.cli.output.format import by_the_minute, clock, count, span, whole_money, yearly
+from functions.cli.plan.ladder import LadderMoney
+from functions.cli.plan.sentences import HOLDING, VERDICTS, LegendEntry, WordKind, legend
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
+
+UNKNOWN: Final = "Of this cluster not all pods are known, so nothing is said of what it comes to."
+UNCHANGED_CELL: Final = "="
+HEADS: Final = ("", "before", "after", "difference")
+_NEVER: Final = "-"
+
+
+def headline(ladders: Sequence[Ladder]) -> str:
+    """Return what the change comes to in the end."""
+    if not ladders:
+        return UNKNOWN
+    old, new = (each.at_rest for each in ladders)
+    before, after = map(LadderMoney, ladders)
+    more = old.cost - new.cost
+    comes = f"{count(new.nodes, 'node')} for {after.month(new)} a month"
+    if not more:
+        return f"At rest the cluster comes to the same: {comes}."
+    month = whole_money(abs(after.whole_month(new) - before.whole_month(old)), of=more)
+    return (
+        f"At rest the cluster comes to {comes}, where it came to {old.nodes:,} for {before.month(old)}: "
+        f"{month} a month {'less' if more > 0 else 'more'} ({yearly(abs(more))} a year)."
+    )
+
+
+def rows(ladders: Sequence[Ladder], now: datetime) -> Iterator[tuple[str, ...]]:
+    """Yield what each figure is, what it was, what it will be, and by how much it differs."""
+    if not ladders:
+        return
+    old, new = ladders
+    before, after = map(LadderMoney, ladders)
+    whole, cost = (
+        after.whole_month(new.at_rest) - before.whole_month(old.at_rest),
+        new.at_rest.cost - old.at_rest.cost,
+    )
+    yield "now, a month", before.month(old.now), after.month(new.now), UNCHANGED_CELL
+    yield counted("nodes at rest", old.at_rest.nodes, new.at_rest.nodes)
+    yield "a month at rest", before.month(old.at_rest), after.month(new.at_rest), difference(whole, cost)
+    saved = before.saved_month(old.at_rest), after.saved_month(new.at_rest)
+    yield "saved, a month", *saved, difference(-whole, -cost)
+    yield _by(old.by, new.by, now)
+    yield counted("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
+    yield "no plan goes below, a month", before.month(old.bound), after.month(new.bound), UNCHANGED_CELL
+
+
+def counted(what: str, old: int, new: int) -> tuple[str, ...]:
+    return what, f"{old:,}", f"{new:,}", f"{new - old:+,}" if old != new else UNCHANGED_CELL
+
+
+def difference(whole: int, cost: int) -> str:
+    """Return whole units of the currency with their sign; `cost` is the amount that they stand for."""
+    return f"{'+' if cost > 0 else '-'}{whole_money(abs(whole), of=cost)}" if cost else UNCHANGED_CELL
+
+
+def _by(old: datetime | None, new: datetime | None, now: datetime) -> tuple[str, ...]:
+    before, after = (by_the_minute(each) if each else None for each in (old, new))
+    told = (clock(each, now) if each else _NEVER for each in (before, after))
+    return "at rest by (UTC)", *told, _later(before, after)
+
+
+def _later(before: datetime | None, after: datetime | None) -> str:
+    if before == after:
+        return UNCHANGED_CELL
+    if before is None or after is None:
+        return _NEVER
+    return f"{span(after - before)} later" if after > before else f"{span(before - after)} earlier"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonChange:
+    """A reason that keeps other nodes than before; None where it keeps none."""
+
+    old: LegendEntry | None
+    new: LegendEntry | None
+
+    @property
+    def entry(self) -> LegendEntry:
+        """Return it as it is told, with its word and sentence."""
+        return self.new or self.old  # type: ignore[return-value]  # of the two one is there
+
+    @property
+    def cost(self) -> int:
+        """Return how much more money it holds, in micro-dollars per hour."""
+        return (self.new.cost if self.new else 0) - (self.old.cost if self.old else 0)
+
+
+@dataclass(frozen=True)
+class Impact:
+    """The plan and the ladder before and after; without ladders not all of the cluster is known."""
+
+    before: Plan
+    after: Plan
+    ladders: tuple[Ladder, ...]
+    notes: tuple[str, ...]
+
+    def reasons(self) -> tuple[ReasonChange, ...]:
+        """Return the reasons that keep more or fewer nodes, those that change most money first."""
+        found = sorted(self._reasons(), key=lambda each: (-abs(each.cost), each.entry.word))
+        return tuple(sorted(found, key=lambda each: HOLDING.index(each.entry.kind)))
+
+    def _reasons(self) -> Iterator[ReasonChange]:
+        old, new = _entries(self.before), _entries(self.after)
+        for key in dict.fromkeys((*old, *new)):
+            pair = ReasonChange(old.get(key), new.get(key))
+            if (
+                pair.old is None
+                or pair.new is None
+                or (pair.old.nodes, pair.old.cost) != (pair.new.nodes, pair.new.cost)
+            ):
+                yield pair
+
+
+def _entries(plan: Plan) -> dict[tuple[WordKind, str], LegendEntry]:
+    return {(each.kind, each.word): each for each in legend(plan) if each.kind in HOLDING}
+
 
 SAME: Final = "Nothing changes: the same settings hold."
 NOTHING: Final = "Nothing changes: the same settings hold, and every node keeps its verdict."

@@ -8,14 +8,22 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from functions.cli.format import count, moment, monthly, some
-from functions.cli.markdown_text import code, details, table, text
-from functions.cli.plan.legend import LegendEntry, WordKind
-from functions.cli.plan.sentences import VERDICTS
-from functions.cli.policy.diff import NOTHING, SAME, PolicyChange, verdicts
-from functions.cli.policy.impact import Impact, ReasonChange
-from functions.cli.policy.ladder_change import HEADS, counted, headline, rows
-from functions.cli.policy.ladder_change import SAME as UNCHANGED
+from functions.cli.output.documents import code, details, table, text
+from functions.cli.output.format import count, moment, monthly, some
+from functions.cli.plan.sentences import VERDICTS, LegendEntry, WordKind
+from functions.cli.policy.diff import (
+    HEADS,
+    NOTHING,
+    SAME,
+    Impact,
+    PolicyChange,
+    ReasonChange,
+    counted,
+    headline,
+    rows,
+    verdicts,
+)
+from functions.cli.policy.diff import UNCHANGED_CELL as UNCHANGED
 from functions.cli.policy.words import meaning_of
 from shared.core.planning.plan import Plan, Verdict
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from functions.cli.files import faults_of, read_bytes
-from functions.cli.flags import Commands, PlainGroup
-from functions.cli.visible import visible
+from functions.cli.errors import Commands, PlainGroup
+from functions.cli.input.files import faults_of, read_bytes
+from functions.cli.output.visible import visible
 
 if TYPE_CHECKING:
     from functions.cli.policy.importing import Imported

@@ -1,19 +1,179 @@
-"""`ebb policy init`: a first policy for the pools of a cluster or a dump, on stdout. Must not decide what it holds."""
+"""`ebb policy init`: a first policy for the pools of a cluster, with windows in the night of its region."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from math import ceil
+from typing import Any, Final
 
 import typer
 
 from functions.cli.analysis.forecast.at_rest import reached
 from functions.cli.analysis.forecast.ladder import policy_at_rest
+from functions.cli.analysis.pools import PoolSummary, pool_summaries
 from functions.cli.analysis.potential import potential
-from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Sources, gather
-from functions.cli.policy.starter import starter
-from functions.cli.visible import visible
+from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Sources, gather
+from functions.cli.output.format import count, monthly, percent
+from functions.cli.output.visible import visible
+from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, imported
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.plan import Potential
+from shared.core.planning.plan import Plan, Potential
 from shared.core.planning.prices import Prices
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
+
+NIGHT: Final = "0 20 * * *"
+"""From eight in the evening."""
+HOURS: Final = 10
+UTC: Final = "Etc/UTC"
+ZONES: Final = {
+    "africa-south1": "Africa/Johannesburg",
+    "asia-east1": "Asia/Taipei",
+    "asia-east2": "Asia/Hong_Kong",
+    "asia-northeast1": "Asia/Tokyo",
+    "asia-northeast2": "Asia/Tokyo",
+    "asia-northeast3": "Asia/Seoul",
+    "asia-south1": "Asia/Kolkata",
+    "asia-south2": "Asia/Kolkata",
+    "asia-southeast1": "Asia/Singapore",
+    "asia-southeast2": "Asia/Jakarta",
+    "australia-southeast1": "Australia/Sydney",
+    "australia-southeast2": "Australia/Melbourne",
+    "europe-central2": "Europe/Warsaw",
+    "europe-north1": "Europe/Helsinki",
+    "europe-north2": "Europe/Stockholm",
+    "europe-southwest1": "Europe/Madrid",
+    "europe-west1": "Europe/Brussels",
+    "europe-west2": "Europe/London",
+    "europe-west3": "Europe/Berlin",
+    "europe-west4": "Europe/Amsterdam",
+    "europe-west6": "Europe/Zurich",
+    "europe-west8": "Europe/Rome",
+    "europe-west9": "Europe/Paris",
+    "europe-west10": "Europe/Berlin",
+    "europe-west12": "Europe/Rome",
+    "me-central1": "Asia/Qatar",
+    "me-central2": "Asia/Riyadh",
+    "me-west1": "Asia/Jerusalem",
+    "northamerica-northeast1": "America/Toronto",
+    "northamerica-northeast2": "America/Toronto",
+    "northamerica-south1": "America/Mexico_City",
+    "southamerica-east1": "America/Sao_Paulo",
+    "southamerica-west1": "America/Santiago",
+    "us-central1": "America/Chicago",
+    "us-east1": "America/New_York",
+    "us-east4": "America/New_York",
+    "us-east5": "America/New_York",
+    "us-south1": "America/Chicago",
+    "us-west1": "America/Los_Angeles",
+    "us-west2": "America/Los_Angeles",
+    "us-west3": "America/Denver",
+    "us-west4": "America/Los_Angeles",
+}
+
+
+def time_zone(zones: Iterable[str]) -> str:
+    """Return the time zone of most nodes, by the zones that they stand in; UTC where nobody knows."""
+    regions = Counter(zone.rpartition("-")[0] for zone in zones if zone)
+    region = max(sorted(regions), key=lambda each: regions[each], default="")
+    return ZONES.get(region, UTC)
+
+
+GAP_MINUTES: Final = 10
+PASSES: Final = HOURS * 60 // GAP_MINUTES
+_SLACK: Final = 2
+"""A pass may find every node waiting for another; half of the passes have to be enough."""
+GUESSED: Final = (
+    "So what is requested below may be too little, and maxNodesPerPass is a guess: write it anew from a whole dump."
+)
+_UNKNOWN_SHARE: Final = 2
+"""Where it is not known what could go, half of the nodes are taken for it."""
+
+
+def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, partial: str = "") -> str:
+    """Return the policy as YAML; `most` is None where nobody can say how much could go, and `partial` says why."""
+    zone = time_zone(node.zone for node in snapshot.nodes)
+    going = len(most.nodes) if most else ceil(len(snapshot.nodes) / _UNKNOWN_SHARE)
+    rows = [each for each in pool_summaries(plan.decisions, most.nodes if most else ()) if each.pool]
+    busy = {each.pool for each in plan.decisions if each.accelerator_ratio is not None}
+    machines = _machines(snapshot)
+    pools: dict[str, Any] = {}
+    for each in rows:
+        name = str(each.pool)
+        said, why_not = _said(each, machines[name], known=most is not None), _why_not(each, accelerated=name in busy)
+        pools[name] = (
+            _left(said, why_not) if why_not else _pool(said, min(going, each.nodes), zone, known=most is not None)
+        )
+    policy = {"dryRun": Noted(value=True, because=SAFE_DEFAULT), "cluster": _cluster(), "nodePools": pools}
+    return imported(_head(snapshot, partial), policy, []).document
+
+
+def _head(snapshot: Snapshot, partial: str) -> str:
+    named = visible(snapshot.cluster) or "this cluster"
+    short = (f"Not known when this was written: {visible(partial)}", GUESSED) if partial else ()
+    lines = (
+        f"A first policy for {named} as it was at {snapshot.taken_at:%Y-%m-%d %H:%M} UTC.",
+        *short,
+        "It drains nothing until dryRun is false. What is not written here has its default (docs/policy.md).",
+        "  ebb policy check policy.yaml      says what holds for each pool",
+        "  ebb policy windows policy.yaml    draws when how many nodes may go",
+        "  ebb plan --policy policy.yaml     says what it saves, and by when it comes to rest",
+    )
+    return "\n# ".join(lines)
+
+
+def _cluster() -> dict[str, Any]:
+    return {
+        "timeGap": Noted(f"{GAP_MINUTES}m", "from the drains of one pass to those of the next, over all pools"),
+        "rate": {"nodes": "20%", "per": Noted("1h", "no more drains start in any hour, whatever the pools allow")},
+        "disruption": {"budgets": Noted([{"nodes": "10%"}], "no more are drained at once, over all pools")},
+    }
+
+
+def _left(said: str, why_not: str) -> Mapping[str, Any]:
+    return {"enabled": Noted(value=False, because=f"{said}; {why_not}")}
+
+
+def _pool(said: str, going: int, zone: str, *, known: bool) -> Mapping[str, Any]:
+    """Return a pool's settings; `going` is of the whole cluster: which pool they leave is the search's affair."""
+    window = {"schedule": NIGHT, "duration": f"{HOURS}h", "timeZone": zone}
+    a_pass = max(1, ceil(going * _SLACK / PASSES))
+    of = "" if known else "guessed, for half of the nodes: "
+    where = "put your own time zone" if zone == UTC else "the night where the nodes stand"
+    return {
+        "enabled": Noted(value=True, because=said),
+        "maxNodesPerPass": Noted(a_pass, f"{of}{going:,} in a night of {PASSES} passes, with time to spare"),
+        "disruption": {
+            "consolidateAfter": Noted("5m", "so long a node has to be under-utilised"),
+            "budgets": Noted([{"nodes": "10%"}], "no more of the pool are drained at once"),
+            "windows": Noted([window], f"{where}; leave it out to drain at any time"),
+        },
+    }
+
+
+def _why_not(own: PoolSummary, *, accelerated: bool) -> str:
+    if accelerated:
+        return "its nodes have accelerators: enable it once the others have run well"
+    return "a pool of one node may be somebody's own" if own.nodes == 1 else ""
+
+
+def _said(own: PoolSummary, machine: str, *, known: bool) -> str:
+    full = f"{percent(own.cpu_ratio)} of CPU and {percent(own.memory_ratio)} of memory requested"
+    could = (
+        f"; {own.could_go:,} could go at most ({monthly(own.could_save)} a month), without limits and timers"
+        if known
+        else ""
+    )
+    return f"{count(own.nodes, 'node')} of {machine}, {full}{could}"
+
+
+def _machines(snapshot: Snapshot) -> Mapping[str, str]:
+    """Return the machine type that most nodes of each pool are of."""
+    return {
+        pool: Counter(sorted(node.machine or "unknown machines" for node in nodes)).most_common(1)[0][0]
+        for pool, nodes in snapshot.nodes_by_pool.items()
+    }
 
 
 def print_starter(sources: Sources) -> None:

@@ -15,12 +15,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.files import read_policy
-from functions.cli.format import count, some
-from functions.cli.policy.bars import Bars, bars, letters
-from functions.cli.policy.calendar_view import CalendarQuestion, Day, calendar, zones
-from functions.cli.policy.limits import Sizes
-from functions.cli.terminal import printing
+from functions.cli.input.files import read_policy
+from functions.cli.output.format import count, some
+from functions.cli.output.terminal import printing
+from functions.cli.policy.calendar import Bars, CalendarQuestion, Day, Sizes, bars, calendar, letters, zones
 from shared.adapters.clock import system_time
 from shared.core.policy import Policy
 from shared.core.policy.schedule import zone_of

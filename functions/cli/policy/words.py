@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any, Final
 
-from functions.cli.format import moment, span
+from functions.cli.output.format import moment, span
 from shared.core.policy import WATCHDOGS, Budget, Freeze, NamespaceRate, Policy, PoolPolicy, Rate, Schedule
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.field import Field

@@ -1,17 +1,46 @@
-"""Nodes, workloads and pods, now and at rest: what the picture of the cluster and the look-up are drawn from.
+"""The report's sections about nodes: before and after, order of removal, zones, how full nodes are."""
 
-Nodes stand in the plan's order, and what is said of them there is not said again. Must not decide anything.
-"""
-
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.format import monthly
-from functions.cli.plan.node_views import NodeView
-from functions.cli.report.keeping import KeptNodes, kept_by
-from functions.cli.report.material import Material
-from functions.cli.report.tables import table
+from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.output.format import clock, monthly, percent
+from functions.cli.plan.view import NodeView
+from functions.cli.report.material import Material, table
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import CPU, MEMORY, total
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.plan import PlannedOrder
+from shared.core.reasons import PodBlock
+from shared.core.rules.utilization import Usage, usage
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNodes:
+    """How many nodes, and their cost in micro-dollars an hour."""
+
+    nodes: int = 0
+    cost: int = 0
+
+    def and_one_of(self, cost: int) -> "KeptNodes":
+        return KeptNodes(self.nodes + 1, self.cost + cost)
+
+
+def kept_by(material: Material) -> Mapping[str, KeptNodes]:
+    """Return what each workload keeps that keeps anything, by its name."""
+    found: dict[str, KeptNodes] = {}
+    for node in material.view.nodes:
+        named = {each.object for each in node.decision.blockers if isinstance(each.reason, PodBlock)}
+        pods = (pod for pod in material.now.pods_by_node[node.name] if pod.key in named)
+        for name in {material.workload_of(pod) for pod in pods}:
+            found[name] = found.get(name, KeptNodes()).and_one_of(node.decision.cost)
+    return found
+
 
 NODE_COLUMNS: Final = (
     "zone",
@@ -89,3 +118,110 @@ def _pods(material: Material, living: list[Pod], workloads: dict[str, int]) -> I
             asked.memory >> _MIB,
             at.get(rest.get(pod.key, ""), NOWHERE),
         )
+
+
+ZoneOfPool = tuple[str, str]
+"""A pool and a zone."""
+
+
+def zones(material: Material) -> list[dict[str, Any]]:
+    """Return a row for each zone of each pool."""
+    now, rest = _by_place(material.now), _by_place(material.rest)
+    return [
+        {
+            "pool": pool,
+            "zone": zone,
+            **_figures(material.now, now[pool, zone], ""),
+            **_figures(material.rest, rest.get((pool, zone), ()), "_at_rest"),
+        }
+        for pool, zone in sorted(now)
+    ]
+
+
+def _by_place(snapshot: Snapshot) -> Mapping[ZoneOfPool, Collection[Node]]:
+    found: dict[ZoneOfPool, list[Node]] = {}
+    for node in snapshot.nodes:
+        found.setdefault((node.pool, node.zone), []).append(node)
+    return found
+
+
+def _figures(snapshot: Snapshot, own: Collection[Node], when: str) -> dict[str, Any]:
+    offered = total(node.allocatable for node in own)
+    living = (pod for node in own for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished)
+    asked = total(pod.requests for pod in living)
+    shares = {name: _share(asked.get(name), offered.get(name)) for name in (CPU, MEMORY)}
+    return {f"nodes{when}": len(own), **{f"{name}{when}": percent(share) for name, share in shares.items()}}
+
+
+def _share(asked: int, offered: int) -> Fraction | None:
+    return Fraction(asked, offered) if offered else None
+
+
+COLUMNS: Final = ("node", "begins", "by", "moves", "month")
+AUTOSCALER: Final = "the autoscaler"
+AT_ONCE: Final = "in this pass"
+
+
+def order(material: Material) -> dict[str, Any]:
+    """Return a row for each node that goes: this pass's orders, then the others in order; nodes by their place."""
+    ordered = {each.node for each in material.view.orders}
+    later = (name for name in _by_time(material.ladder) if name not in ordered) if material.ladder else ()
+    return table(
+        COLUMNS,
+        (*(_ordered(material, each) for each in material.view.orders), *(_later(material, name) for name in later)),
+    )
+
+
+def _ordered(material: Material, order: PlannedOrder) -> tuple[Any, ...]:
+    return (material.number[order.node], AT_ONCE, material.whose, len(order.moves), monthly(order.saving))
+
+
+def _later(material: Material, name: str) -> tuple[Any, ...]:
+    number, ladder = material.number[name], material.ladder
+    begins = ladder.begins.get(name) if ladder else None
+    time = f"{clock(begins, material.view.taken_at)} UTC" if begins else "-"
+    cost = material.view.nodes[number].decision.cost
+    return (number, time, material.whose if begins else AUTOSCALER, material.moves_from(name), monthly(cost))
+
+
+def _by_time(ladder: Ladder) -> list[str]:
+    """Return the nodes as they begin; what the autoscaler takes stays behind the node that went before it."""
+    latest = datetime.min.replace(tzinfo=UTC)
+    rows: list[tuple[datetime, str]] = []
+    for name in ladder.order:
+        latest = ladder.begins.get(name, latest)
+        rows.append((latest, name))
+    return [name for _, name in sorted(rows, key=lambda row: row[0])]
+
+
+TENTHS: Final = 10
+_SHARES: Final[dict[str, Callable[[Usage], Fraction]]] = {
+    "CPU": lambda used: used.cpu,
+    "memory": lambda used: used.memory,
+}
+
+
+def fill(material: Material) -> list[dict[str, Any]]:
+    """Return for CPU and memory how many nodes lie in each tenth; the last one counts what is full, and fuller."""
+    now, rest = tuple(_usages(material.now)), tuple(_usages(material.rest))
+    found = []
+    for resource, share in _SHARES.items():
+        before, after = (Counter(_tenth(share(each)) for each in rows) for rows in (now, rest))
+        bins = [_bin(number, before[number], after[number]) for number in range(TENTHS)]
+        found.append({"resource": resource, "bins": bins})
+    return found
+
+
+def _usages(snapshot: Snapshot) -> Iterator[Usage]:
+    for node in snapshot.nodes:
+        used = usage(node, snapshot.pods_by_node[node.name])
+        if used is not None:
+            yield used
+
+
+def _tenth(share: Fraction) -> int:
+    return min(int(share * TENTHS), TENTHS - 1)
+
+
+def _bin(number: int, now: int, rest: int) -> dict[str, Any]:
+    return {"share": f"{number * 10} to {(number + 1) * 10}%", "now": now, "at_rest": rest}

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.inputs import Sources
-from functions.cli.options import (
+from functions.cli.input.inputs import Sources
+from functions.cli.input.options import (
     AssumeMarked,
     At,
     Context,
@@ -73,7 +73,7 @@ def report(  # noqa: PLR0913 - each is something that a person may type
       ebb report --dump cluster.json --policy policy.yaml --days 7
       ebb report --context prod -o json > report.json
     """
-    from functions.cli.pricing import PriceOptions
+    from functions.cli.input.pricing import PriceOptions
     from functions.cli.report.compute import ReportRequest, write_report
 
     money = PriceOptions(prices, tuple(discount or ()), currency)

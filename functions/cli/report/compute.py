@@ -1,25 +1,65 @@
-"""`ebb report`: gather, plan as `ebb plan` does, write the page or print its data. Must not decide anything."""
+"""`ebb report`: plans, simulates where asked, and writes the page and its embedded JSON document."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import typer
 
 from functions.cli.analysis.forecast.ladder import Ladder
-from functions.cli.files import write_text
-from functions.cli.inputs import Inputs, Sources, gather
-from functions.cli.options import ReportOutput
+from functions.cli.input.files import write_text
+from functions.cli.input.inputs import Inputs, Sources, gather
+from functions.cli.input.options import ReportOutput
+from functions.cli.output.format import moment
+from functions.cli.output.terminal import print_sentence
+from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions, timed_view
-from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
-from functions.cli.report.document import document
-from functions.cli.report.extra import ExtraSection
-from functions.cli.report.material import Material
+from functions.cli.plan.ladder import DEFAULTS, POLICY
+from functions.cli.report import cluster_section, money_section
+from functions.cli.report.extras import ExtraSection, section, week
+from functions.cli.report.extras import as_json as section_as_json
+from functions.cli.report.material import GLOSSARY, Material
 from functions.cli.report.page import page
-from functions.cli.report.simulated import section
-from functions.cli.terminal import print_sentence
 from shared.errors import BadInput
+
+SCHEMA: Final = 1
+
+
+def document(material: Material, extras: Sequence[ExtraSection] = ()) -> dict[str, Any]:
+    """Return the report as JSON values; `extras` are sections of other commands."""
+    return {**as_json.document(material.view), "report": _report(material, extras)}
+
+
+def _report(material: Material, extras: Sequence[ExtraSection]) -> dict[str, Any]:
+    view = material.view
+    return {
+        "schema": SCHEMA,
+        "made_by": f"ebb {version('ebb')}",
+        "seen_at": moment(view.taken_at),
+        "whose": material.whose,
+        "has_rest": material.ladder is not None,
+        "title": money_section.title(material),
+        "headline": view.summary,
+        "figures": money_section.key_figures(material),
+        "ladder": money_section.ladder_rows(material),
+        "sentences": list(view.ladder.sentences) if view.ladder else [],
+        "pools": money_section.pools(material),
+        "zones": cluster_section.zones(material),
+        "nodes": cluster_section.nodes(material),
+        **cluster_section.workloads_and_pods(material),
+        "fill": cluster_section.fill(material),
+        "blockers": money_section.blockers(material),
+        "reasons": money_section.reasons(material),
+        "calendar": week(material),
+        "order": cluster_section.order(material),
+        "extras": [section_as_json(each) for each in extras],
+        "notes": list(view.notes),
+        "glossary": [{"word": word, "meaning": meaning} for word, meaning in GLOSSARY.items()],
+    }
+
 
 PAGE: Final = Path("ebb-report.html")
 STDOUT: Final = Path("-")

@@ -6,15 +6,14 @@ Beside what is printed stand whole micro-dollars an hour, for lengths of bars. M
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
-from functions.cli.analysis.pool_summaries import PoolSummary
-from functions.cli.format import count, monthly, monthly_parts, percent
-from functions.cli.plan.blocker_table import HEADINGS
-from functions.cli.plan.ladder_money import LadderMoney
-from functions.cli.plan.ladder_rows import is_followed
-from functions.cli.plan.ladder_title import title as ladder_title
-from functions.cli.plan.legend import HOLDING, LegendEntry
-from functions.cli.plan.pool_columns import ALL
-from functions.cli.remedies import REMEDIES
+from functions.cli.analysis.pools import PoolSummary
+from functions.cli.analysis.remedies import REMEDIES
+from functions.cli.output.format import count, monthly, monthly_parts, percent
+from functions.cli.plan.ladder import LadderMoney, is_followed
+from functions.cli.plan.ladder import title as ladder_title
+from functions.cli.plan.pools import ALL
+from functions.cli.plan.sentences import HOLDING, LegendEntry
+from functions.cli.plan.table import HEADINGS
 from functions.cli.report.material import Material
 from shared.core.reasons import PodBlock, Reason, Unremovable
 

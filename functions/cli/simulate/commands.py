@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.inputs import Sources
-from functions.cli.options import (
+from functions.cli.input.inputs import Sources
+from functions.cli.input.options import (
     AnswerAs,
     AnswerFormat,
     At,
@@ -112,7 +112,7 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
       ebb simulate --dump cluster.json --days 7 --policy a.yaml --policy b.yaml
       ebb simulate --synthetic 60 --night 70 --time-zone Europe/Amsterdam
     """  # fmt: skip
-    from functions.cli.pricing import PriceOptions
+    from functions.cli.input.pricing import PriceOptions
     from functions.cli.simulate.compute import SimulateRequest, show_days
 
     money = PriceOptions(prices, tuple(discount or ()), currency)

@@ -19,18 +19,18 @@ from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.settings import Delays
-from functions.cli.documents import print_document
-from functions.cli.files import read_policy, write_text
-from functions.cli.format import count
-from functions.cli.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, Sources, gather
-from functions.cli.options import AnswerFormat, duration
-from functions.cli.pricing import basis, priced
-from functions.cli.reading_line import reading_line
-from functions.cli.simulate import as_json, cron_jobs, markdown, svg, table
+from functions.cli.input.files import read_policy, write_text
+from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, Sources, gather
+from functions.cli.input.options import AnswerFormat, duration
+from functions.cli.input.pricing import basis, priced
+from functions.cli.output.documents import print_document
+from functions.cli.output.format import count
+from functions.cli.output.progress import reading_line
+from functions.cli.output.terminal import printing
+from functions.cli.simulate import cron_jobs, svg, table
 from functions.cli.simulate.patterns import Hours, demand_of
 from functions.cli.simulate.synthetic import NAME, made_up
 from functions.cli.simulate.view import DaysView, PlayedDay
-from functions.cli.terminal import printing
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.errors import BadInput
@@ -74,9 +74,9 @@ def show_days(asked: SimulateRequest, output: AnswerFormat) -> None:
         with printing() as console:
             table.show(console, view)
     elif output is AnswerFormat.MARKDOWN:
-        typer.echo(markdown.page(view))
+        typer.echo(table.page(view))
     else:
-        print_document(as_json.document(view), output, view.notes)
+        print_document(table.document(view), output, view.notes)
 
 
 def played_days(asked: SimulateRequest, inputs: Inputs) -> DaysView:

@@ -9,10 +9,9 @@ from typing import Final
 
 import msgspec
 
-from functions.cli.analysis.simulated_days.cron_jobs import CronJob, Overlap, runs_of, with_cron_jobs
-from functions.cli.analysis.simulated_days.patterns import Demand
-from functions.cli.format import count, some
-from shared.adapters.kubernetes import pod_wire, wire
+from functions.cli.analysis.simulated_days.patterns import CronJob, Demand, Overlap, runs_of, with_cron_jobs
+from functions.cli.output.format import count, some
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.values import DEFAULT_ZONE, Schedule
@@ -32,7 +31,7 @@ NOT_READ: Final = (
 
 
 class _WrittenJobSpec(wire.Partial, frozen=True):
-    template: pod_wire.Pod
+    template: wire.Pod
     parallelism: int | None = None
     completions: int | None = None
     active_deadline_seconds: int | None = None

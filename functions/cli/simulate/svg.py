@@ -7,8 +7,8 @@ from datetime import timedelta
 from html import escape
 from typing import Final
 
+from functions.cli.output.visible import visible
 from functions.cli.simulate.view import DaysView, PlayedDay
-from functions.cli.visible import visible
 
 _WIDTH, _HEIGHT = 860, 320
 _LEFT, _TOP, _RIGHT, _BOTTOM = 52, 20, 36, 56

@@ -1,16 +1,17 @@
-"""Simulated days on a terminal: one row for each figure, one column for each run, and the nodes over time.
+"""Simulated days on a terminal, as markdown and as JSON: one row for each figure, one column for each run."""
 
-Must not play anything.
-"""
-
-from typing import Final
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.format import count, moment
-from functions.cli.simulate.view import COLUMNS, DaysView
+from functions.cli.output.documents import code, table, text
+from functions.cli.output.format import count, moment, rfc3339
+from functions.cli.simulate.view import COLUMNS, DaysView, PlayedDay
+from shared.core.planning.prices import MICRO
 
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _WIDTH: Final = 72
@@ -60,3 +61,46 @@ def plot(view: DaysView) -> list[str]:
 
 def _level(nodes: int, least: int, most: int) -> str:
     return _LEVELS[(nodes - least) * (len(_LEVELS) - 1) // max(most - least, 1)]
+
+
+def page(view: DaysView) -> str:
+    """Return one page."""
+    names = [code(name) for name in view.names]
+    rows = [[column.title, *(column.said(view, run) for run in view.runs), column.meaning] for column in COLUMNS]
+    title = f"# {count(view.days, 'day')} of {text(view.cluster or 'the cluster')} from {moment(view.begins)}"
+    return "\n\n".join((title, table(["", *names, ""], rows, names), *(f"> {text(note)}" for note in view.notes)))
+
+
+SCHEMA: Final = 1
+_APART: Final = frozenset({"cost", "series", "hours", "passes", "planned"})
+
+
+def document(view: DaysView) -> dict[str, Any]:
+    """Return what json.dumps takes."""
+    return {
+        "schema": SCHEMA,
+        "cluster": view.cluster or None,
+        "begins": rfc3339(view.begins),
+        "days": view.days,
+        "runs": [_run(view, each) for each in view.runs],
+    }
+
+
+def _run(view: DaysView, run: PlayedDay) -> dict[str, Any]:
+    outcome = run.outcome
+    plain = {each.name: getattr(outcome, each.name) for each in fields(outcome) if each.name not in _APART}
+    return {
+        "name": run.name,
+        "mean_nodes": round(outcome.mean_nodes, 4),
+        **{key: round(value, 4) if isinstance(value, float) else value for key, value in plain.items()},
+        "cost": _dollars(outcome.cost),
+        "saved": round(float(view.saved(run)), 6),
+        "series": [
+            {"at": rfc3339(each.at), "nodes": each.nodes, "cost_per_hour": _dollars(each.cost), "waiting": each.waiting}
+            for each in outcome.series
+        ],
+    }
+
+
+def _dollars(micro: float) -> float:
+    return float(round(Fraction(micro) / MICRO, 4))

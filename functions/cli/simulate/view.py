@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
-from functions.cli.format import money
+from functions.cli.output.format import money
 from shared.core.planning.prices import MICRO
 
 POINTS: Final = 96

@@ -6,8 +6,8 @@ refused precondition still costs a disruption, there as here.
 
 from typing import Any
 
-from infra.local.api.statuses import RefusedError, bad_request, conflict, not_found, success
 from infra.local.clocks import stamp
+from infra.local.http_messages import RefusedError, bad_request, conflict, not_found, success
 from infra.local.world.budgets import budgets_of, counts_now
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json

@@ -6,8 +6,7 @@ Source: https://kubernetes.io/docs/reference/using-api/api-concepts/ (retrieving
 import re
 from dataclasses import dataclass
 
-from infra.local.api.statuses import bad_request, expired
-from infra.local.http_messages import HttpRequest
+from infra.local.http_messages import HttpRequest, bad_request, expired
 from infra.local.world.kinds import ApiKind, Json
 from infra.local.world.pods import labels_of
 from infra.local.world.selectors import field_paths, fields_match, text_matches

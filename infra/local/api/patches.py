@@ -7,7 +7,7 @@ carries none (listType=atomic): a strategic merge replaces it whole, as a merge 
 from collections.abc import Callable
 from typing import Any
 
-from infra.local.api.statuses import RefusedError, bad_request, unsupported_media
+from infra.local.http_messages import RefusedError, bad_request, unsupported_media
 from infra.local.world.kinds import Json
 from infra.local.world.store import copied
 

@@ -1,14 +1,83 @@
-"""What a request says beside its path: who asks, whether it is a dry run, its JSON body; its row in the record.
-
-Must not answer anything.
-"""
+"""Requests of the simulated API server: routes, discovery, decoding, and defaults of new objects."""
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+from urllib.parse import unquote
 
-from infra.local.api.statuses import bad_request
-from infra.local.http_messages import HttpAnswer, HttpRequest
-from infra.local.world.kinds import Json
+from infra.local.http_messages import HttpAnswer, HttpRequest, bad_request, no_such_path
+from infra.local.world.deletion import DEFAULT_GRACE
+from infra.local.world.kinds import KINDS, ApiKind, Json, find
+from infra.local.world.store import Store
+
+
+@dataclass(frozen=True)
+class ResourcePath:
+    """A parsed path: `namespace` is None for all namespaces, `name` None for a list; `sub` as in `eviction`."""
+
+    kind: ApiKind
+    namespace: str | None
+    name: str | None
+    sub: str
+
+    @property
+    def space(self) -> str:
+        """The namespace as the store keys it: empty for cluster-scoped objects."""
+        return self.namespace or ""
+
+
+def _split(parts: list[str], path: str) -> tuple[str, str, list[str]]:
+    match parts:
+        case ["api", version, *rest]:
+            return "", version, rest
+        case ["apis", group, version, *rest]:
+            return group, version, rest
+    raise no_such_path(path)
+
+
+@lru_cache(maxsize=4096)
+def target_of(path: str) -> ResourcePath:
+    """The resource a path names; a 404 Status for any path that is not served."""
+    group, version, rest = _split([unquote(part) for part in path.strip("/").split("/")], path)
+    namespace: str | None = None
+    if rest[:1] == ["namespaces"] and len(rest) > 2:  # noqa: PLR2004 - /namespaces/NAME alone is the namespace itself
+        namespace, rest = rest[1], rest[2:]
+    plural, name, sub, *beyond = [*rest, "", "", ""][: max(len(rest), 3)] if rest else ["", "", ""]
+    kind = find(group, version, plural)
+    if kind is None or beyond or (namespace is not None and not kind.namespaced):
+        raise no_such_path(path)
+    if name and kind.namespaced and namespace is None:
+        raise no_such_path(path)
+    return ResourcePath(kind, namespace, name or None, sub)
+
+
+def is_served(kind: ApiKind, store: Store) -> bool:
+    """Whether the cluster has the kind at all."""
+    return not kind.custom or bool(store.all(kind.plural))
+
+
+def discovered(path: str, store: Store) -> Json | None:
+    """What is said of a group or of one version of it; None where the path asks for something else, or is unknown."""
+    match path.strip("/").split("/"):
+        case ["apis", group]:
+            found = {kind.version for kind in _kinds(group, store)}
+            versions = [{"groupVersion": f"{group}/{version}", "version": version} for version in sorted(found)]
+            return {"kind": "APIGroup", "apiVersion": "v1", "name": group, "versions": versions} if found else None
+        case ["apis", group, version]:
+            rows = [_resource(kind) for kind in _kinds(group, store) if kind.version == version]
+            head = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"{group}/{version}"}
+            return {**head, "resources": rows} if rows else None
+    return None
+
+
+def _kinds(group: str, store: Store) -> list[ApiKind]:
+    return [kind for kind in KINDS.values() if kind.group == group and is_served(kind, store)]
+
+
+def _resource(kind: ApiKind) -> Json:
+    return {"name": kind.plural, "kind": kind.kind, "namespaced": kind.namespaced, "verbs": ["get", "list", "create"]}
+
 
 _BRIEF = 2000
 _DRY_BODY = re.compile(rb'"dryRun"\s*:\s*\[\s*"All"')
@@ -42,3 +111,28 @@ def record_entry(request: HttpRequest, answer: HttpAnswer) -> Json:
         "dry_run": dry,
         "body": request.body[:_BRIEF].decode(errors="replace"),
     }
+
+
+_POD_DEFAULTS: Json = {
+    "restartPolicy": "Always",
+    "schedulerName": "default-scheduler",
+    "terminationGracePeriodSeconds": DEFAULT_GRACE,
+}
+
+
+def as_created(kind: ApiKind, thing: Json) -> Json:
+    """A new object: its sender's status counts for nodes only, a pod begins as Pending with the usual defaults."""
+    if kind.plural == "nodes":
+        return {**thing, "spec": thing.get("spec") or {}}
+    fresh = {key: value for key, value in thing.items() if key != "status"}
+    if kind.plural == "pods":
+        return {**fresh, "spec": {**_POD_DEFAULTS, **thing["spec"]}, "status": {"phase": "Pending"}}
+    return {**fresh, "status": {"phase": "Active"}} if kind.plural == "namespaces" else fresh
+
+
+def as_written(before: Json, after: Json, sub: str) -> Json:
+    """A changed object: the status is written through its own path only, and that path writes nothing else."""
+    if sub == "status":
+        return {**before, "metadata": after["metadata"], "status": after.get("status", {})}
+    kept = {key: value for key, value in after.items() if key != "status"}
+    return {**kept, "status": before["status"]} if "status" in before else kept

@@ -5,16 +5,27 @@ It holds no state of its own but continue tokens; it starts no thread and opens 
 
 from collections.abc import Callable
 
-from infra.local.api.defaults import as_created, as_written
-from infra.local.api.discovery import discovered, is_served
 from infra.local.api.evictions import Evictor
 from infra.local.api.faults import InjectedFaults
 from infra.local.api.list_pages import Lister
 from infra.local.api.patches import patched
-from infra.local.api.requests import actor_of, body_of, is_dry, record_entry
-from infra.local.api.routes import ResourcePath, target_of
-from infra.local.api.statuses import (
+from infra.local.api.requests import (
+    ResourcePath,
+    actor_of,
+    as_created,
+    as_written,
+    body_of,
+    discovered,
+    is_dry,
+    is_served,
+    record_entry,
+    target_of,
+)
+from infra.local.http_messages import (
+    HttpAnswer,
+    HttpRequest,
     RefusedError,
+    answer_json,
     bad_request,
     exists,
     forbidden,
@@ -25,7 +36,6 @@ from infra.local.api.statuses import (
     success,
     unauthorized,
 )
-from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
 from infra.local.world.deletion import delete_pod, end_namespace
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating

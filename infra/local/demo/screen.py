@@ -1,24 +1,180 @@
-"""Where the story is shown: a terminal with a picture that moves below the events, or plain lines in a file.
-
-Must not know the story.
-"""
+"""The demo's screen: nodes as bars with marks and drains, redrawn in place on a terminal."""
 
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum
 from io import TextIOWrapper
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from infra.local.demo.node_bars import node_bars
-from infra.local.demo.signs import Sign
-from infra.local.demo.view import ClusterView, short
+
+class Sign(Enum):
+    """One state of a node, with the mark that the picture puts before its name."""
+
+    STAYS = " ", "stays", "default"
+    MARKED = "~", "marked", "cyan"
+    ORDERED = ">", "ordered", "blue"
+    DRAINING = "x", "draining", "yellow"
+    HELD = "!", "held by a PDB", "bold red"
+    EMPTY = "o", "empty", "green"
+    AUTOSCALER = "a", "drained by the autoscaler", "bright_yellow"
+    GONE = "-", "gone", "bright_black"
+    GIVEN_BACK = "<", "given back", "magenta"
+    BLOCKED = "#", "kept by a pod", "bright_blue"
+    PERSON = "p", "cordoned by a person", "bright_blue"
+
+    def __init__(self, mark: str, word: str, style: str) -> None:
+        self.mark, self.word, self.style = mark, word, style
+
+
+Json = Mapping[str, Any]
+_POOL: Final = "cloud.google.com/gke-nodepool"
+
+
+@dataclass(frozen=True)
+class NodeBar:
+    """One node: its pool, and the share of its CPU that pods ask for; None once it is gone."""
+
+    name: str
+    pool: str
+    share: float | None
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """All nodes that ever were, in the order in which they were first seen, and how many pods there are."""
+
+    bars: Sequence[NodeBar]
+    pods: int
+    unsettled: int
+    """Pods that are Pending or on their way out."""
+
+    @property
+    def alive(self) -> int:
+        return sum(bar.share is not None for bar in self.bars)
+
+    @property
+    def mean_share(self) -> float:
+        shares = [bar.share for bar in self.bars if bar.share is not None]
+        return sum(shares) / max(len(shares), 1)
+
+    def pool(self, name: str) -> int:
+        return sum(bar.pool == name and bar.share is not None for bar in self.bars)
+
+
+def short(node: str) -> str:
+    """Return a name that a person can follow: pool and the last part, as in `web-04kc`."""
+    parts = node.split("-")
+    return f"{'-'.join(parts[2:-2])}-{parts[-1]}"
+
+
+class ViewBuilder:
+    """Makes a picture of what stands now, and remembers the nodes that stood before."""
+
+    def __init__(self) -> None:
+        self._pools: dict[str, str] = {}
+        self.first: frozenset[str] = frozenset()
+        """The nodes of the first picture."""
+
+    def build(self, nodes: Sequence[Json], pods: Sequence[Json]) -> ClusterView:
+        """Return the picture of these nodes and pods as the API lists them."""
+        used: dict[str, float] = defaultdict(float)
+        for pod in pods:
+            used[pod["spec"].get("nodeName", "")] += _cpu_of(pod)
+        shares = {node["metadata"]["name"]: used[node["metadata"]["name"]] / _allocatable(node) for node in nodes}
+        return ClusterView(self._bars(nodes, shares), len(pods), sum(_unsettled(pod) for pod in pods))
+
+    def _bars(self, nodes: Sequence[Json], shares: Mapping[str, float]) -> Sequence[NodeBar]:
+        for node in nodes:
+            self._pools.setdefault(node["metadata"]["name"], node["metadata"]["labels"].get(_POOL, ""))
+        self.first = self.first or frozenset(self._pools)
+        return [NodeBar(name, pool, shares.get(name)) for name, pool in self._pools.items()]
+
+
+def _unsettled(pod: Json) -> bool:
+    return pod["status"].get("phase") == "Pending" or "deletionTimestamp" in pod["metadata"]
+
+
+def _cpu_of(pod: Json) -> float:
+    containers = pod["spec"]["containers"]
+    return sum(_cores(each.get("resources", {}).get("requests", {}).get("cpu", "0")) for each in containers)
+
+
+def _allocatable(node: Json) -> float:
+    return _cores(node["status"]["allocatable"]["cpu"])
+
+
+def _cores(text: str) -> float:
+    return float(text.removesuffix("m")) / 1000 if text.endswith("m") else float(text)
+
+
+LEAST_CELL: Final = 26
+MOST_WIDTH: Final = 120
+_BESIDES_BAR: Final = 21
+"""Sign, name, percent and the blanks between them."""
+_NAME: Final = 12
+
+
+def node_bars(picture: ClusterView, signs: Mapping[str, Sign], width: int) -> RenderableType:
+    """Return the nodes pool by pool, with a legend of the signs that are in the picture."""
+    width = min(width, MOST_WIDTH)
+    columns = max(1, width // LEAST_CELL)
+    bar_width = width // columns - _BESIDES_BAR
+    pools = list(dict.fromkeys(bar.pool for bar in picture.bars))
+    parts: list[RenderableType] = []
+    for pool in pools:
+        bars = [bar for bar in picture.bars if bar.pool == pool]
+        parts.append(Text(f"pool {pool}: {picture.pool(pool)} nodes", style="bold"))
+        parts.append(_grid([_cell(bar, _sign(bar, signs), bar_width) for bar in bars], columns))
+    return Group(*parts, *_legend({_sign(bar, signs) for bar in picture.bars}, width))
+
+
+def _sign(bar: NodeBar, signs: Mapping[str, Sign]) -> Sign:
+    return Sign.GONE if bar.share is None else signs.get(bar.name, Sign.STAYS)
+
+
+def _grid(cells: list[Text], columns: int) -> Table:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for start in range(0, len(cells), columns):
+        row = cells[start : start + columns]
+        grid.add_row(*row, *[Text()] * (columns - len(row)))
+    return grid
+
+
+def _cell(bar: NodeBar, sign: Sign, width: int) -> Text:
+    label = f"{sign.mark} {short(bar.name):<{_NAME}} "
+    if bar.share is None:
+        return Text(f"{label}{'gone':<{width + 4}}", style=sign.style)
+    full = min(width, round(bar.share * width))
+    text = Text(label, style=sign.style)
+    text.append("█" * full, style=sign.style)
+    text.append("░" * (width - full), style="bright_black")
+    return text.append(f"{bar.share:>4.0%}", style=sign.style)
+
+
+def _legend(present: set[Sign], width: int) -> Iterator[Text]:
+    """Give lines that no terminal of that width would break between a sign and its word."""
+    line = Text("bars: CPU that pods ask for", style="bright_black")
+    for sign in Sign:
+        if sign not in present or sign is Sign.STAYS:
+            continue
+        entry = Text.assemble((sign.mark, sign.style), f" {sign.word}")
+        if line.cell_len + 2 + entry.cell_len > width:
+            yield line
+            line = entry
+        else:
+            line = Text.assemble(line, "  ", entry)
+    yield line
+
 
 LEAST_HEIGHT: Final = 22
 """A terminal lower than this has no room for a moving picture and the events above it."""

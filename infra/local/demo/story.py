@@ -11,11 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from infra.local.demo.installation import POLICY, DemoInstallation
-from infra.local.demo.logs import Tail
-from infra.local.demo.narration import Narration, StoryEvent
-from infra.local.demo.screen import Screen
-from infra.local.demo.signs import Sign
-from infra.local.demo.view import ClusterView, ViewBuilder
+from infra.local.demo.narration import Narration, StoryEvent, Tail
+from infra.local.demo.screen import ClusterView, Screen, Sign, ViewBuilder
 from infra.local.scaling.view import TO_BE_DELETED
 from shared.errors import Terminal
 

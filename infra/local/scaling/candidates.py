@@ -1,20 +1,179 @@
-"""Which nodes are unneeded, and since when: eligibility, simulation, the clock of each, and who is not looked at again.
-
-Source: cluster-autoscaler pkg/core/scaledown (eligibility, planner, unneeded, unremovable). Must not write.
-"""
+"""Nodes that the simulated autoscaler may remove: utilization, drainable pods, and whether the pods fit elsewhere."""
 
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
 
+from infra.local.clocks import seconds_of
 from infra.local.machine_types import MachinePool
-from infra.local.scaling.drainability import obstacle
+from infra.local.quantities import pod_requests, units
 from infra.local.scaling.settings import AutoscalerSettings
-from infra.local.scaling.simulation import RemovalSimulation
-from infra.local.scaling.utilisation import GPU_LABEL, utilisation
-from infra.local.scaling.view import DISABLED, TO_BE_DELETED, Group, View, group_of, has_taint, is_reserved
+from infra.local.scaling.view import (
+    DISABLED,
+    TO_BE_DELETED,
+    Group,
+    View,
+    group_of,
+    has_taint,
+    is_long_terminating,
+    is_movable,
+    is_reserved,
+    taints_of,
+)
+from infra.local.scheduling.filters import refusal
+from infra.local.scheduling.node_infos import NodeInfo, node_infos_of
 from infra.local.world.kinds import Json
-from infra.local.world.pods import annotations_of, is_finished, is_ready, is_terminating, labels_of, node_of, owner_kind
+from infra.local.world.pods import (
+    MIRROR,
+    annotations_of,
+    is_finished,
+    is_ready,
+    is_terminating,
+    labels_of,
+    node_of,
+    owner_kind,
+)
+from infra.local.world.selectors import matches
+
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+SYSTEM_POD_BLOCKS_FOR = 3600.0
+_KNOWN_KINDS = {"ReplicationController", "Job", "ReplicaSet", "StatefulSet"}
+ALLOWED = ""
+"""A rule's word that the pod may go whatever the later rules say."""
+
+Rule = Callable[[Json, View, float], str | None]
+
+
+def budgets_of(pod: Json, view: View) -> list[Json]:
+    meta, labels = pod["metadata"], labels_of(pod)
+    return [
+        budget
+        for budget in view.budgets
+        if budget["metadata"]["namespace"] == meta["namespace"] and matches(budget["spec"].get("selector"), labels)
+    ]
+
+
+def _said(pod: Json, view: View, now: float) -> str | None:
+    del view, now
+    said = annotations_of(pod).get(SAFE_TO_EVICT)
+    return {"true": ALLOWED, "on-completion": "waits for its completion"}.get(said or "")
+
+
+def _not_replicated(pod: Json, view: View, now: float) -> str | None:
+    del view, now
+    return None if owner_kind(pod) in _KNOWN_KINDS else "nothing would start it again"
+
+
+def _system(pod: Json, view: View, now: float) -> str | None:
+    if pod["metadata"]["namespace"] != "kube-system" or budgets_of(pod, view):
+        return None
+    age = now - seconds_of(pod["metadata"]["creationTimestamp"])
+    return "a system pod without a budget" if age < SYSTEM_POD_BLOCKS_FOR else ALLOWED
+
+
+def _not_safe(pod: Json, view: View, now: float) -> str | None:
+    del view, now
+    return "not safe to evict" if annotations_of(pod).get(SAFE_TO_EVICT) == "false" else None
+
+
+def _budget(pod: Json, view: View, now: float) -> str | None:
+    del now
+    shut = (item["status"].get("disruptionsAllowed", 0) < 1 for item in budgets_of(pod, view) if "status" in item)
+    return "its budget allows no disruption" if any(shut) else None
+
+
+RULES: tuple[Rule, ...] = (_said, _not_replicated, _system, _not_safe, _budget)
+
+
+def obstacle(pods: Iterable[Json], view: View, now: float) -> str | None:
+    """Why these pods may not be drained: the first of them that a rule forbids, or None."""
+    for pod in pods:
+        said = next((word for rule in RULES if (word := rule(pod, view, now)) is not None), ALLOWED)
+        if said:
+            return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {said}"
+    return None
+
+
+GPU = "nvidia.com/gpu"
+GPU_LABEL = "cloud.google.com/gke-accelerator"
+
+
+def utilisation(view: View, node: Json, now: float, *, ignore_daemonsets: bool) -> float:
+    """The larger of the CPU and memory request ratios; ignored pods leave both sides of the fraction."""
+    booked: Counter[str] = Counter()
+    ignored: Counter[str] = Counter()
+    for pod in view.pods_on(node):
+        if not is_finished(pod) and not is_long_terminating(pod, now):
+            stays = owner_kind(pod) == "DaemonSet" or MIRROR in annotations_of(pod)
+            (ignored if stays and ignore_daemonsets else booked).update(pod_requests(pod))
+    offered: Json = (node.get("status") or {}).get("allocatable") or {}
+    if GPU_LABEL in labels_of(node):
+        return _ratio(booked[GPU], units(GPU, offered[GPU])) if GPU in offered else 0.0
+    ratios = [_ratio(booked[name], units(name, offered.get(name, 0)) - ignored[name]) for name in ("cpu", "memory")]
+    return max(ratios)
+
+
+def _ratio(booked: int, offered: int) -> float:
+    return booked / offered if offered > 0 else float(booked > 0)
+
+
+_GOING = {"key": TO_BE_DELETED, "effect": "NoSchedule"}
+
+
+def _copy(node_info: NodeInfo, node: Json | None = None) -> NodeInfo:
+    return NodeInfo(
+        node or node_info.node, [*node_info.pods], Counter(node_info.booked), {*node_info.ports}, [*node_info.repelling]
+    )
+
+
+def _ghost(node_info: NodeInfo) -> NodeInfo:
+    """The node as it stands there without the pods that moved."""
+    node = {**node_info.node, "spec": {**node_info.node["spec"], "taints": [*taints_of(node_info.node), _GOING]}}
+    ghost = NodeInfo(node)
+    for pod in node_info.pods:
+        if not is_movable(pod):
+            ghost.add(pod)
+    return ghost
+
+
+class RemovalSimulation:
+    """One loop's simulation; each `remove` that succeeds is kept."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._node_infos = node_infos_of(view.nodes, view.pods, disks=view.disks)
+        self._chosen: set[str] = set()
+
+    def place(self, pods: Iterable[Json]) -> None:
+        """Book room for pods that run nowhere yet, as far as there is any."""
+        for pod in pods:
+            self._place(pod)
+
+    def remove(self, node: Json, movers: Iterable[Json]) -> bool:
+        """Try to do without the node: its movers, and what earlier removals put there, must find room elsewhere."""
+        name, before = node["metadata"]["name"], dict(self._node_infos.by_name)
+        guests = self._guests(node)
+        self._node_infos.by_name[name] = _ghost(before[name])
+        self._chosen.add(name)
+        if all(self._place(pod) for pod in [*movers, *guests]):
+            return True
+        self._chosen.remove(name)
+        self._node_infos = replace(self._node_infos, by_name=before)
+        return False
+
+    def _guests(self, node: Json) -> list[Json]:
+        own = {pod["metadata"]["uid"] for pod in self._view.pods_on(node)}
+        return [
+            pod for pod in self._node_infos.by_name[node["metadata"]["name"]].pods if pod["metadata"]["uid"] not in own
+        ]
+
+    def _place(self, pod: Json) -> bool:
+        for name, node_info in self._node_infos.by_name.items():
+            if name not in self._chosen and refusal(pod, node_info, self._node_infos) is None:
+                self._node_infos.by_name[name] = _copy(node_info)
+                self._node_infos.place(pod, name)
+                return True
+        return False
 
 
 def at_minimum(pool: MachinePool, group: Group, sizes: Counter[Group], leaving: Counter[Group]) -> bool:

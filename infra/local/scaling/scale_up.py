@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 from infra.local.clocks import seconds_of, stamp
 from infra.local.machine_types import MachinePool, make_node
-from infra.local.scaling.buffers import is_chunk, report
 from infra.local.scaling.client import Client
+from infra.local.scaling.custom_objects import is_chunk, report
 from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import Group, View, group_of
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
 from infra.local.world.kinds import Json
-from infra.local.world.nodes import NOT_READY
+from infra.local.world.kubelet import NOT_READY
 from infra.local.world.pods import is_terminating, is_unschedulable, node_of
 from infra.local.world.store import copied
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from infra.local.clocks import seconds_of
 from infra.local.machine_types import MachinePool
-from infra.local.scaling.compute_classes import CLASS_LABEL, ClassRule
+from infra.local.scaling.custom_objects import CLASS_LABEL, ClassRule
 from infra.local.world.deletion import DEFAULT_GRACE
 from infra.local.world.disks import Disks, claims_of, disks_of
 from infra.local.world.kinds import Json

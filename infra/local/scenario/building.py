@@ -1,4 +1,4 @@
-"""Builds a scenario into a world: aged nodes, controllers, and their pods already running where the file says."""
+"""Builds a simulated cluster from a scenario: nodes, workloads and plain manifests."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,8 +7,7 @@ from itertools import cycle
 from infra.local.clocks import stamp
 from infra.local.machine_types import MachinePool, make_node
 from infra.local.scaling.settings import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
-from infra.local.scenario.manifests import budget_of, controller_of, template_of
-from infra.local.scenario.reading import AutoscalerSpec, PoolSpec, Scenario, ScenarioError, WorkloadSpec
+from infra.local.scenario.reading import AutoscalerSpec, PoolSpec, Scenario, ScenarioError, WorkloadBudget, WorkloadSpec
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.whole_world import World, WorldSettings
 from infra.local.workloads.daemons import belongs, pod_for
@@ -17,8 +16,63 @@ from infra.local.workloads.owned_objects import pod_from
 from infra.local.workloads.stateful import make_claims, stateful_pod
 from infra.local.workloads.webhooks import OwnersWebhook, VerticalAutoscalerWebhook
 from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
-from infra.local.world.kubelet import PREFIX, KubeletTimes, run
-from infra.local.world.nodes import set_ready
+from infra.local.world.kubelet import PREFIX, KubeletTimes, run, set_ready
+
+
+def selector_of(workload: WorkloadSpec) -> dict[str, str]:
+    return {"app": workload.name}
+
+
+def _knobs(workload: WorkloadSpec) -> dict[str, str]:
+    values = {"shutdown": workload.shutdown, "ready-after": workload.ready_after, "run-for": workload.run_for}
+    knobs = {PREFIX + name: f"{value:g}" for name, value in values.items() if value is not None}
+    return knobs if workload.never_ready == "no" else {**knobs, f"{PREFIX}never-ready": "true"}
+
+
+def template_of(workload: WorkloadSpec) -> Json:
+    """The pod template: metadata and spec."""
+    container = {"name": "main", "image": "local/main", "resources": {"requests": dict(workload.requests)}}
+    return {
+        "metadata": {
+            "labels": {**selector_of(workload), **workload.labels},
+            "annotations": {**_knobs(workload), **workload.annotations},
+        },
+        "spec": {
+            "containers": [container],
+            "terminationGracePeriodSeconds": workload.grace,
+            "schedulerName": "default-scheduler",
+            "priority": workload.priority,
+            "restartPolicy": "Never" if workload.kind == "Job" else "Always",
+            **workload.pod,
+        },
+    }
+
+
+def controller_of(workload: WorkloadSpec) -> tuple[str, Json] | None:
+    """The plural and the object of the workload's controller; None for a bare pod."""
+    if workload.kind == "Pod":
+        return None
+    spec: Json = {"template": template_of(workload)}
+    if workload.kind == "Job":
+        spec |= {"parallelism": workload.replicas, "completions": workload.replicas}
+    else:
+        spec |= {"selector": {"matchLabels": selector_of(workload)}}
+    if workload.kind in {"Deployment", "StatefulSet"}:
+        spec["replicas"] = workload.replicas
+    if workload.pod_replacement_policy is not None:
+        spec["podReplacementPolicy"] = workload.pod_replacement_policy
+    if workload.kind == "StatefulSet" and workload.claims:
+        spec["volumeClaimTemplates"] = workload.claims
+    meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": selector_of(workload)}
+    return PLURAL_OF_KIND[workload.kind], {"metadata": meta, "spec": {**spec, **workload.controller}}
+
+
+def budget_of(workload: WorkloadSpec, budget: WorkloadBudget) -> Json:
+    """The workload's PodDisruptionBudget, of the same name."""
+    spec: Json = budget.model_dump(by_alias=True, exclude_none=True)
+    spec["selector"] = {"matchLabels": selector_of(workload)}
+    return {"metadata": {"name": workload.name, "namespace": workload.namespace}, "spec": spec}
+
 
 ACTOR = "scenario"
 _RUNNING_FOR = 86_400.0

@@ -1,19 +1,253 @@
-"""The kube-scheduler's filters as an ordered tuple: each says why a node will not do, in the scheduler's words.
+"""The simulated scheduler's filters: resources, taints, affinity, spread and volumes."""
 
-Source: kubernetes pkg/scheduler/framework/plugins. Preemption and dynamic resource claims are not modelled:
-scenarios of the simulated GKE have none.
-"""
+from collections import Counter
+from collections.abc import Callable, Iterator
 
-from collections.abc import Callable
-
-from infra.local.scheduling.affinity import inter_pod
+from infra.local.quantities import pod_requests
 from infra.local.scheduling.node_infos import HostPort, NodeInfo, NodeInfos, host_ports
-from infra.local.scheduling.requests import pod_requests
-from infra.local.scheduling.selection import selected
-from infra.local.scheduling.spread import topology_spread
-from infra.local.scheduling.taints import tolerates, untolerated
-from infra.local.scheduling.volume_filters import volume_binding, volume_limits, volume_restrictions
+from infra.local.world.disks import SELECTED_NODE, Disks, Key, claims_of
 from infra.local.world.kinds import Json
+from infra.local.world.pods import is_terminating, labels_of
+from infra.local.world.selectors import matches, node_selector_holds
+
+
+def selected(spec: Json, node: Json) -> bool:
+    """Do the pod's node selector and required node affinity admit the node?"""
+    labels = labels_of(node)
+    wanted: dict[str, str] = spec.get("nodeSelector") or {}
+    affinity: Json = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    required: Json | None = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    return all(labels.get(key) == value for key, value in wanted.items()) and node_selector_holds(required, node)
+
+
+HARD = ("NoSchedule", "NoExecute")
+
+
+def tolerates(toleration: Json, taint: Json) -> bool:
+    """Does one toleration cover one taint? An empty effect or key covers all."""
+    if toleration.get("effect") and toleration["effect"] != taint["effect"]:
+        return False
+    if toleration.get("key") and toleration["key"] != taint["key"]:
+        return False
+    if toleration.get("operator", "Equal") == "Exists":
+        return True
+    return bool(toleration.get("key")) and toleration.get("value", "") == taint.get("value", "")
+
+
+def untolerated(pod_spec: Json, taints: list[Json], effects: tuple[str, ...] = HARD) -> Json | None:
+    """The first taint with one of the effects that the pod does not tolerate, or None."""
+    tolerations: list[Json] = pod_spec.get("tolerations") or []
+    for taint in taints:
+        if taint["effect"] in effects and not any(tolerates(item, taint) for item in tolerations):
+            return taint
+    return None
+
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def _terms(pod: Json, sort: str) -> list[Json]:
+    affinity: Json = (pod["spec"].get("affinity") or {}).get(sort) or {}
+    terms: list[Json] = affinity.get(_REQUIRED) or []
+    return terms
+
+
+def _with_label_keys(term: Json, owner: Json) -> Json:
+    """The API server writes them into the selector when it creates the pod; what it has written stands."""
+    labels, selector = labels_of(owner), term.get("labelSelector") or {}
+    expressions: list[Json] = selector.get("matchExpressions") or []
+    written = {(item["key"], item["operator"]) for item in expressions}
+    asked = [(key, "In") for key in term.get("matchLabelKeys") or []]
+    asked += [(key, "NotIn") for key in term.get("mismatchLabelKeys") or []]
+    missing = [each for each in asked if each[0] in labels and each not in written]
+    extra = [{"key": key, "operator": operator, "values": [labels[key]]} for key, operator in missing]
+    return {**selector, "matchExpressions": [*expressions, *extra]}
+
+
+def _in_namespace(term: Json, owner: Json, namespace: str, node_infos: NodeInfos) -> bool:
+    named: list[str] = term.get("namespaces") or []
+    selector = term.get("namespaceSelector")
+    if not named and selector is None:
+        return bool(namespace == owner["metadata"]["namespace"])
+    return namespace in named or matches(selector, node_infos.namespaces.get(namespace, {}))
+
+
+def _meant(term: Json, owner: Json, pod: Json, node_infos: NodeInfos) -> bool:
+    """Does a term of `owner` select `pod`?"""
+    return (
+        term.get("labelSelector") is not None
+        and _in_namespace(term, owner, pod["metadata"]["namespace"], node_infos)
+        and matches(_with_label_keys(term, owner), labels_of(pod))
+    )
+
+
+def _together(node_info: NodeInfo, other: NodeInfo, key: str) -> bool:
+    return key in node_info.labels and node_info.labels[key] == other.labels.get(key)
+
+
+def _placed(node_infos: NodeInfos) -> Iterator[tuple[NodeInfo, Json]]:
+    return ((node_info, pod) for node_info in node_infos.by_name.values() for pod in node_info.pods)
+
+
+def _attracted(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
+    terms = _terms(pod, "podAffinity")
+    if any(term["topologyKey"] not in node_info.labels for term in terms):
+        return False
+    found = [
+        (other, existing)
+        for other, existing in _placed(node_infos)
+        if any(term["topologyKey"] in other.labels for term in terms)
+        and all(_meant(term, pod, existing, node_infos) for term in terms)
+    ]
+    if not found:  # the first pod of a group that selects itself may start anywhere
+        return all(_meant(term, pod, pod, node_infos) for term in terms)
+    return all(any(_together(node_info, other, term["topologyKey"]) for other, _ in found) for term in terms)
+
+
+def _repelled(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
+    return any(
+        _together(node_info, other, term["topologyKey"]) and _meant(term, pod, existing, node_infos)
+        for term in _terms(pod, "podAntiAffinity")
+        for other, existing in _placed(node_infos)
+    )
+
+
+def _repelled_by_others(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
+    return any(
+        _together(node_info, other, term["topologyKey"]) and _meant(term, existing, pod, node_infos)
+        for other in node_infos.by_name.values()
+        for existing in other.repelling
+        for term in _terms(existing, "podAntiAffinity")
+    )
+
+
+def inter_pod(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    """The scheduler's reason if affinity or anti-affinity (the pod's or others') forbids the node."""
+    if _terms(pod, "podAffinity") and not _attracted(pod, node_info, node_infos):
+        return "node(s) didn't match pod affinity rules"
+    if _repelled(pod, node_info, node_infos):
+        return "node(s) didn't match pod anti-affinity rules"
+    if _repelled_by_others(pod, node_info, node_infos):
+        return "node(s) didn't satisfy existing pods anti-affinity rules"
+    return None
+
+
+def _hard(pod: Json) -> list[Json]:
+    constraints: list[Json] = pod["spec"].get("topologySpreadConstraints") or []
+    return [item for item in constraints if item.get("whenUnsatisfiable", "DoNotSchedule") == "DoNotSchedule"]
+
+
+def _selector(constraint: Json, pod: Json) -> Json | None:
+    selector: Json | None = constraint.get("labelSelector")
+    if selector is None:
+        return None
+    labels = labels_of(pod)
+    keys = [key for key in constraint.get("matchLabelKeys") or [] if key in labels]
+    extra = [{"key": key, "operator": "In", "values": [labels[key]]} for key in keys]
+    return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), *extra]}
+
+
+def _asks(selector: Json | None) -> bool:
+    """A selector that asks for nothing counts nobody (labels.Selector.Empty), though the pod itself matches it."""
+    return bool(selector and (selector.get("matchLabels") or selector.get("matchExpressions")))
+
+
+def _counts_as_domain(constraint: Json, pod: Json, node_info: NodeInfo) -> bool:
+    if constraint.get("nodeAffinityPolicy", "Honor") == "Honor" and not selected(pod["spec"], node_info.node):
+        return False
+    taints: list[Json] = node_info.node["spec"].get("taints") or []
+    honoured = constraint.get("nodeTaintsPolicy", "Ignore") == "Honor"
+    return not (honoured and untolerated(pod["spec"], taints))
+
+
+def _domains(constraint: Json, constraints: list[Json], pod: Json, node_infos: NodeInfos) -> Counter[str]:
+    selector, key = _selector(constraint, pod), constraint["topologyKey"]
+    namespace = pod["metadata"]["namespace"]
+    domains: Counter[str] = Counter()
+    for node_info in node_infos.by_name.values():
+        if all(item["topologyKey"] in node_info.labels for item in constraints) and _counts_as_domain(
+            constraint, pod, node_info
+        ):
+            domains[node_info.labels[key]] += sum(
+                existing["metadata"]["namespace"] == namespace
+                and not is_terminating(existing)
+                and _asks(selector)
+                and matches(selector, labels_of(existing))
+                for existing in node_info.pods
+            )
+    return domains
+
+
+def topology_spread(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    """The scheduler's reason if a constraint forbids the node."""
+    constraints = _hard(pod)
+    for constraint in constraints:
+        domain = node_info.labels.get(constraint["topologyKey"])
+        if domain is None:
+            return "node(s) didn't match pod topology spread constraints (missing required label)"
+        domains = _domains(constraint, constraints, pod, node_infos)
+        least = min(domains.values(), default=0)
+        if len(domains) < constraint.get("minDomains", 1):
+            least = 0
+        itself = matches(_selector(constraint, pod), labels_of(pod))
+        if domains[domain] + itself - least > constraint["maxSkew"]:
+            return "node(s) didn't match pod topology spread constraints"
+    return None
+
+
+def volume_binding(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    disks = node_infos.disks
+    for key in claims_of(pod):
+        if key not in disks.claims or "deletionTimestamp" in disks.claims[key]["metadata"]:
+            return f'persistentvolumeclaim "{key[1]}" not found'
+        volume = disks.volume(key)
+        if volume is None:
+            reason = _unbound(key, node_info, disks)
+        else:
+            required = (volume["spec"].get("nodeAffinity") or {}).get("required")
+            holds = node_selector_holds(required, node_info.node)
+            reason = None if holds else "node(s) had volume node affinity conflict"
+        if reason is not None:
+            return reason
+    return None
+
+
+def _unbound(key: Key, node_info: NodeInfo, disks: Disks) -> str | None:
+    if not disks.waits_for_consumer(key):
+        return "pod has unbound immediate PersistentVolumeClaims"
+    chosen = (disks.claims[key]["metadata"].get("annotations") or {}).get(SELECTED_NODE)
+    allowed = [
+        each.get("matchLabelExpressions") or [] for each in disks.storage_class(key).get("allowedTopologies") or []
+    ]
+    inside = any(term and all(node_info.labels.get(each["key"]) in each["values"] for each in term) for term in allowed)
+    if (chosen and chosen != node_info.name) or (allowed and not inside):
+        return "node(s) didn't find available persistent volumes to bind"
+    return None
+
+
+def volume_restrictions(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    """A ReadWriteOncePod claim has one pod in the whole cluster, also while that one ends."""
+    del node_info
+    wanted = {key for key in claims_of(pod) if node_infos.disks.is_exclusive(key)}
+    if wanted and any(
+        not wanted.isdisjoint(claims_of(other)) for each in node_infos.by_name.values() for other in each.pods
+    ):
+        return "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+    return None
+
+
+def volume_limits(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+    disks = node_infos.disks
+    limits = disks.limits.get(node_info.name)
+    wanted = set(disks.attached(pod)) if limits else set()
+    if not limits or not wanted:
+        return None
+    there = {each for other in node_info.pods for each in disks.attached(other)}
+    drivers = [driver for driver, _ in wanted | there]
+    if any(drivers.count(driver) > limits.get(driver, len(drivers)) for driver, _ in wanted - there):
+        return "node(s) exceed max volume count"
+    return None
+
 
 Filter = Callable[[Json, NodeInfo, NodeInfos], str | None]
 _UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}

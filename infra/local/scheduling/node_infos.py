@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from infra.local.quantities import units
-from infra.local.scheduling.requests import Resources, pod_requests
+from infra.local.quantities import Resources, pod_requests, units
 from infra.local.world.disks import Disks
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished, labels_of, node_of

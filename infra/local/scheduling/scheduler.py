@@ -1,20 +1,55 @@
-"""The scheduler: takes waiting pods by priority and age, filters, scores, binds; says why when it cannot.
+"""The simulated scheduler: pending pods by priority onto nodes, with preemption and events."""
 
-It never preempts. Pods of another `schedulerName` are left alone.
-"""
-
+import hashlib
 from collections import Counter
 from enum import StrEnum
 
-from infra.local.scheduling.filters import refusal
+from infra.local.clocks import stamp
+from infra.local.quantities import pod_requests
+from infra.local.scheduling.filters import refusal, untolerated
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
-from infra.local.scheduling.requests import pod_requests
-from infra.local.scheduling.taints import untolerated
 from infra.local.world import disks
-from infra.local.world.events import emit
 from infra.local.world.kinds import Json
 from infra.local.world.pods import condition_of, is_terminating, node_of, set_condition
 from infra.local.world.store import Store
+
+
+def emit(store: Store, about: Json, reason: str, message: str, component: str) -> None:
+    """Write an event on an object, or count one more of the same. `Warning` for a reason that says Failed."""
+    meta = about["metadata"]
+    namespace = meta.get("namespace", "default")
+    digest = hashlib.sha256(f"{meta['uid']}/{reason}/{message}/{component}".encode()).hexdigest()[:16]
+    name, now = f"{meta['name']}.{digest}", stamp(store.clock.now())
+
+    def again(event: Json) -> None:
+        event["count"] += 1
+        event["lastTimestamp"] = now
+
+    if store.find("events", namespace, name) is not None:
+        store.update("events", namespace, name, again, component)
+        return
+    store.create(
+        "events",
+        {
+            "metadata": {"name": name, "namespace": namespace},
+            "involvedObject": {
+                "apiVersion": about["apiVersion"],
+                "kind": about["kind"],
+                "name": meta["name"],
+                "namespace": meta.get("namespace", ""),
+                "uid": meta["uid"],
+            },
+            "reason": reason,
+            "message": message,
+            "type": "Warning" if "Failed" in reason else "Normal",
+            "source": {"component": component},
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+        },
+        component,
+    )
+
 
 ACTOR = "default-scheduler"
 RETRY_EVERY = 30.0

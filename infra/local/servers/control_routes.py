@@ -9,8 +9,7 @@ from typing import Any
 
 from infra.local.api.faults import InjectedFault, Mode
 from infra.local.api.patches import merge
-from infra.local.broker.queue import Subscription, UnknownTopicError
-from infra.local.broker.ticks import TickJob
+from infra.local.broker import Subscription, TickJob, UnknownTopicError
 from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.kinds import KINDS, Json

@@ -1,13 +1,10 @@
-"""HTTP servers on loopback around handlers: WSGI by werkzeug, one thread for each request.
-
-No rule lives here; a handler that must not run twice at once is given a lock.
-"""
+"""A threaded HTTP server on a free loopback port."""
 
 import select
 import socket
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -87,3 +84,16 @@ class HttpServer:
         self._server.shutdown()
         self._thread.join(timeout=5)
         self._server.server_close()
+
+
+def free_ports(count: int) -> list[int]:
+    """Return `count` different loopback TCP ports that nobody listens on now.
+
+    The kernel picks them at random from its ephemeral range, so two programs that ask at the same moment hardly
+    ever get the same ones.
+    """
+    with ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]

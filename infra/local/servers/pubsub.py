@@ -12,7 +12,7 @@ import grpc
 from google.protobuf import empty_pb2  # type: ignore[import-untyped]  # likewise
 from google.pubsub_v1 import types
 
-from infra.local.broker.queue import Broker, Subscription, UnknownTopicError
+from infra.local.broker import Broker, Subscription, UnknownTopicError
 from infra.local.servers.http_server import HOST
 
 _Call = Callable[[Any], Any]

@@ -1,21 +1,78 @@
-"""The simulated GKE as a running thing: servers up, two threads stepping the world and the autoscaler in real time."""
+"""All servers of the simulated GKE on loopback, and delivery of Pub/Sub messages and ticks."""
 
+import http.client
 import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from infra.local.broker import Broker, Push, TickJob
 from infra.local.clocks import ScaledClock
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scenario.reading import Scenario
 from infra.local.servers.control_routes import Control
-from infra.local.servers.delivery import Deliverer
 from infra.local.servers.http_server import HttpServer
 from infra.local.servers.pubsub import PubSubServer
 from infra.local.simulated_gke import SimulatedGke
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str], timeout: float) -> int | None:
+    """The status of an HTTP POST; None if no answer came in time."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout)
+    try:
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("POST", target, body, {"Content-Type": "application/json", **headers})
+        response = connection.getresponse()
+        response.read()
+    except (OSError, http.client.HTTPException):
+        return None
+    else:
+        return response.status
+    finally:
+        connection.close()
+
+
+def _start(call: Callable[..., None], *arguments: object) -> None:
+    threading.Thread(target=call, args=arguments, daemon=True).start()
+
+
+class Deliverer:
+    """Starts what is due; the lock guards broker and jobs. Calls under way end with the process."""
+
+    def __init__(self, broker: Broker, jobs: list[TickJob], lock: AbstractContextManager[Any]) -> None:
+        self._broker = broker
+        self._lock = lock
+        self._jobs = jobs
+
+    def step(self) -> None:
+        """Hand every due push and tick to a thread."""
+        with self._lock:
+            pushes = self._broker.due()
+            ticks = [(job, headers) for job in self._jobs if (headers := job.due()) is not None]
+        for push in pushes:
+            _start(self._push, push)
+        for job, headers in ticks:
+            _start(self._tick, job, headers)
+
+    def _push(self, push: Push) -> None:
+        body = json.dumps(push.envelope()).encode()
+        subscription = push.subscription
+        headers = {"User-Agent": "APIs-Google; (+https://developers.google.com/webmasters/APIs-Google.html)"}
+        status = post(subscription.endpoint, body, headers, subscription.ack_deadline)
+        with self._lock:
+            self._broker.settle(push.number, status)
+
+    def _tick(self, job: TickJob, headers: Mapping[str, str]) -> None:
+        post(job.url, b"{}", headers, job.attempt_deadline)
+        with self._lock:
+            job.finish()
+
 
 TICK = 0.1
 """Real seconds between two steps of the world."""

@@ -1,15 +1,10 @@
-"""DaemonSets: one pod on each node that the set fits, whether the node is cordoned or not.
+"""DaemonSets and Jobs of the simulated cluster."""
 
-Source: kubernetes pkg/controller/daemon (AddOrUpdateDaemonPodTolerations; pods are pinned by a matchFields affinity
-and placed by the scheduler).
-"""
-
-from infra.local.scheduling.selection import selected
-from infra.local.scheduling.taints import HARD, untolerated
+from infra.local.scheduling.filters import HARD, selected, untolerated
 from infra.local.workloads.owned_objects import create_pod, pod_from, write_status
 from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_finished, is_ready, is_terminating, node_of
+from infra.local.world.pods import is_finished, is_ready, is_terminating, node_of, phase_of
 from infra.local.world.store import Store
 
 ACTOR = "daemonset-controller"
@@ -72,3 +67,28 @@ class DaemonSetController:
         ready = sum(is_ready(pod) for pod in pods.values())
         status = {"desiredNumberScheduled": len(wanted), "numberReady": ready, "currentNumberScheduled": len(pods)}
         write_status(self._store, "daemonsets", owner, status)
+
+
+JOBS_ACTOR = "job-controller"
+
+
+class JobController:
+    """Starts the pods that a Job still needs; pods that were evicted are started anew."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def step(self, now: float) -> None:
+        del now
+        for owner in self._store.all("jobs"):
+            self._sync(owner)
+
+    def _sync(self, owner: Json) -> None:
+        pods = self._store.controlled("pods", owner)
+        succeeded = sum(phase_of(pod) == "Succeeded" for pod in pods)
+        active = sum(not is_finished(pod) and not is_terminating(pod) for pod in pods)
+        spec = owner["spec"]
+        remaining = int(spec.get("completions", 1)) - succeeded - active
+        for _ in range(min(remaining, int(spec.get("parallelism", 1)) - active)):
+            create_pod(self._store, pod_from(owner), JOBS_ACTOR)
+        write_status(self._store, "jobs", owner, {"active": active, "succeeded": succeeded})

@@ -4,8 +4,7 @@ Sources: kubernetes pkg/controller/deployment (sync.go, rolling.go, recreate.go)
 """
 
 from infra.local.workloads.owned_objects import owned_by, template_hash, write_status
-from infra.local.workloads.rollout_status import late_after, with_conditions
-from infra.local.workloads.rollouts import Sizes, bounds_of, rolled
+from infra.local.workloads.rollouts import Sizes, bounds_of, late_after, rolled, with_conditions
 from infra.local.world.kinds import Json
 from infra.local.world.pods import condition_of, is_healthy, is_ready, is_terminating
 from infra.local.world.store import Store, copied

@@ -3,8 +3,7 @@
 Scopes of quotas are not modelled. Source: kubernetes plugin/pkg/admission/limitranger; pkg/quota/v1/evaluator/core.
 """
 
-from infra.local.quantities import quantity, units
-from infra.local.scheduling.requests import pod_requests
+from infra.local.quantities import pod_requests, quantity, units
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_finished
 from infra.local.world.store import NotAdmittedError, Store

@@ -1,11 +1,8 @@
-"""The object store behind the API: versions, identities, and who changed what.
-
-An object that was handed out is never changed in place: every write stores a new copy, so a list is a picture of its
-moment. No rule of any controller lives here.
-"""
+"""The simulated API server's objects: versions, an index by owner and node, field managers, watches."""
 
 import random
 import uuid
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +10,56 @@ from typing import Any
 import msgspec
 
 from infra.local.clocks import TimeSource, stamp
-from infra.local.world.index import Index
 from infra.local.world.kinds import KINDS, ApiKind, Json
-from infra.local.world.managers import managed
-from infra.local.world.pods import annotations_of, labels_of
+from infra.local.world.pods import annotations_of, controller_of, labels_of
 from infra.local.world.selectors import matches
 
+_CORDON: Json = {"f:spec": {"f:unschedulable": {}}}
+
+
+def managed(before: Json, after: Json, actor: str) -> Json:
+    """Return the node's next state with the manager of its cordon."""
+    cordoned = bool(after["spec"].get("unschedulable"))
+    if cordoned is bool(before["spec"].get("unschedulable")):
+        return after
+    owner: Json = {"manager": actor.partition("/")[0], "operation": "Update", "fieldsV1": _CORDON}
+    kept = {key: value for key, value in after["metadata"].items() if key != "managedFields"}
+    return {**after, "metadata": {**kept, **({"managedFields": [owner]} if cordoned else {})}}
+
+
 Key = tuple[str, str]
+_Mark = tuple[str, str, str]
+
+
+def _marks(thing: Json) -> set[_Mark]:
+    """What an object can be found by: its controller's uid, and each of its labels within its namespace."""
+    namespace = thing["metadata"].get("namespace", "")
+    owner = controller_of(thing)
+    labels = {(namespace, key, value) for key, value in labels_of(thing).items()}
+    return labels | {("", "controller", owner["uid"])} if owner else labels
+
+
+class Index:
+    """The keys of one kind's objects by controller and by label."""
+
+    def __init__(self) -> None:
+        self._keys: defaultdict[_Mark, set[Key]] = defaultdict(set)
+
+    def note(self, key: Key, before: Json | None, after: Json | None) -> None:
+        """Follow a write."""
+        old, new = (_marks(thing) if thing else set() for thing in (before, after))
+        for mark in old - new:
+            self._keys[mark].discard(key)
+        for mark in new - old:
+            self._keys[mark].add(key)
+
+    def controlled(self, uid: str) -> list[Key]:
+        return sorted(self._keys.get(("", "controller", uid), ()))
+
+    def labelled(self, namespace: str, key: str, value: str) -> list[Key]:
+        return sorted(self._keys.get((namespace, key, value), ()))
+
+
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 
 

@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from shared.adapters.kubernetes import buffer_objects, buffer_wire
+from shared.adapters.kubernetes import buffer_objects
+from shared.adapters.kubernetes.buffer_objects import classes_of
 from shared.adapters.kubernetes.client import Call, KubernetesClient
-from shared.adapters.kubernetes.compute_classes import classes_of
 from shared.adapters.kubernetes.discovery import path_of
 from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
 from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
@@ -37,18 +37,18 @@ KINDS: Final[Mapping[str, str]] = {
     buffer_objects.COMPUTE_CLASS: f"{CLASSES}.{CLASS_GROUP}",
 }
 """By kind: its name as `kubectl api-resources -o name` prints it."""
-_one_buffer: Final = msgspec.json.Decoder(buffer_wire.Buffer)
-_one_template: Final = msgspec.json.Decoder(buffer_wire.PodTemplate)
-_one_class: Final = msgspec.json.Decoder(buffer_wire.ComputeClass)
+_one_buffer: Final = msgspec.json.Decoder(buffer_objects.Buffer)
+_one_template: Final = msgspec.json.Decoder(buffer_objects.PodTemplate)
+_one_class: Final = msgspec.json.Decoder(buffer_objects.ComputeClass)
 
 
 @dataclass
 class BufferRows:
     """What the lists held, by `namespace/name`, which could not be read, and which of their objects."""
 
-    buffers: dict[str, buffer_wire.Buffer] = field(default_factory=dict)
-    templates: dict[str, buffer_wire.TemplateBody] = field(default_factory=dict)
-    classes: dict[str, buffer_wire.ComputeClass] = field(default_factory=dict)
+    buffers: dict[str, buffer_objects.Buffer] = field(default_factory=dict)
+    templates: dict[str, buffer_objects.TemplateBody] = field(default_factory=dict)
+    classes: dict[str, buffer_objects.ComputeClass] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     odd: OddObjects = field(default_factory=OddObjects)
 
@@ -111,7 +111,7 @@ class _Lists:
             self.unread.append(resource)
             return gather(iter(()))
 
-    def classes(self) -> dict[str, buffer_wire.ComputeClass]:
+    def classes(self) -> dict[str, buffer_objects.ComputeClass]:
         return self.read(CLASSES, lambda: path_of(self.client, CLASS_GROUP, CLASSES), _one_class, by_key)
 
 
@@ -143,5 +143,5 @@ def by_key(items: Iterator[Any]) -> dict[str, Any]:
     return {f"{each.metadata.namespace}/{each.metadata.name}": each for each in items}
 
 
-def by_template(items: Iterator[buffer_wire.PodTemplate]) -> dict[str, buffer_wire.TemplateBody]:
+def by_template(items: Iterator[buffer_objects.PodTemplate]) -> dict[str, buffer_objects.TemplateBody]:
     return {f"{each.metadata.namespace}/{each.metadata.name}": each.template for each in items}

@@ -1,28 +1,139 @@
-"""CapacityBuffers with their templates, and the buffers of ComputeClasses: the API's objects into the core's.
-
-What counts is what the autoscaler acts on: the status, not the wish. Must not read.
-Source: cluster-autoscaler, pkg/processors/capacitybuffer (which buffers become pods, and of what), pkg/capacitybuffer/
-fakepods (requests from limits); GoogleCloudPlatform/cluster-autoscaler, pkg/computeclass/controller/capacitybuffers
-(the objects that a ComputeClass's buffers become).
-"""
+"""Capacity buffers and ComputeClasses: their wire types, and their translation."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from fractions import Fraction
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import structs
 
-from shared.adapters.kubernetes import buffer_wire, pod_wire, wire
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import pod_class
-from shared.adapters.kubernetes.odd_objects import OddObjects
-from shared.adapters.kubernetes.parts import RawPart
+from shared.adapters.kubernetes.odd_objects import OddObjects, RawPart
 from shared.adapters.kubernetes.pod_keys import pod_key
+from shared.adapters.kubernetes.wire import Partial
 from shared.core.cluster import names
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.buffers import ACTIVE, KIND, CapacityBuffer, chunk_owner
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
+
+
+class BufferMeta(wire.Meta, frozen=True):
+    owner_references: list[wire.OwnerReference] | None = None
+
+
+class Reference(Partial, frozen=True):
+    name: str = ""
+
+
+class BufferSpec(Partial, frozen=True):
+    provisioning_strategy: str | None = ""
+
+
+class BufferStatus(Partial, frozen=True):
+    pod_template_ref: Reference | None = None
+    replicas: int | None = None
+    ready_replicas: int | None = None
+    provisioning_strategy: str | None = ""
+    conditions: list[wire.Condition] | None = None
+
+
+class Buffer(Partial, frozen=True):
+    """A CapacityBuffer of v1beta1, or of v1alpha1, which has fewer fields."""
+
+    metadata: BufferMeta
+    spec: BufferSpec = BufferSpec()
+    status: BufferStatus = BufferStatus()
+
+
+class BufferAmounts(Partial, frozen=True):
+    requests: wire.Quantities | None = None
+    limits: wire.Quantities | None = None
+
+
+class TemplateContainer(Partial, frozen=True):
+    """A container before the API server has written its limits into its requests, as it does with pods."""
+
+    name: str = ""
+    resources: BufferAmounts | None = None
+    ports: msgspec.Raw = wire.ABSENT
+    restart_policy: str | None = ""
+
+
+class TemplateContainers(Partial, frozen=True):
+    containers: list[TemplateContainer] | None = None
+    init_containers: list[TemplateContainer] | None = None
+
+
+class TemplateBody(Partial, frozen=True):
+    metadata: wire.PodMeta = wire.PodMeta()
+    spec: msgspec.Raw = wire.ABSENT
+
+
+class PodTemplate(Partial, frozen=True):
+    metadata: wire.Meta
+    template: TemplateBody = TemplateBody()
+
+
+class ClassBuffer(Partial, frozen=True):
+    provisioning_strategy: str | None = ""
+    limits: wire.Quantities | None = None
+
+
+class ComputeClassSpec(Partial, frozen=True):
+    buffers: list[ClassBuffer] | None = None
+    autoscaling_policy: Any = None
+    """As it was written: what is not of the API's shape there must not hide the rest."""
+
+
+class ComputeClass(Partial, frozen=True):
+    """A ComputeClass of GKE: its buffers, and how the autoscaler takes its nodes away."""
+
+    metadata: wire.Meta
+    spec: ComputeClassSpec = ComputeClassSpec()
+
+
+_THRESHOLD: Final = ("consolidationThreshold", 0, 100, "percent")
+_GPU_THRESHOLD: Final = ("gpuConsolidationThreshold", 0, 100, "percent")
+_DELAY: Final = ("consolidationDelayMinutes", 1, 1440, "minutes")
+Bounds = tuple[str, int, int, str]
+
+
+def classes_of(given: Iterable[ComputeClass], *, unread: bool = False) -> ComputeClasses:
+    return ComputeClasses({each.metadata.name: autoscaling_policy(each) for each in given}, unread)
+
+
+def autoscaling_policy(given: ComputeClass) -> AutoscalingPolicy:
+    """Return what the class says; what cannot be read is named in its faults."""
+    said, faults = given.spec.autoscaling_policy, list[str]()
+    block: Mapping[str, Any] = said if isinstance(said, dict) else {}
+    if said is not None and not isinstance(said, dict):
+        faults.append(f"autoscalingPolicy is {said!r}, not an object; the profile's values hold.")
+    threshold = _read(block, _THRESHOLD, faults)
+    gpu_threshold = _read(block, _GPU_THRESHOLD, faults)
+    delay = _read(block, _DELAY, faults)
+    return AutoscalingPolicy(
+        None if threshold is None else Fraction(threshold, 100),
+        None if gpu_threshold is None else Fraction(gpu_threshold, 100),
+        None if delay is None else timedelta(minutes=delay),
+        tuple(faults),
+    )
+
+
+def _read(block: Mapping[str, Any], bounds: Bounds, faults: list[str]) -> int | None:
+    name, least, most, unit = bounds
+    value = block.get(name)
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+        return value
+    faults.append(f"{name} is {value!r}: it takes {unit} from {least} to {most}; the profile's value holds.")
+    return None
+
 
 CLASS_NAMESPACE: Final = "gke-managed-ccc"
 """Where GKE's controller puts the objects of ComputeClasses."""
@@ -30,16 +141,16 @@ CLASS_CHUNK: Final = Resources.parse({"cpu": "2", "memory": "2Gi"})
 """What that controller lets each chunk of a ComputeClass's buffer ask for."""
 COMPUTE_CLASS: Final = "ComputeClass"
 _READY: Final = "ReadyForProvisioning"
-_spec: Final = RawPart("template.spec", pod_wire.PodSpec)
-_containers: Final = RawPart("template.spec", buffer_wire.TemplateContainers)
-Templates = Mapping[str, buffer_wire.TemplateBody]
+_spec: Final = RawPart("template.spec", wire.PodSpec)
+_containers: Final = RawPart("template.spec", TemplateContainers)
+Templates = Mapping[str, TemplateBody]
 """By `namespace/name`."""
 
 
 def held(
-    buffers: Iterable[buffer_wire.Buffer],
+    buffers: Iterable[Buffer],
     templates: Templates,
-    classes: Iterable[buffer_wire.ComputeClass],
+    classes: Iterable[ComputeClass],
     odd: OddObjects,
 ) -> Iterator[CapacityBuffer]:
     """Yield what holds room on running nodes; what is not of the API's shape goes to `odd`.
@@ -60,13 +171,13 @@ def held(
                 yield from filter(None, found)
 
 
-def template_of(given: buffer_wire.Buffer) -> str:
+def template_of(given: Buffer) -> str:
     """Return the PodTemplate (`namespace/name`) of a buffer; empty while it has none."""
     reference = given.status.pod_template_ref
     return f"{given.metadata.namespace}/{reference.name}" if reference else ""
 
 
-def replicas_of(given: buffer_wire.Buffer) -> int:
+def replicas_of(given: Buffer) -> int:
     """Return how many chunks the autoscaler holds on running nodes."""
     status = given.status
     strategy = status.provisioning_strategy or given.spec.provisioning_strategy or ACTIVE
@@ -74,7 +185,7 @@ def replicas_of(given: buffer_wire.Buffer) -> int:
     return 0 if strategy != ACTIVE or refused else max(status.replicas or 0, 0)
 
 
-def _buffer(given: buffer_wire.Buffer, template: buffer_wire.TemplateBody) -> CapacityBuffer:
+def _buffer(given: Buffer, template: TemplateBody) -> CapacityBuffer:
     meta = given.metadata
     return CapacityBuffer(
         namespace=meta.namespace,
@@ -85,38 +196,37 @@ def _buffer(given: buffer_wire.Buffer, template: buffer_wire.TemplateBody) -> Ca
     )
 
 
-def chunk_class(buffer: wire.Meta, template: buffer_wire.TemplateBody) -> PodClass:
+def chunk_class(buffer: wire.Meta, template: TemplateBody) -> PodClass:
     """Return the class of the pods that the autoscaler makes of a template."""
     owner = wire.OwnerReference(KIND, buffer.name, buffer.uid, controller=True)
     meta = structs.replace(template.metadata, namespace=buffer.namespace, owner_references=[owner])
-    spec = structs.replace(_spec.read(template.spec) or pod_wire.PodSpec(), node_name="")
-    listed = _containers.read(template.spec) or buffer_wire.TemplateContainers()
+    spec = structs.replace(_spec.read(template.spec) or wire.PodSpec(), node_name="")
+    listed = _containers.read(template.spec) or TemplateContainers()
     containers, init = _defaulted(listed.containers), _defaulted(listed.init_containers)
-    pod = pod_wire.Pod(meta, structs.replace(spec, containers=containers, init_containers=init))
+    pod = wire.Pod(meta, structs.replace(spec, containers=containers, init_containers=init))
     return pod_class(pod_key(pod))
 
 
-def _defaulted(given: list[buffer_wire.TemplateContainer] | None) -> list[pod_wire.Container]:
+def _defaulted(given: list[TemplateContainer] | None) -> list[wire.Container]:
     """Write limits into the requests that say nothing of them."""
     return [
-        pod_wire.Container(each.name, _requests(each.resources), each.ports, each.restart_policy)
-        for each in given or ()
+        wire.Container(each.name, _requests(each.resources), each.ports, each.restart_policy) for each in given or ()
     ]
 
 
-def _requests(given: buffer_wire.Amounts | None) -> pod_wire.Requests | None:
+def _requests(given: BufferAmounts | None) -> wire.Requests | None:
     if given is None:
         return None
-    return pod_wire.Requests(msgspec.Raw(msgspec.json.encode({**(given.limits or {}), **(given.requests or {})})))
+    return wire.Requests(msgspec.Raw(msgspec.json.encode({**(given.limits or {}), **(given.requests or {})})))
 
 
-def _class_of(given: buffer_wire.Buffer) -> str:
+def _class_of(given: Buffer) -> str:
     """Return the ComputeClass of which the autoscaler has made the object; empty of people's own."""
     owners = given.metadata.owner_references or ()
     return next((each.name for each in owners if each.kind == COMPUTE_CLASS), "")
 
 
-def _of_class(name: str, given: buffer_wire.ClassBuffer) -> CapacityBuffer | None:
+def _of_class(name: str, given: ClassBuffer) -> CapacityBuffer | None:
     chunks = _chunks(Resources.parse(given.limits or {}))
     if (given.provisioning_strategy or ACTIVE) != ACTIVE or not chunks:
         return None

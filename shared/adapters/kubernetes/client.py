@@ -21,8 +21,8 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
 from shared.adapters.kubernetes.transport import RawRequest, Transport, is_reset
-from shared.answers import Traffic
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
+from shared.port_types import Traffic
 
 DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
 """A webhook's no, whatever its code: it is about this object, and no right of the account's would change it."""

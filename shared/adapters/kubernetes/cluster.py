@@ -12,16 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from shared.adapters.clock import system_time
-from shared.adapters.kubernetes import (
-    deletion_costs,
-    deployments,
-    events,
-    evictions,
-    ownership,
-    pod_wire,
-    translate,
-    wire,
-)
+from shared.adapters.kubernetes import deployments, events, evictions, ownership, translate, wire
 from shared.adapters.kubernetes.buffer_lists import read_buffers, read_classes
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
 from shared.adapters.kubernetes.controllers import Controllers
@@ -29,7 +20,6 @@ from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.storage_lists import read_storage
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
-from shared.answers import ClusterReading, Eviction, Traffic
 from shared.core.cluster.autoscaling import ComputeClasses
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
@@ -39,9 +29,10 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale
+from shared.port_types import ClusterReading, Eviction, Traffic
 
 _nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])
-_pods: Final = msgspec.json.Decoder(wire.Page[pod_wire.Pod])
+_pods: Final = msgspec.json.Decoder(wire.Page[wire.Pod])
 _budgets: Final = msgspec.json.Decoder(wire.Page[wire.PodDisruptionBudget])
 _namespaces: Final = msgspec.json.Decoder(wire.Page[wire.Namespace])
 _node: Final = msgspec.json.Decoder(wire.Node)
@@ -140,7 +131,7 @@ class KubernetesCluster:
         return deployments.restart(self._client, deployment, stamp, dry_run=dry_run)
 
     def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
-        return deletion_costs.set_cost(self._client, pod, cost)
+        return deployments.set_cost(self._client, pod, cost)
 
     def traffic(self) -> Traffic:
         return self._client.meter.read()
@@ -191,7 +182,7 @@ def _read_nodes(items: Iterator[wire.Node]) -> tuple[Node, ...]:
     return tuple(map(translate.node, items))
 
 
-def _read_pods(items: Iterator[pod_wire.Pod]) -> tuple[Pod, ...]:
+def _read_pods(items: Iterator[wire.Pod]) -> tuple[Pod, ...]:
     return tuple(map(PodFolder().fold, items))
 
 

@@ -11,8 +11,8 @@ from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import controller_wire, pod_wire, wire
-from shared.adapters.kubernetes.parts import RawPart
+from shared.adapters.kubernetes import controller_wire, wire
+from shared.adapters.kubernetes.odd_objects import RawPart
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort
 from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import NOTHING, Resources
@@ -41,12 +41,12 @@ _quantities: Final = RawPart("resources", wire.Quantities)
 _ports: Final = RawPart("ports", list[ContainerPort])
 
 
-def container_key(container: pod_wire.Container) -> ContainerKey:
+def container_key(container: wire.Container) -> ContainerKey:
     requests, ports = requested(container.resources), bytes(container.ports)
     return ContainerKey(container.name, requests, ports, container.restart_policy == SIDECAR)
 
 
-def requested(resources: pod_wire.Requests | None) -> bytes:
+def requested(resources: wire.Requests | None) -> bytes:
     return bytes(resources.requests) if resources else b""
 
 

@@ -8,9 +8,9 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from shared.adapters.kubernetes.client import DENIED, ApiReply
-from shared.answers import Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.records.drain_record import EvictionAnswer
+from shared.port_types import Eviction
 
 _NO_DRY_RUN: Final = "does not support dry run"
 _OTHER_POD: Final = re.compile(r"Precondition failed: UID|UID in the precondition \(.*\) does not match")

@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import containers, pod_wire, resize, selectors, volumes, wire
-from shared.adapters.kubernetes.parts import RawPart
+from shared.adapters.kubernetes import containers, pod_keys, resize, selectors, wire
+from shared.adapters.kubernetes.odd_objects import RawPart
 from shared.adapters.kubernetes.pod_keys import DAEMON_SET, LABELS, PodKey, Words, pod_key, pod_words
 from shared.core.cluster import names
 from shared.core.cluster.pod import Owner, Phase, Pod, PodClass
@@ -47,7 +47,7 @@ class PodFolder:
         self._kinds: dict[tuple[Words, bool], _Kind] = {}
         self._classes: dict[PodKey, PodClass] = {}
 
-    def fold(self, pod: pod_wire.Pod) -> Pod:
+    def fold(self, pod: wire.Pod) -> Pod:
         """Return the pod.
 
         Raises:
@@ -76,7 +76,7 @@ class PodFolder:
             steered=meta.annotations.get(names.STEERED, "") if meta.annotations else "",
         )
 
-    def _learn(self, words: tuple[Words, bool], pod: pod_wire.Pod, *, running: bool) -> _Kind:
+    def _learn(self, words: tuple[Words, bool], pod: wire.Pod, *, running: bool) -> _Kind:
         spec = self._class(pod_key(pod))
         booked = resize.booked(pod) if running else None
         if len(self._kinds) >= MOST_KINDS:
@@ -124,7 +124,7 @@ def pod_class(key: PodKey) -> PodClass:
         affinity=selectors.pod_terms(affinity.pod_affinity, key.namespace, labels),
         hard_spread=selectors.hard_spread(key.spread),
         host_ports=containers.host_ports(key.containers, key.init_containers, host_network=key.host_network),
-        volumes=volumes.volumes(key.volumes),
+        volumes=pod_keys.volumes(key.volumes),
         resource_claims=(*_names(_claims.read(key.resource_claims)), *([EXTENDED] if key.claimed_extended else [])),
         scheduling_gates=_names(_gates.read(key.scheduling_gates)),
         eviction_responders=_names(_responders.read(key.eviction_responders)),

@@ -1,19 +1,38 @@
-"""Objects of kinds that others define: one that is not of the shape known here is named and left out, the rest counts.
-
-Nodes and pods are the API server's own, and a page of them that cannot be read ends a reading. A custom resource of a
-preview may change its shape any day, and must keep neither the planner from healing nor its neighbours from counting.
-Must not say what holds without the object: who asks names that.
-"""
+"""Objects that cannot be decoded: the parser's error with its place, and which objects a list leaves out."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.errors import BadInput
+
+PartKind = TypeVar("PartKind")
+
+
+class RawPart(Generic[PartKind]):
+    """The decoder of a raw part, which names the part's place when it is not of the API's shape."""
+
+    def __init__(self, place: str, kind: type[PartKind]) -> None:
+        self._place = place
+        self._decoder: msgspec.json.Decoder[PartKind | None] = msgspec.json.Decoder(kind | None)
+
+    def read(self, raw: bytes | msgspec.Raw) -> PartKind | None:
+        """Return the part, or None where there is none.
+
+        Raises:
+            BadInput: it is not of the API's shape.
+        """
+        if not raw:
+            return None
+        try:
+            return self._decoder.decode(raw)
+        except msgspec.MsgspecError as fault:
+            raise BadInput(f"{self._place}: {fault}.") from fault
+
 
 T = TypeVar("T")
 RAW_PAGES: Final = msgspec.json.Decoder(wire.Page[msgspec.Raw])

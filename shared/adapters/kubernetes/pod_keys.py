@@ -1,17 +1,63 @@
-"""The kind of a pod in raw words: everything that a class is made from and nothing else.
+"""Everything about a pod that is equal for many pods, decoded once for each distinct form, volumes included."""
 
-Equal keys cannot hide a difference; words that differ and mean the same only give a second class, which changes
-no result. Keys copy their bytes, so that no page is kept alive (150,000 pods give about 15,000 classes).
-"""
-
+import re
 from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import containers, pod_wire, volumes, wire
+from shared.adapters.kubernetes import containers, wire
 from shared.adapters.kubernetes.containers import ContainerKey
-from shared.adapters.kubernetes.parts import RawPart
+from shared.adapters.kubernetes.odd_objects import RawPart
 from shared.core.cluster import names
+from shared.core.cluster.pod import Volume
+
+_TOKEN_NAME: Final = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
+"""The service account token's volume, which admission gives a random name in every pod."""
+
+
+class ClaimTemplateSpec(wire.Partial, frozen=True):
+    storage_class_name: str | None = None
+
+
+class ClaimTemplate(wire.Partial, frozen=True):
+    """What an ephemeral volume's claim is made from."""
+
+    spec: ClaimTemplateSpec = ClaimTemplateSpec()
+
+
+class VolumeSource(wire.Partial, frozen=True):
+    """What tells two volumes of one kind apart for us; the other fields are the kubelet's business."""
+
+    medium: str | None = ""
+    claim_name: str | None = ""
+    driver: str | None = ""
+    pd_name: str | None = ""
+    volume_claim_template: ClaimTemplate | None = None
+
+
+_volumes: Final = RawPart("spec.volumes", list[dict[str, msgspec.Raw]])
+_name: Final = RawPart("spec.volumes[].name", str)
+_source: Final = RawPart("spec.volumes[]", VolumeSource)
+
+
+def without_random_names(raw: msgspec.Raw) -> bytes:
+    """Return the volumes' words with one name for every token volume, so that pods of one kind say the same."""
+    return _TOKEN_NAME.sub(b'"kube-api-access"', bytes(raw))
+
+
+def volumes(raw: bytes) -> tuple[Volume, ...]:
+    """Return each volume with its kind, the API's field name, and the name that it gives as detail."""
+    return tuple(_volume(each) for each in _volumes.read(raw) or ())
+
+
+def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
+    name = _name.read(fields.get("name", wire.ABSENT)) or ""
+    kind = next((key for key in fields if key != "name"), "emptyDir")
+    source = _source.read(fields.get(kind, wire.ABSENT)) or VolumeSource()
+    template = source.volume_claim_template
+    detail = source.claim_name or source.medium or source.driver or source.pd_name or ""
+    return Volume(name, kind, detail, template.spec.storage_class_name if template else None)
+
 
 DAEMON_SET: Final = "DaemonSet"
 _DEFAULT_GRACE_SECONDS: Final = 30
@@ -66,7 +112,7 @@ Words = tuple[bytes, bytes]
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def pod_words(pod: pod_wire.Pod, *, running: bool) -> Words:
+def pod_words(pod: wire.Pod, *, running: bool) -> Words:
     """Return every word that a pod's class and what it is booked as are made from, and nothing of it alone.
 
     Encoded in one call, which takes a fraction of what `pod_key` does; most pods say what another has said.
@@ -104,10 +150,10 @@ def pod_words(pod: pod_wire.Pod, *, running: bool) -> Words:
         status.allocated_resources,
         status.resources,
     )
-    return _encode(said), volumes.without_random_names(spec.volumes)
+    return _encode(said), without_random_names(spec.volumes)
 
 
-def pod_key(pod: pod_wire.Pod) -> PodKey:
+def pod_key(pod: wire.Pod) -> PodKey:
     meta, spec = pod.metadata, pod.spec
     owner = _controller(meta.owner_references)
     grace = spec.termination_grace_period_seconds
@@ -124,7 +170,7 @@ def pod_key(pod: pod_wire.Pod) -> PodKey:
         affinity=_affinity_words(spec, owner),
         tolerations=bytes(spec.tolerations),
         spread=bytes(spec.topology_spread_constraints),
-        volumes=volumes.without_random_names(spec.volumes),
+        volumes=without_random_names(spec.volumes),
         resource_claims=bytes(spec.resource_claims),
         claimed_extended=_given(pod.status.extended_resource_claim_status),
         scheduling_gates=bytes(spec.scheduling_gates),
@@ -146,7 +192,7 @@ def _controller(owners: list[wire.OwnerReference] | None) -> wire.OwnerReference
     return None
 
 
-def _affinity_words(spec: pod_wire.PodSpec, owner: wire.OwnerReference | None) -> bytes:
+def _affinity_words(spec: wire.PodSpec, owner: wire.OwnerReference | None) -> bytes:
     """Return the affinity's words, without the node that the DaemonSet controller wrote into a daemon pod's."""
     words = bytes(spec.affinity)
     if words and spec.node_name and owner is not None and owner.kind == DAEMON_SET:

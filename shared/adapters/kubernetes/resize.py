@@ -6,12 +6,12 @@ from itertools import chain
 
 import msgspec
 
-from shared.adapters.kubernetes import pod_wire, wire
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.containers import SIDECAR, parse, requested
 from shared.core.cluster.occupied import UNREPORTED, Report, RunningContainer, RunningPod, occupied
 from shared.core.cluster.resources import Resources
 
-_Statuses = Mapping[str, pod_wire.ContainerStatus]
+_Statuses = Mapping[str, wire.ContainerStatus]
 
 
 class _RawRequests(msgspec.Struct, frozen=True, gc=False):
@@ -24,7 +24,7 @@ class _RawRequests(msgspec.Struct, frozen=True, gc=False):
     sidecar: bool = False
 
 
-def booked(pod: pod_wire.Pod) -> Resources | None:
+def booked(pod: wire.Pod) -> Resources | None:
     """Return what a running pod occupies, or None where its status reports nothing but the spec.
 
     Raises:
@@ -75,11 +75,11 @@ def _report(raw: _RawRequests) -> Report:
     return Report(parse(raw.allocated), parse(raw.actuated or b""), raw.actuated is not None)
 
 
-def _rows(containers: Iterable[pod_wire.Container] | None, statuses: _Statuses) -> tuple[_RawRequests, ...]:
+def _rows(containers: Iterable[wire.Container] | None, statuses: _Statuses) -> tuple[_RawRequests, ...]:
     return tuple(_raw_requests(each, statuses.get(each.name)) for each in containers or ())
 
 
-def _raw_requests(container: pod_wire.Container, status: pod_wire.ContainerStatus | None) -> _RawRequests:
+def _raw_requests(container: wire.Container, status: wire.ContainerStatus | None) -> _RawRequests:
     desired, sidecar = requested(container.resources), container.restart_policy == SIDECAR
     if status is None:
         return _RawRequests(desired, sidecar=sidecar)
@@ -90,15 +90,15 @@ def _reported(raw: msgspec.Raw) -> bytes:
     return b"" if raw in wire.SILENT else bytes(raw)
 
 
-def _actuated(resources: pod_wire.Requests | None) -> bytes | None:
+def _actuated(resources: wire.Requests | None) -> bytes | None:
     return _reported(resources.requests) if resources else None
 
 
-def _statuses(status: pod_wire.PodStatus) -> Iterator[pod_wire.ContainerStatus]:
+def _statuses(status: wire.PodStatus) -> Iterator[wire.ContainerStatus]:
     return chain(status.container_statuses or (), status.init_container_statuses or ())
 
 
-def _reports_other_than_spec(pod: pod_wire.Pod, statuses: _Statuses) -> bool:
+def _reports_other_than_spec(pod: wire.Pod, statuses: _Statuses) -> bool:
     """Compare the raw words: nearly every pod reports its spec word for word, and is done with here."""
     for container in chain(pod.spec.containers or (), pod.spec.init_containers or ()):
         status = statuses.get(container.name)
@@ -107,7 +107,7 @@ def _reports_other_than_spec(pod: pod_wire.Pod, statuses: _Statuses) -> bool:
     return _differs(pod.spec.resources, pod.status.allocated_resources, pod.status.resources)
 
 
-def _differs(spec: pod_wire.Requests | None, allocated: msgspec.Raw, actuated: pod_wire.Requests | None) -> bool:
+def _differs(spec: wire.Requests | None, allocated: msgspec.Raw, actuated: wire.Requests | None) -> bool:
     desired = spec.requests if spec else wire.ABSENT
     reported = actuated.requests if actuated else wire.ABSENT
     return (allocated != desired and allocated not in wire.SILENT) or (
@@ -115,7 +115,7 @@ def _differs(spec: pod_wire.Requests | None, allocated: msgspec.Raw, actuated: p
     )
 
 
-def _infeasible(status: pod_wire.PodStatus) -> bool:
+def _infeasible(status: wire.PodStatus) -> bool:
     """Return whether the kubelet said that the node could never hold what the pod was resized to."""
     pending = next((each for each in status.conditions or () if each.type == "PodResizePending"), None)
     return pending is not None and pending.reason == "Infeasible"

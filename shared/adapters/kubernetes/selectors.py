@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.parts import RawPart
+from shared.adapters.kubernetes.odd_objects import RawPart
 from shared.core.cluster.selectors import (
     Labels,
     LabelSelector,

@@ -9,7 +9,7 @@ from sys import intern
 from typing import Final
 
 from shared.adapters.kubernetes import storage_wire, wire
-from shared.adapters.kubernetes.parts import RawPart
+from shared.adapters.kubernetes.odd_objects import RawPart
 from shared.adapters.kubernetes.selectors import NodeSelector, selector_terms
 from shared.core.cluster import names
 from shared.core.cluster.selectors import NO_LABELS, Labels, NodeTerm, Requirement

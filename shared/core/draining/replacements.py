@@ -1,12 +1,4 @@
-"""What a drain still owes: a node for as many replicas as its evictions took one from.
-
-Replacements are counted, not recognised: nothing in a pod says whose place it takes, and one that waited before the
-drain may take the place of an evicted one. So a drain notes how each workload stood when its first pod was evicted,
-and owes what is missing of that now; a workload that asks for fewer by now is owed no more than it asks for.
-Of a workload that nobody counts (a Job, a bare ReplicationController, one that is not there any more) only the pods
-that wait for a node tell anything: those that came after the cordon are owed one.
-Must not judge how long a replacement may wait, nor what follows: that is `completion`'s.
-"""
+"""Which pods replace those that a drain moved, and which nodes a drain holds for them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,11 +6,43 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.storage import READ_WRITE_ONCE_POD, Storage, claim_keys
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.draining.observation import Observation
 from shared.core.records.drain_record import DrainRecord, Replicas
+
+
+def claims_on_their_way_out(pods: Iterable[Pod]) -> frozenset[str]:
+    """Name the claims that pods use which are to end and have not."""
+    going = (pod for pod in pods if pod.deleting is not None and not pod.phase.finished)
+    return frozenset(key for pod in going for key in claim_keys(pod))
+
+
+def for_one_pod(claims: Iterable[str], storage: Storage) -> frozenset[str]:
+    """Return those of the claims that one pod at a time may use."""
+    found = ((key, storage.claims.get(key)) for key in claims)
+    return frozenset(key for key, claim in found if claim is not None and READ_WRITE_ONCE_POD in claim.access_modes)
+
+
+def waiting_for_a_place(pod: Pod, held: frozenset[str], held_at: datetime | None) -> Pod:
+    """Return a waiting pod with the time since when it waits for no claim of another's.
+
+    Args:
+        pod: one that has no node.
+        held: claims for one pod at a time whose pods have not ended.
+        held_at: when such a claim was last seen held, of this drain's pods.
+    """
+    claims = frozenset(claim_keys(pod))
+    since = pod.unschedulable_since
+    if since is None or not claims:
+        return pod
+    if claims & held:
+        return replace(pod, unschedulable_since=None)
+    return pod if held_at is None else replace(pod, unschedulable_since=max(since, held_at))
+
 
 WHOLE_SECONDS: Final = timedelta(seconds=1)
 """The API cuts its times to whole seconds."""

@@ -1,14 +1,14 @@
-"""The steps of a drain, as `draining` decides them and the drainer carries them out. Must not decide or act."""
+"""The steps of a drain and its numbers."""
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.outcomes import Halt, Outcome
 from shared.core.reasons import Reason
-from shared.core.records.drain_record import DrainPhase
+from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 
 LOOK_EVERY: Final = timedelta(seconds=1)
 
@@ -85,3 +85,38 @@ class Settle:
 
 
 Step = Cordon | RecordPhase | Prove | Compare | Restart | Evict | Await | LeaveToAutoscaler | GiveBack | Settle
+
+
+@dataclass(frozen=True, slots=True)
+class DrainStats:
+    """What a drain took until now."""
+
+    draining: timedelta | None
+    """From the cordon until what was moved had a node again, or until now; None before the cordon."""
+    deleting: timedelta | None
+    """From then until now: the autoscaler's time; None before."""
+    pods_evicted: int
+
+
+def stats_of(record: DrainRecord, now: datetime) -> DrainStats:
+    """Return what a drain took, from its record."""
+    emptied, begun = record.drained_at, record.cordoned_at
+    return DrainStats(
+        draining=(emptied or now) - begun if begun is not None else None,
+        deleting=now - emptied if emptied is not None else None,
+        pods_evicted=sum(row.moved for row in record.pods.values()),
+    )
+
+
+def log_fields(took: DrainStats) -> dict[str, Any]:
+    """Return an account as the fields of a log line; what is not known yet is left out."""
+    seconds = {"drain_seconds": took.draining, "deletion_seconds": took.deleting}
+    known = {name: round(value.total_seconds(), 3) for name, value in seconds.items() if value is not None}
+    return {**known, "pods_evicted": took.pods_evicted}
+
+
+def held_by_budget(before: PodProgress | None, uid: str, now: datetime) -> tuple[str, timedelta] | None:
+    """Return which PodDisruptionBudget held a pod since its last answer, and for how long; None if none did."""
+    if before is None or before.uid != uid or before.answer != EvictionAnswer.BUDGET:
+        return None
+    return before.detail, now - before.at

@@ -11,7 +11,7 @@ from typing import Final
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.draining.held_claims import claims_on_their_way_out, for_one_pod, waiting_for_a_place
+from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
 from shared.core.outcomes import Halt
 from shared.core.placement.demand import waiting_pods
 from shared.core.records.claims import open_breakers

@@ -1,21 +1,17 @@
-"""Demand that returns: pods without a place that would fit on a node we hold. That node is given back first.
-
-Whether a pod fits is asked of the simulation that proves plans, with the held nodes opened, so that no rule of the
-scheduler is known to the one and not to the other. A pod counts only if it finds no place on an open node: where it
-would fit and still waits, something that is not modelled holds it, and a node of ours would not help. What of the pod
-itself is not modelled is not held against it: to give a node back is the safe side. A pod for which others end where
-the scheduler keeps their room for it has its place soon: it is waited for, not long. Must not act.
-"""
+"""Pods and buffers that wait for room: which of them a node may take."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from shared.core.cluster.buffers import Buffers, CapacityBuffer, buffer_of
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, is_daemon, is_mirror
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.simulation import place_preempting
 from shared.core.placement.strategies import PACKED
@@ -101,3 +97,36 @@ def is_waiting(pod: Pod) -> bool:
 def as_given_back(node: Node) -> Node:
     """Return the node as it will be when it is given back."""
     return replace(node, unschedulable=False, taints=tuple(taint for taint in node.taints if taint.key != OUR_TAINT))
+
+
+def nodes_for_buffers(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, str]:
+    """Return by node name the buffer (`namespace/name`) that it is given back for, the most free CPU first."""
+    freed = {node.name: as_given_back(node) for node in held}
+    lacking = Buffers(tuple(each for each in snapshot.buffers.held if not _is_whole(each)))
+    if not freed or not lacking.held:
+        return {}
+    nodes = tuple(freed.get(node.name, node) for node in snapshot.nodes)
+    arrays = ClusterArrays(replace(snapshot, nodes=nodes, buffers=lacking))
+    candidates = sorted((arrays.index[name] for name in freed), key=lambda place: (-arrays.free_cpu(place), place))
+    packing = Packing(arrays, PACKED)
+    packing.bar(candidates)
+    packing.reserve([arrays.kind_of[pod.spec] for pod in arrays.pending], OUTSIDE)
+    return _needed(packing, candidates)
+
+
+def _needed(packing: Packing, candidates: list[int]) -> dict[str, str]:
+    arrays, room = packing.arrays, BufferRoom(packing.arrays, packing.arrays.chunks)
+    found: dict[str, str] = {}
+    opened: list[int] = []
+    now = room.fitting(packing)
+    for node in candidates:
+        then = room.fitting(packing, (*opened, node))
+        more = next((place for place, number in enumerate(then) if number > now[place]), None)
+        if more is not None:
+            opened, now = [*opened, node], then
+            found[arrays.nodes[node].name] = buffer_of(room.first[more].spec)
+    return found
+
+
+def _is_whole(buffer: CapacityBuffer) -> bool:
+    return buffer.ready is not None and buffer.ready >= buffer.replicas

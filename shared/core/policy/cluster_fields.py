@@ -8,12 +8,24 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from shared.core.policy.blocks import BUDGETS, FREEZE, NAMESPACE_RATE, RATE
 from shared.core.policy.field import Binds, Field, declared, optional, setting
 from shared.core.policy.fields import PoolPolicy
-from shared.core.policy.kinds import COUNT, DURATION, FLAG, IGNORABLE, POSITIVE_DURATION, PREFERENCE, SEVERAL
 from shared.core.policy.scalars import duration
-from shared.core.policy.shapes import ListOf, SetOf
+from shared.core.policy.shapes import (
+    BUDGETS,
+    COUNT,
+    DURATION,
+    FLAG,
+    FREEZE,
+    IGNORABLE,
+    NAMESPACE_RATE,
+    POSITIVE_DURATION,
+    PREFERENCE,
+    RATE,
+    SEVERAL,
+    ListOf,
+    SetOf,
+)
 from shared.core.policy.values import Budget, Freeze, NamespaceRate, Preference, Rate
 
 _WATCHDOGS: Final = {"BALANCED": "25m", "OPTIMIZE_UTILIZATION": "8m"}

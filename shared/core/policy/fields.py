@@ -9,9 +9,10 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
-from shared.core.policy.blocks import BUDGETS, RATE, WINDOWS
 from shared.core.policy.field import Binds, declared, optional, setting
-from shared.core.policy.kinds import (
+from shared.core.policy.scalars import NEVER, ratio
+from shared.core.policy.shapes import (
+    BUDGETS,
     CONSOLIDATION_POLICY,
     COUNT,
     DOLLARS,
@@ -24,14 +25,15 @@ from shared.core.policy.kinds import (
     LONG_GRACE,
     NODE_LIMIT,
     PERCENT,
+    RATE,
     RATIO,
     SEVERAL,
     SINGLE_REPLICAS,
     TAINT_KEY,
     THRESHOLD,
+    WINDOWS,
+    SetOf,
 )
-from shared.core.policy.scalars import NEVER, ratio
-from shared.core.policy.shapes import SetOf
 from shared.core.policy.values import (
     Budget,
     ConsolidationPolicy,

@@ -1,20 +1,257 @@
-"""The policy document: YAML or JSON in, the policy in force out, or every fault at once.
+"""Reads a policy document by the declarations: merges `defaults` under each pool and names each fault by its path."""
 
-An estafette configuration is a policy as it stands and a Karpenter `disruption` block drops in unchanged
-(docs/decisions/predecessors.md). Must not apply half of a document: one fault refuses the whole of it
-(docs/acceptance.md row 8).
-"""
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import msgspec
 
-from shared.core.policy.cluster_fields import Policy
-from shared.core.policy.document import DOCUMENT
-from shared.core.policy.effective import effective
-from shared.core.policy.faults import Fault, Wrong
-from shared.core.policy.misplaced import another_kind, remedy_for
+from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, DrainSettings, Policy
+from shared.core.policy.faults import Fault, Path, Wrong
+from shared.core.policy.field import Field
+from shared.core.policy.fields import POOL_FIELDS, PoolPolicy, enough_nodes
 from shared.core.policy.reading import read
+from shared.core.policy.shapes import Block, ByName, Group, ListOf
 from shared.errors import BadPolicy
+
+HASH_LENGTH: Final = 12
+
+
+def effective(read: Mapping[str, Any], written: Mapping[str, Any]) -> Policy:
+    """Return the policy in force; `read` holds what the document says, `written` is it as plain values."""
+    defaults = _settings(POOL_FIELDS, read.get("defaults", {}))
+    own = {name: _settings(POOL_FIELDS, pool) for name, pool in read.get("nodePools", {}).items()}
+    drain = _settings(DRAIN_FIELDS, read)
+    return Policy(
+        hash=document_hash(written),
+        drain=msgspec.structs.replace(DrainSettings(), **drain),
+        watchdog_by_profile="watchdog" not in drain,
+        pools={name: _pool({**defaults, **own[name]}) for name in sorted(own)},
+        other_pools=_pool({**defaults, "enabled": False}),
+        **_settings(CLUSTER_FIELDS, read),
+    )
+
+
+def _settings(fields: Mapping[str, Field], read: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the fields that were written, by attribute."""
+    found = {}
+    for attribute, field in fields.items():
+        section = read
+        for group in field.path.split(".")[:-1]:
+            section = section.get(group, {})
+        if field.name in section:
+            found[attribute] = section[field.name]
+    return found
+
+
+def _pool(settings: Mapping[str, Any]) -> PoolPolicy:
+    """Return a pool with these settings; how many under-utilised nodes it needs follows from its limit."""
+    limit = settings.get("cpu_limit", PoolPolicy().cpu_limit)
+    return PoolPolicy(**{"required_count": enough_nodes(limit), **settings})
+
+
+def document_hash(written: Mapping[str, Any]) -> str:
+    """Return a short SHA-256 of the document, whatever the order of its keys and the form of its decimals."""
+    text = json.dumps(written, sort_keys=True, default=_plain, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]
+
+
+def _plain(value: object) -> str:
+    return str(value.normalize()) if isinstance(value, Decimal) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """A name that holds fields: its title in the schema, what it is, and what it means where it stands."""
+
+    title: str
+    text: str
+    meaning: str
+    default: Any
+
+
+_HEADINGS: Final[Mapping[str, _Heading]] = {
+    "cluster": _Heading("ClusterSection", "Gates of the whole cluster.", "What holds for all pools together.", {}),
+    "cluster.disruption": _Heading("CeilingSection", "Disruption of the whole cluster.", "Budgets over all pools.", {}),
+    "drain": _Heading(
+        "DrainSection",
+        "How a drain is carried out; a running drain keeps what held when it began.",
+        "How a drain is carried out.",
+        {},
+    ),
+    "drain.backoff": _Heading(
+        "BackoffSection",
+        "How long a node is left alone after a drain of it failed.",
+        "How long a node is left alone after a failed drain.",
+        {},
+    ),
+    "manual": _Heading(
+        "ManualSection", "What a person's drain order may leave out.", "What a person's drain may leave out.", {}
+    ),
+    "disruption": _Heading(
+        "DisruptionSection",
+        "Karpenter's block of the same name, v1beta1 and v1, with allow-windows added.",
+        "Karpenter's disruption block.",
+        None,
+    ),
+}
+"""By path, those of a pool below its name; at the top of the document they follow in this order."""
+_TOP: Final = [*_HEADINGS]
+ANY_NAME: Final = "NAME"
+"""The step of a path that is a person's own name."""
+
+
+def _tree(fields: Iterable[Field], above: str = "") -> tuple[Field, ...]:
+    """Return what stands at a place of the document, in the order in which its fields are declared."""
+    rows: dict[str, list[Field]] = {}
+    for field in fields:
+        rows.setdefault(field.path.removeprefix(above).partition(".")[0], []).append(field)
+    return tuple(_branch(f"{above}{name}", below) for name, below in rows.items())
+
+
+def _branch(path: str, fields: list[Field]) -> Field:
+    heading = _HEADINGS.get(path)
+    if heading is None:
+        return fields[0]
+    group = Group(heading.title, heading.text, _tree(fields, f"{path}."))
+    return Field(path, group, heading.meaning, heading.default)
+
+
+def _place(field: Field) -> int:
+    group, _, below = field.path.partition(".")
+    return _TOP.index(group) if below else -1
+
+
+POOL: Final = Group(
+    "PoolSection",
+    "One node pool. What it leaves out comes from `defaults`, then from here.",
+    _tree(POOL_FIELDS.values()),
+)
+DOCUMENT: Final = Group(
+    "Ebb policy",
+    "Ebb's policy. An estafette configuration is valid as it stands; a Karpenter disruption block drops in.",
+    (
+        *_tree(sorted((*CLUSTER_FIELDS.values(), *DRAIN_FIELDS.values()), key=_place)),
+        Field("defaults", POOL, "Any pool field, for all pools named in nodePools that do not write it.", {}),
+        Field("nodePools", ByName(POOL), "The pools by name; a pool that is not named is disabled.", {}),
+    ),
+)
+
+
+def places(fields: Iterable[Field] = DOCUMENT.fields, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every field, in the document's order; `defaults` holds the fields of a pool once."""
+    for field in fields:
+        yield (*above, field.name)
+        if field.name != "defaults":
+            below, step = _below(field.shape)
+            yield from places(below, (*above, field.name, *step))
+
+
+def _below(shape: object) -> tuple[tuple[Field, ...], tuple[str, ...]]:
+    """Return the fields in a shape, and the step that leads to them besides the field's own name."""
+    if isinstance(shape, ListOf):
+        return _below(shape.item)
+    if isinstance(shape, ByName):
+        return _below(shape.item)[0], (ANY_NAME,)
+    return (shape.fields, ()) if isinstance(shape, Block | Group) else ((), ())
+
+
+_NODE_REFINER: Final = frozenset({"drainer_enabled", "excess_nodes_threshold", "minimum_non_tainted_nodes"})
+_MOST_PLACES: Final = 2
+_CUT: Final[Mapping[str, str]] = {
+    "evictionResponders": "leave it out: no cluster has a controller for EvictionRequests, and a pod that names who "
+    "answers for its eviction keeps its node",
+}
+"""Fields of earlier versions, and what to do about them."""
+
+
+def remedy_for(path: Path) -> str:
+    """Return what to do about a field that is none of its section; empty where its name tells nothing."""
+    return _CUT.get(str(path[-1]), "") or _belongs(path)
+
+
+def _belongs(path: Path) -> str:
+    """Return where a field of that name belongs, as a remedy; empty where no section has one.
+
+    Of several sections the one that shares most of the path is meant: `disruption` of the pool, not the cluster's.
+    """
+    *place, name = [str(step) for step in path if not isinstance(step, int)]
+    found = _sections().get(name, ())
+    shared = {each: _shared(_steps(place), _steps(each)) for each in found}
+    best = [each for each in found if shared[each] == max(shared.values())][:_MOST_PLACES]
+    said = [_section_name(each, shared[each], len(place)) for each in best]
+    return f"it belongs under {' or '.join(said)}" if said else ""
+
+
+@cache
+def _sections() -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    """Return the sections that have a field of a name, in the order of their names."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for *section, name in sorted(places()):
+        found.setdefault(name, []).append(tuple(section))
+    return {name: tuple(sections) for name, sections in found.items()}
+
+
+def _steps(place: Sequence[str]) -> list[str]:
+    """Return a place with the pool's own name as any: `defaults` holds what a pool does."""
+    if place[:1] == ["defaults"]:
+        return ["nodePools", ANY_NAME, *place[1:]]
+    return [*place[:1], ANY_NAME, *place[2:]] if place[:1] == ["nodePools"] else list(place)
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    return next(
+        (count for count, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+
+
+def _section_name(section: Sequence[str], shared: int, depth: int) -> str:
+    """Return a section as seen from the place of the fault: from there on where it lies below, else in full."""
+    below = shared >= depth and len(section) > shared
+    return ".".join(section[shared:] if below else section) or "the top of the document"
+
+
+_OF_DUMPS: Final = frozenset({"a Node", "a Pod"})
+"""Kinds that lists of objects hold which describe a cluster."""
+
+
+def another_kind(written: Mapping[Any, Any]) -> str:
+    """Return the sentence for a Kubernetes object that was given as a policy; empty for anything else."""
+    if "kind" not in written or "apiVersion" not in written:
+        return ""
+    kinds = sorted({_kind(each) for each in _objects(written)} - {""})
+    if "items" in written and _OF_DUMPS & {*kinds}:
+        return "policy: it is a dump of a cluster and no policy; name it with --dump."
+    imports = sorted({name for each in _objects(written) for name in _imports(each)})
+    said = " or ".join(f"`ebb policy import {name}`" for name in imports)
+    what = f"policy: it is {' and '.join(kinds) or 'an object'} of Kubernetes and no policy"
+    return f"{what}; convert it with {said}." if said else f"{what}; write at least `nodePools: {{}}`."
+
+
+def _objects(written: Mapping[Any, Any]) -> Iterator[Mapping[Any, Any]]:
+    items = written.get("items")
+    yield from (each for each in items if isinstance(each, Mapping)) if isinstance(items, list) else (written,)
+
+
+def _kind(thing: Mapping[Any, Any]) -> str:
+    kind = str(thing.get("kind", ""))[:60]
+    return f"a {kind}" if kind else ""
+
+
+def _imports(thing: Mapping[Any, Any]) -> tuple[str, ...]:
+    if str(thing.get("apiVersion", "")).startswith("karpenter."):
+        return ("karpenter",)
+    data = thing.get("data")
+    if thing.get("kind") != "ConfigMap" or not isinstance(data, Mapping):
+        return ()
+    if data.keys() & _NODE_REFINER:
+        return ("node-refiner",)
+    compactor = any("compactor" in str(name) for name in data)
+    return ("estafette",) if compactor else ("estafette", "node-refiner")
 
 
 def parse(data: bytes) -> Policy:

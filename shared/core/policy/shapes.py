@@ -1,16 +1,57 @@
-"""The shapes of what a policy holds, each read by itself: single values, lists, mappings by name, blocks and groups.
-
-A shape returns what it read, or raises everything that is wrong in it at once. Must not know the policy's fields.
-"""
+"""The shapes of policy values: blocks, lists and maps of fields, and the kinds of single values."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
 from shared.core.policy.faults import Fault, Path, Wrong, unknown_field, wrong_value
 from shared.core.policy.field import Field, Shape
+from shared.core.policy.scalars import (
+    DURATION_PATTERN,
+    LIMIT_PATTERN,
+    NEVER,
+    PERCENT_PATTERN,
+    TAINT_KEY_PATTERN,
+    WINDOW_PATTERN,
+    at,
+    dollars,
+    duration,
+    duration_or_never,
+    flag,
+    limit,
+    moment,
+    percent,
+    positive_duration,
+    rate_period,
+    ratio,
+    schedule,
+    taint_key,
+    threshold,
+    time_zone,
+    whole,
+    window_duration,
+    word_of,
+)
+from shared.core.policy.values import (
+    DEFAULT_ZONE,
+    KARPENTERS_REASONS,
+    Budget,
+    ConsolidationPolicy,
+    Freeze,
+    Jobs,
+    KubeSystemPods,
+    LocalStorage,
+    LongGrace,
+    NamespaceRate,
+    Preference,
+    Rate,
+    Schedule,
+    SingleReplicas,
+)
 
 T = TypeVar("T")
 _UNQUOTED: Final = {"boolean": "true|false", "integer": "[0-9]{1,9}", "number": r"[0-9]{1,9}(\.[0-9]{1,12})?"}
@@ -147,3 +188,153 @@ def _unknown(name: Any, path: Path, known: Sequence[str]) -> Fault:
 
 def _no_name(name: Any, path: Path) -> Fault:
     return wrong_value((*path, name), name, "write the name as text")
+
+
+W = TypeVar("W", bound=StrEnum)
+
+
+def _words(kind: type[W]) -> dict[str, W]:
+    return {member.value: member for member in kind}
+
+
+def _text(reader: Callable[[Any], T], pattern: str, *examples: str) -> Single[T]:
+    return Single(reader, {"type": "string", "pattern": f"^({pattern})$", "examples": list(examples)})
+
+
+def _one_of(words: dict[str, T]) -> Single[T]:
+    return Single(word_of(words), {"enum": list(words)})
+
+
+_REASONS: Final = ("underutilized", "empty", "expired", *KARPENTERS_REASONS)
+
+FLAG: Final = Single(flag, {"type": "boolean"})
+DURATION: Final = _text(duration, f"{DURATION_PATTERN}|0", "20m", "1h30m", "30d")
+POSITIVE_DURATION: Final = _text(positive_duration, DURATION_PATTERN, "8m30s", "25m")
+DURATION_OR_NEVER: Final = _text(duration_or_never, f"{DURATION_PATTERN}|0|{NEVER}", "5m", NEVER)
+WINDOW_DURATION: Final = _text(window_duration, WINDOW_PATTERN, "8h", "1h30m")
+RATE_PERIOD: Final = _text(rate_period, WINDOW_PATTERN, "1h")
+NODE_LIMIT: Final = Single(
+    limit,
+    {
+        "anyOf": [{"minimum": 0, "type": "integer"}, {"pattern": f"^({LIMIT_PATTERN})$", "type": "string"}],
+        "examples": ["10%", 5],
+    },
+)
+PERCENT: Final = _text(percent, PERCENT_PATTERN, "10%")
+COUNT: Final = Single(whole(0), {"type": "integer", "minimum": 0})
+SEVERAL: Final = Single(whole(1), {"type": "integer", "minimum": 1})
+RATIO: Final = Single(ratio, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
+THRESHOLD: Final = Single(threshold, {"type": "number", "minimum": 0})
+DOLLARS: Final = Single(dollars, {"type": "number", "minimum": 0})
+CRON: Final = Single(schedule, {"type": "string", "examples": ["0 9 * * mon-fri"]})
+ZONE: Final = Single(time_zone, {"type": "string", "examples": ["UTC", "Europe/Amsterdam"]})
+MOMENT: Final = Single(moment, {"type": "string", "examples": ["2026-11-27", "2026-11-27T18:00"]})
+TAINT_KEY: Final = _text(taint_key, TAINT_KEY_PATTERN, "example.com/dedicated")
+CONSOLIDATION_POLICY: Final = _one_of(
+    {**_words(ConsolidationPolicy), "WhenEmptyOrUnderutilized": ConsolidationPolicy.WHEN_UNDERUTILIZED}
+)
+REASON: Final = _one_of({spelling(word): word for spelling in (str, str.capitalize) for word in _REASONS})
+KUBE_SYSTEM_PODS: Final = _one_of(_words(KubeSystemPods))
+LOCAL_STORAGE: Final = _one_of(_words(LocalStorage))
+LONG_GRACE: Final = _one_of(_words(LongGrace))
+SINGLE_REPLICAS: Final = _one_of(_words(SingleReplicas))
+JOBS: Final = _one_of(_words(Jobs))
+PREFERENCE: Final = _one_of(_words(Preference))
+IGNORABLE: Final = _one_of({word: word for word in ("windows", "budgets", "gates")})
+
+
+Known = Mapping[str, Any]
+MOST_BUDGETS: Final = 50
+"""As in Karpenter's v1 API."""
+_PERIOD: Final = Field("per", RATE_PERIOD, "The period; minutes or more, at most 7d.")
+_ZONE: Final = Field(
+    "timeZone", ZONE, "IANA time zone of the schedule. Default {default}, as in Karpenter.", DEFAULT_ZONE
+)
+
+
+def _both_or_neither(duration: object, known: Known) -> None:
+    if "schedule" in known and (known["schedule"] is None) != (duration is None):
+        raise ValueError("schedule and duration belong together; write both or neither")
+
+
+def _after_start(end: datetime, known: Known) -> None:
+    if {"from", "timeZone"} <= known.keys() and at(end, known["timeZone"]) <= at(known["from"], known["timeZone"]):
+        raise ValueError("it does not lie after from; write a later date or time")
+
+
+def _schedule(known: Known) -> Schedule:
+    return Schedule(known["schedule"], known["duration"], known["timeZone"])
+
+
+def _budget(known: Known) -> Budget:
+    return Budget(known["nodes"], _schedule(known) if known["schedule"] else None, known["reasons"])
+
+
+def _freeze(known: Known) -> Freeze:
+    zone = known["timeZone"]
+    return Freeze(at(known["from"], zone), at(known["to"], zone))
+
+
+SCHEDULE: Final = Block(
+    "ScheduleSection",
+    "When something is active: a duration of elapsed time after each hit of a cron schedule.",
+    (
+        Field("schedule", CRON, "Cron schedule of five fields (minute, hour, day of month, month, weekday)."),
+        Field("duration", WINDOW_DURATION, "How long it is active after each hit; minutes or more."),
+        _ZONE,
+    ),
+    _schedule,
+)
+BUDGET: Final = Block(
+    "BudgetSection",
+    "How many nodes may be in disruption at once. The most restrictive active budget wins.",
+    (
+        Field("nodes", NODE_LIMIT, "Whole number of nodes, or a percentage of the pool, rounded up."),
+        Field(
+            "reasons",
+            SetOf(REASON, MOST_BUDGETS),
+            "Reasons it binds; default all. `drifted` and `unhealthy` are accepted for Karpenter's sake and never "
+            "match.",
+            [],
+        ),
+        Field(
+            "schedule",
+            CRON,
+            "Cron schedule of five fields; together with duration, or neither: then always active.",
+            None,
+        ),
+        Field(
+            "duration",
+            WINDOW_DURATION,
+            "How long it is active after each hit; minutes or more.",
+            None,
+            written=_both_or_neither,
+        ),
+        _ZONE,
+    ),
+    _budget,
+)
+RATE: Final = Block(
+    "RateSection",
+    "How many drains may start within any period of that length: a speed, where budgets limit concurrency.",
+    (Field("nodes", NODE_LIMIT, "Whole number of nodes, or a percentage, rounded up."), _PERIOD),
+    lambda known: Rate(known["nodes"], known["per"]),
+)
+NAMESPACE_RATE: Final = Block(
+    "NamespaceRateSection",
+    "How many pods of one namespace drains may move within any period of that length, so that no team bears all.",
+    (Field("pods", SEVERAL, "Whole number of pods; a node with more of one namespace never goes."), _PERIOD),
+    lambda known: NamespaceRate(known["pods"], known["per"]),
+)
+FREEZE: Final = Block(
+    "FreezeSection",
+    "No drain starts in this time. It ends before `to`: to freeze 27 November alone, write to: 2026-11-28.",
+    (
+        Field("timeZone", ZONE, "IANA time zone of from and to. Default {default}.", DEFAULT_ZONE),
+        Field("from", MOMENT, "Date (its first instant) or time."),
+        Field("to", MOMENT, "Date (its first instant) or time; no longer frozen from then on.", check=_after_start),
+    ),
+    _freeze,
+)
+BUDGETS: Final = ListOf(BUDGET, MOST_BUDGETS)
+WINDOWS: Final = ListOf(SCHEDULE, MOST_BUDGETS)

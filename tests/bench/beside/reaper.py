@@ -19,7 +19,7 @@ from statistics import median, quantiles
 from typing import Any, Final
 
 from infra.local.scaling.client import AGENT
-from infra.local.scaling.compute_classes import CLASS_LABEL
+from infra.local.scaling.custom_objects import CLASS_LABEL
 from infra.local.scaling.view import CANDIDATE
 from infra.local.scenario.reading import Scenario
 from shared.core.cluster.names import OUR_TAINT

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from infra.local.autoscaler_alone import until_rest
+from infra.local.__main__ import until_rest
 from infra.local.clocks import ManualClock
 from infra.local.scenario.reading import Scenario
 from infra.local.simulated_gke import SimulatedGke

@@ -10,8 +10,8 @@ from time import process_time
 
 from shared.adapters.kubernetes.client import PAGE, ApiReply, Call, KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.answers import PoolsReading
 from shared.core.cluster.snapshot import Snapshot
+from shared.port_types import PoolsReading
 from shared.store.snapshots import pools_by_label, snapshot_of
 from tests.bench.clusters.generated import BenchCluster
 from tests.bench.clusters.manifests import lists, pods

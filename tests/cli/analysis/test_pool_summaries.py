@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.analysis.pool_summaries import pool_summaries, whole_cluster
+from functions.cli.analysis.pools import pool_summaries, whole_cluster
 from shared.core.planning.plan import NodeDecision, Verdict
 from tests.builders import resources
 

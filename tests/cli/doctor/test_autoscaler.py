@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from functions.cli.doctor.autoscaler import autoscaler
-from functions.cli.doctor.findings import Grade
-from functions.cli.doctor.installation import InstallationParts
+from functions.cli.doctor.installation import Grade, InstallationParts
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.node import NodePool

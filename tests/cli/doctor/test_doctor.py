@@ -10,18 +10,15 @@ import typer
 
 from functions.cli.doctor.checks import CHECKS, examine
 from functions.cli.doctor.commands import show
-from functions.cli.doctor.findings import CheckResult, Grade
-from functions.cli.doctor.installation import InstallationParts, once, parts_of
-from functions.cli.doctor.optional_rights import OPTIONS
-from functions.cli.doctor.rights import OPTIONAL_GROUPS, rights, rights_of_option
+from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, once, parts_of
+from functions.cli.doctor.rights import OPTIONAL_GROUPS, OPTIONS, rights, rights_of_option
 from functions.cli.dumps.kinds import OPTIONAL
-from shared.answers import PoolsReading
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState
-from shared.documents import CLUSTER_KEY
 from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal
+from shared.port_types import CLUSTER_KEY, PoolsReading
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, NOW, node, policy

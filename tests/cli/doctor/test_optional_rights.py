@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 
 from functions.cli.doctor.checks import examine
-from functions.cli.doctor.findings import Grade
-from functions.cli.doctor.installation import InstallationParts
-from functions.cli.doctor.optional_rights import NAME, OPTIONS
-from functions.cli.doctor.rights import rights_of_option
+from functions.cli.doctor.installation import Grade, InstallationParts
+from functions.cli.doctor.rights import NAME, OPTIONS, rights_of_option
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Policy, SingleReplicas
 from tests.builders import node, policy

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.cli.doctor.checks import examine
-from functions.cli.doctor.findings import CheckResult, Grade
+from functions.cli.doctor.installation import CheckResult, Grade
 from tests.cli.doctor.standing import ADMISSION, BINDINGS, POLICIES, ROLES, Key, Raw, applied, everything, fences_of
 from tests.cli.doctor.test_doctor import FakeReviews, HiddenPolicies, parts
 from tests.rights.rbac import FILE, OPTIONS

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from functions.cli.doctor.findings import CheckResult, Grade
+from functions.cli.doctor.installation import CheckResult, Grade
 from functions.cli.doctor.unverified import SIGHTINGS, unverified
 from shared.adapters.kubernetes.fold import EXTENDED
-from shared.answers import ClusterReading
 from shared.core.cluster import names
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.kubelet import Kubelet
@@ -19,6 +18,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.workloads import Workload
 from shared.errors import Forbidden
+from shared.port_types import ClusterReading
 from tests.builders import buffer, held, node, pod, taint
 from tests.cli.doctor.test_doctor import parts
 from tests.fakes import FakeCluster

@@ -12,19 +12,19 @@ import pytest
 from google.pubsub_v1 import PublisherClient, SubscriberClient
 from typer.testing import CliRunner
 
+from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.drains import client
 from functions.cli.drains.client import INTERRUPTED
 from functions.cli.drains.drain import DrainOptions, order_drain
 from functions.cli.drains.outcome import HALT_REMEDIES, REFUSAL_REMEDIES, ending_of
 from functions.cli.main import app
-from functions.cli.remedies import REMEDIES
-from shared.answers import Eviction
 from shared.core.cluster.pod import Volume
 from shared.core.outcomes import Halt, Refusal
 from shared.core.reasons import PodBlock, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
+from shared.port_types import Eviction
 from tests.builders import CLUSTER, NOW, node, order, pdb, pod, policy
 from tests.cli.drains.pushed_installation import TOPIC, installation_of
 from tests.cli.running import run_ebb

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from functions.cli.drains.history import History, document, history_of, read_history
-from functions.cli.drains.history_table import show
+from functions.cli.drains.history import History, document, history_of, read_history, show
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Reclaimed
-from shared.documents import CLUSTER_KEY, drain_key
+from shared.port_types import CLUSTER_KEY, drain_key
 from tests.builders import CLUSTER, NOW, order
 from tests.cli.running import run_ebb
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from functions.cli.drains.pause import ALREADY, PauseSwitch, sentences, set_flag
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.state import ClusterState
-from shared.documents import CLUSTER_KEY
+from shared.port_types import CLUSTER_KEY
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, claim, node, pod
 from tests.cli.running import run_ebb

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.drains.release import ReleaseOptions, order_release
-from functions.cli.drains.release_targets import ReleaseTarget, VisibleNodes, is_free, read_nodes
-from functions.cli.format import moment
+from functions.cli.drains.release import ReleaseOptions, ReleaseTarget, VisibleNodes, is_free, order_release, read_nodes
+from functions.cli.output.format import moment
 from shared.core.cluster import names
 from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState

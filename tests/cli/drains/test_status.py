@@ -12,14 +12,14 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from functions.cli.drains import status_json, status_table
+from functions.cli.drains import status_table
 from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, InstallationStatus, read_status, status_of
 from shared.adapters.clock import system_time
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, PoolMarks, Published
-from shared.documents import CLUSTER_KEY, DocumentKey, drain_key, pool_key
+from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key, pool_key
 from shared.ports import State
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
 from tests.cli.running import run_ebb
@@ -178,7 +178,7 @@ def test_a_budget_that_held_a_pod_is_forgotten_once_the_drain_is_over() -> None:
 
 
 def test_the_keys_of_the_json_are_stable() -> None:
-    shown = status_json.document(rich_in_everything())
+    shown = status_table.document(rich_in_everything())
     assert list(shown) == [
         "schema", "cluster", "read_at", "paused", "pause_reason", "last_pass", "last_pass_seconds_ago", "warnings",
         "claims", "marks", "backoffs", "breakers", "results",
@@ -206,7 +206,7 @@ def test_the_keys_of_the_json_are_stable() -> None:
 
 
 def test_an_empty_state_has_the_same_keys() -> None:
-    empty, full = status_json.document(status(ClusterState())), status_json.document(rich_in_everything())
+    empty, full = status_table.document(status(ClusterState())), status_table.document(rich_in_everything())
     assert list(empty) == list(full)
     assert (empty["last_pass"], empty["last_pass_seconds_ago"]) == (None, None)
 

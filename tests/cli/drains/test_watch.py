@@ -2,7 +2,7 @@ import pytest
 import typer
 
 from functions.cli.drains.client import INTERRUPTED
-from functions.cli.drains.watch import EVERY_SECONDS, watch
+from functions.cli.drains.commands import EVERY_SECONDS, watch
 
 
 class _Impatient:

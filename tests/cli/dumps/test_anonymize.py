@@ -15,18 +15,17 @@ from hypothesis import strategies as st
 
 from functions.cli.analysis.potential import potential
 from functions.cli.dumps import read_dump
-from functions.cli.dumps.anonymize.files import Table, anonymized
-from functions.cli.dumps.anonymize.objects import KINDS
+from functions.cli.dumps.anonymize.objects import KINDS, Table, anonymized
 from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
 from functions.cli.dumps.kinds import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
-from shared.answers import PoolsReading
 from shared.core.cluster.storage import claim_keys
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, Potential
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadDump
+from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.builders import policy
 from tests.cli.dumps.rich_dump import OWN, rich_dump

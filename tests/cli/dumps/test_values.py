@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.dumps.objects import documents
-from functions.cli.dumps.values import NotJson, Values
+from functions.cli.dumps.objects import NotJson, Values, documents
 
 words = st.text(max_size=8) | st.sampled_from(['"', "\\", "}", "]", ",", "{[", "é", "\n"])
 anything = st.recursive(

@@ -5,7 +5,7 @@ from typing import Any
 from functions.cli.analysis.exclusions import Landing, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
 from functions.cli.explain.as_json import document, explained
-from functions.cli.explain.meant import meant
+from functions.cli.explain.resolve import meant
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.as_json import explained
-from functions.cli.explain.meant import meant
+from functions.cli.explain.resolve import meant
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.main import app
 from functions.cli.plan.view import view_of

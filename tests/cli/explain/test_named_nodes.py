@@ -1,6 +1,6 @@
 import pytest
 
-from functions.cli.explain.named_nodes import NodeNamer
+from functions.cli.explain.parts import NodeNamer
 
 WEB = tuple(f"gke-c-web-1f2e-{at:04}" for at in range(6))
 DB = tuple(f"gke-c-db-8d9c-{at:04}" for at in range(2))

@@ -6,9 +6,9 @@ from rich.console import Console
 
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.openings import Closed
+from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.explain.node_page import show
 from functions.cli.plan.view import view_of
-from functions.cli.remedies import REMEDIES
 from shared.core.planning.plan import Plan
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from shared.errors import BadInput

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from functions.cli.explain.place_table import show
+from functions.cli.explain.parts import show
 
 WEB = "gke-prod-europe-west4-web-pool-1a2b3c4d-0001"
 DB = "gke-prod-europe-west4-db-pool-9f8e7d6c-0002"

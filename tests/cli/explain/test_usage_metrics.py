@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from functions.cli.explain.usage_metrics import UsageMetrics
+from functions.cli.explain.usage import UsageMetrics
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.errors import Forbidden, Gone, Retryable, Terminal
 from tests.adapters.access import access_to, no_wait

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from functions.cli.fleet import workers
+from functions.cli.fleet import compute
 
 
 class HereAndNow(Executor):
@@ -30,4 +30,4 @@ def _sent(thing: object) -> object:
 @pytest.fixture(autouse=True)
 def in_this_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.node.get_closest_marker("workers") is None:
-        monkeypatch.setattr(workers, "new_processes", lambda _: HereAndNow())
+        monkeypatch.setattr(compute, "new_processes", lambda _: HereAndNow())

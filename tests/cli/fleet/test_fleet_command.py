@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from functions.cli.fleet import cells
+from functions.cli.fleet.as_json import FAMILIES
 from functions.cli.fleet.cluster_reading import SourceResult, plan_source
-from functions.cli.fleet.drawing import show
-from functions.cli.fleet.openmetrics import FAMILIES
+from functions.cli.fleet.compute import show
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
-from functions.cli.fleet.view import view_of
-from functions.cli.format import use_currency
-from functions.cli.options import FleetSort, Format
+from functions.cli.fleet.view import lines, total, view_of
+from functions.cli.input.options import FleetSort, Format
+from functions.cli.output.format import use_currency
 from shared.adapters.clock import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
 from tests.cli.fleet.fleets import CUT_OFF, cluster_path, dump, ebb, installation
@@ -110,17 +109,17 @@ def test_each_row_has_the_money_of_that_clusters_plan_and_the_sum_is_that_of_the
 ) -> None:
     view = view_of(results, ())
     own = [ebb("plan", "--dump", folder / name).stdout.splitlines() for name in ("a.json", "b.json")]
-    table = [each.cells[2:7] for each in cells.lines(view, None)[:2]]
+    table = [each.cells[2:7] for each in lines(view, None)[:2]]
     for told, (now, alone, rest, bound, saved) in zip(own, table, strict=True):
         assert f"for {now} a month now; " in told[-1]
         assert f"for {alone}, " in told[-1]
         assert f"Saved: {saved} a month" in told[-1]
         assert f"for {rest}" in told[-1].partition("at rest")[2]
         assert bound in next(line for line in told if line.startswith("no plan goes below"))
-    whole = [int(cell[1:].replace(",", "")) for cell in cells.total(view)[2:7]]
+    whole = [int(cell[1:].replace(",", "")) for cell in total(view)[2:7]]
     assert whole == [sum(int(cell[1:].replace(",", "")) for cell in each) for each in zip(*table, strict=True)]
-    assert f"Saved: {cells.total(view)[6]} a month" in view.headline
-    assert cells.total(view)[1] == "36"
+    assert f"Saved: {total(view)[6]} a month" in view.headline
+    assert total(view)[1] == "36"
 
 
 def test_what_holds_is_summed_over_all_clusters_the_most_money_first(found: dict[str, Any]) -> None:

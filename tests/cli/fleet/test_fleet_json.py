@@ -11,7 +11,7 @@ from functions.cli.fleet.cluster_reading import plan_source
 from functions.cli.fleet.installations import InstallationResult, Mode, Trouble, ask_installation
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
 from functions.cli.fleet.view import view_of
-from functions.cli.profiles import read_profile
+from functions.cli.input.profiles import read_profile
 from tests.cli.fleet.fleets import CUT_OFF, dump, installation
 from tests.pages import DOCS, rows
 

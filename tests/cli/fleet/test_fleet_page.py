@@ -8,13 +8,12 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.fleet.cells import lines, total
 from functions.cli.fleet.cluster_reading import plan_source
 from functions.cli.fleet.installations import InstallationResult, ask_installation
 from functions.cli.fleet.page import page
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
-from functions.cli.fleet.view import FleetView, view_of
-from functions.cli.profiles import read_profile
+from functions.cli.fleet.view import FleetView, lines, total, view_of
+from functions.cli.input.profiles import read_profile
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened
 from tests.cli.fleet.fleets import CUT_OFF, dump, ebb, installation

@@ -3,7 +3,7 @@
 from io import StringIO
 
 from functions.cli.fleet.cluster_reading import SourceResult
-from functions.cli.fleet.progress import FleetProgress
+from functions.cli.fleet.compute import FleetProgress
 from functions.cli.fleet.sources import ClusterSource
 
 

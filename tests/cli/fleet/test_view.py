@@ -8,9 +8,9 @@ from functions.cli.fleet.cluster_reading import SourceResult
 from functions.cli.fleet.installations import InstallationResult
 from functions.cli.fleet.sources import ClusterSource, InstallationSource
 from functions.cli.fleet.view import THEIR_POLICIES, FleetRow, view_of, whose_of
+from functions.cli.input.profiles import CLUSTER
 from functions.cli.plan import view as plan_view
-from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
-from functions.cli.profiles import CLUSTER
+from functions.cli.plan.ladder import DEFAULTS, POLICY
 from tests.cli.plan.plans import busy, plan
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from functions.cli.fleet.compute import ENDED, Read, read_all
 from functions.cli.fleet.sources import ClusterSource
-from functions.cli.fleet.workers import ENDED, Read, read_all
 from tests.cli.fleet.undoings import BAD, end_process, have_a_fault
 
 pytestmark = pytest.mark.workers

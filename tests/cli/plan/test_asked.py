@@ -1,8 +1,7 @@
 import pytest
 
-from functions.cli.options import Only, Sort
-from functions.cli.plan.asked import AskedNodes, check_pools, shown, wanted
-from functions.cli.plan.view import PlanView, view_of
+from functions.cli.input.options import Only, Sort
+from functions.cli.plan.view import AskedNodes, PlanView, check_pools, shown, view_of, wanted
 from shared.errors import BadInput
 from tests.cli.plan.plans import DOLLAR, busy, of_every_kind, plan, waiting
 

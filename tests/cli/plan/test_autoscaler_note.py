@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from functions.cli.plan.autoscaler_note import autoscaler_note
+from functions.cli.plan.sentences import autoscaler_note
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL, MANAGED_NODE
 from shared.core.cluster.node import Node, NodePool

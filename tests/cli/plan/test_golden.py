@@ -7,8 +7,7 @@ from rich.console import Console
 
 from functions.cli.explain import node_page
 from functions.cli.plan import table
-from functions.cli.plan.asked import EVERY_NODE
-from functions.cli.plan.view import view_of
+from functions.cli.plan.view import EVERY_NODE, view_of
 from tests.cli.explain.explained import explanation
 from tests.cli.plan.plans import of_every_kind
 from tests.cli.plan.test_as_json import POTENTIAL

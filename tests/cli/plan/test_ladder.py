@@ -7,11 +7,10 @@ import pytest
 from rich.console import Console
 
 from functions.cli.analysis.forecast.ladder import Ladder
-from functions.cli.plan import ladder_rows, notes, table
-from functions.cli.plan.blocker_table import HEADINGS
-from functions.cli.plan.ladder_json import rungs
-from functions.cli.plan.ladder_rows import UNTRIED, headline, sentences
-from functions.cli.plan.legend import WordKind
+from functions.cli.plan import table
+from functions.cli.plan.ladder import UNTRIED, headline, rows, rungs, sentences
+from functions.cli.plan.sentences import RESTS_ON, WordKind
+from functions.cli.plan.table import HEADINGS
 from functions.cli.plan.view import view_of, with_ladder
 from tests.builders import NOW
 from tests.cli.plan.plans import of_every_kind, some_ladder
@@ -45,7 +44,7 @@ def test_a_warning_stands_above_it_and_what_it_rests_on_below_what_keeps_nodes()
     lines = printed(some_ladder(), notes=("warning: something is odd.", "Without a policy."))
 
     assert lines[0] == "warning: something is odd."
-    below = lines.index(notes.RESTS_ON)
+    below = lines.index(RESTS_ON)
     assert lines.index(HEADINGS[WordKind.POD]) < below
     assert lines[below + 1] == "Without a policy."
     assert "Saved: " in " ".join(lines[lines.index("Without a policy.") :])
@@ -103,10 +102,8 @@ def test_json_has_a_value_for_each_rung() -> None:
 def test_a_rung_that_was_not_followed_to_its_end_is_marked_in_its_row() -> None:
     ladder = some_ladder()
     cut = replace(ladder, relaxed=tuple(replace(each, is_rest=False) for each in ladder.relaxed))
-    found = [row for row in ladder_rows.rows(cut, "this policy") if row.relaxed]
+    found = [row for row in rows(cut, "this policy") if row.relaxed]
     assert found
     assert all(cell.startswith("≤") for row in found for cell in (row.nodes, row.month, row.year))
-    assert not [
-        cell for row in ladder_rows.rows(ladder, "this policy") for cell in (row.nodes, row.month) if "≤" in cell
-    ]
-    assert any(each.startswith("≤: followed") for each in ladder_rows.sentences(cut, NOW))
+    assert not [cell for row in rows(ladder, "this policy") for cell in (row.nodes, row.month) if "≤" in cell]
+    assert any(each.startswith("≤: followed") for each in sentences(cut, NOW))

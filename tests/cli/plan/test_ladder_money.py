@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.forecast.ladder import Ladder
-from functions.cli.plan.ladder_money import LadderMoney
+from functions.cli.plan.ladder import LadderMoney
 from tests.cli.plan.plans import some_ladder
 
 AMOUNTS = st.integers(0, 10**8)

@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.plan.layout import Layout, fit
-from functions.cli.plan.node_views import NodeView
-from functions.cli.plan.view import view_of
+from functions.cli.plan.nodes import Layout, fit
+from functions.cli.plan.view import NodeView, view_of
 from shared.core.planning.plan import Potential, Verdict
 from shared.core.reasons import Blocker, Unremovable
 from tests.cli.plan.plans import blocked, busy, decision, plan, waiting

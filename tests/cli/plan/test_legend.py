@@ -1,4 +1,4 @@
-from functions.cli.plan.legend import WordKind, legend
+from functions.cli.plan.sentences import WordKind, legend
 from shared.core.planning.plan import Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from tests.cli.plan.plans import DOLLAR, blocked, busy, decision, in_flight, ordered, plan

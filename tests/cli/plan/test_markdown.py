@@ -1,8 +1,7 @@
 import pytest
 
-from functions.cli.plan.asked import EVERY_NODE, AskedNodes
 from functions.cli.plan.markdown import page
-from functions.cli.plan.view import view_of, with_ladder
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, view_of, with_ladder
 from tests.cli.plan.plans import blocked, of_every_kind, plan, some_ladder
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.plan.openmetrics import FAMILIES
+from functions.cli.plan.as_json import FAMILIES
 from tests.cli import dumps
 from tests.cli.metric_texts import Series, series, value
 from tests.cli.test_main import ebb

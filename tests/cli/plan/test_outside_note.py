@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.plan.outside_note import outside_note
+from functions.cli.plan.sentences import outside_note
 from shared.core.cluster import names
 from tests.builders import cluster, node
 

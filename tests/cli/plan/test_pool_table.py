@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from functions.cli.plan import pool_table
-from functions.cli.plan.gauge import gauge
-from functions.cli.plan.ladder_rows import POLICY
+from functions.cli.plan import pools
+from functions.cli.plan.ladder import POLICY
+from functions.cli.plan.pools import gauge
 from functions.cli.plan.view import view_of, with_ladder
 from shared.core.planning.plan import Plan, Potential
 from tests.cli.plan.plans import busy, of_every_kind, plan, some_ladder, waiting
@@ -18,7 +18,7 @@ from tests.cli.plan.plans import busy, of_every_kind, plan, some_ladder, waiting
 def _shown(given: Plan, width: int, *names: str) -> list[str]:
     pages = StringIO()
     potential = Potential(names, 10**6) if names else None
-    pool_table.show(Console(file=pages, width=width, force_terminal=True, color_system=None), view_of(given, potential))
+    pools.show(Console(file=pages, width=width, force_terminal=True, color_system=None), view_of(given, potential))
     return pages.getvalue().splitlines()
 
 
@@ -59,7 +59,7 @@ def test_what_would_be_gone_at_rest_is_said_by_pool_where_there_is_a_ladder() ->
     with_rest = with_ladder(
         view, replace(some_ladder(), gone=frozenset({"gke-c-a-1f2e-0001", "gke-c-b-3d4c-0005"})), POLICY
     )
-    pool_table.show(Console(file=pages, width=120, force_terminal=True, color_system=None), with_rest)
+    pools.show(Console(file=pages, width=120, force_terminal=True, color_system=None), with_rest)
     head, *rows, meanings = pages.getvalue().splitlines()
     assert head.split()[-2:] == ["goes", "goes/mo"]
     assert [row.split()[-2:] for row in rows] == [["1", "$73"], ["1", "$73"], ["2", "$146"]]
@@ -88,7 +88,7 @@ def test_no_verdict_and_no_figure_is_cut_at(width: int, names: tuple[str, ...]) 
     given = plan(*(kind(f"n{at}", pool=long[at % 2], cost=10**6) for at in range(8) for kind in (busy, waiting)))
     pages, view = StringIO(), view_of(given, Potential(names, 10**6) if names else None)
     shown = with_ladder(view, replace(some_ladder(), gone=frozenset({"n0"})), POLICY)
-    pool_table.show(Console(file=pages, width=width, force_terminal=True, color_system=None), shown)
+    pools.show(Console(file=pages, width=width, force_terminal=True, color_system=None), shown)
     head, *rows, _ = pages.getvalue().splitlines()
     assert "wait" in head
     assert not any("…" in cell for row in rows for cell in row.split()[1:])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.plan.steer_note import steer_note
+from functions.cli.plan.sentences import steer_note
 from shared.adapters.prices import load
 from shared.core.planning.make_plan import make_plan
 from shared.core.records.state import ClusterState

@@ -8,7 +8,7 @@ from rich.text import Text
 from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.node_page import facts_of
 from functions.cli.explain.pod_page import moving
-from functions.cli.plan.surge_note import surge_note
+from functions.cli.plan.sentences import surge_note
 from functions.cli.plan.view import view_of
 from shared.adapters.prices import load
 from shared.core.cluster.workloads import Deployment, Workload

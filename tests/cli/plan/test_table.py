@@ -3,12 +3,10 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from functions.cli.plan import blocker_table
-from functions.cli.plan.asked import EVERY_NODE, AskedNodes
-from functions.cli.plan.ladder_rows import POLICY
-from functions.cli.plan.sum_detail import SumDetail
-from functions.cli.plan.table import SUM, show
-from functions.cli.plan.view import view_of, with_ladder
+from functions.cli.plan import table
+from functions.cli.plan.ladder import POLICY
+from functions.cli.plan.table import SUM, SumDetail, show
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, view_of, with_ladder
 from shared.core.planning.plan import Plan, Potential
 from tests.cli.plan.plans import blocked, busy, of_every_kind, plan, some_ladder, waiting
 
@@ -97,7 +95,7 @@ def test_a_row_is_not_left_out_for_a_line_that_says_so() -> None:
     rows = [blocked("n1", "shop/a"), busy("n2"), waiting("n3")]
     pages = StringIO()
     console = Console(file=pages, width=120, height=10, force_terminal=True, color_system=None)
-    blocker_table.show_first(console, view_of(plan(*rows)).legend, SumDetail(3, 2, 1, meanings=False))
+    table.show_first(console, view_of(plan(*rows)).legend, SumDetail(3, 2, 1, meanings=False))
     assert "more" not in pages.getvalue()
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.policy.calendar_view import CalendarQuestion, Day, calendar, instants
-from functions.cli.policy.limits import NodeLimit, Sizes, node_limit
+from functions.cli.policy.calendar import CalendarQuestion, Day, NodeLimit, Sizes, calendar, instants, node_limit
 from shared.core.policy import Budget, Freeze, Limit, Policy, PoolPolicy, Rate, Schedule
 from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, limit_now, window_open

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from functions.cli.input.inputs import all_marked
 from functions.cli.main import app
-from functions.cli.plan.remembered import all_marked
 from functions.cli.policy.comparing import SETTINGS_ONLY
 from functions.cli.policy.diff import NOTHING, SAME, PolicyChange, settings, verdicts
 from shared.core.planning.plan import Verdict

@@ -9,11 +9,10 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.format import by_the_minute
+from functions.cli.output.format import by_the_minute
 from functions.cli.policy.comparing import SETTINGS_ONLY
-from functions.cli.policy.diff import NOTHING, SAME
+from functions.cli.policy.diff import NOTHING, SAME, rows
 from functions.cli.policy.diff_markdown import MORE, MOST, TITLE
-from functions.cli.policy.ladder_change import rows
 from tests.builders import NOW
 from tests.cli import dumps
 from tests.cli.markdown_pages import Page

@@ -11,9 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from functions.cli.analysis.forecast.ladder import Ladder, ladder
-from functions.cli.inputs import Sources, gather
-from functions.cli.policy.night import HOURS, ZONES, time_zone
-from functions.cli.policy.starter import GUESSED
+from functions.cli.input.inputs import Sources, gather
+from functions.cli.policy.init import GUESSED, HOURS, ZONES, time_zone
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState

@@ -10,9 +10,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
-from functions.cli.policy.bars import bars
-from functions.cli.policy.calendar_view import CalendarQuestion, Day, Hour
-from functions.cli.policy.limits import NodeLimit, Sizes
+from functions.cli.policy.calendar import CalendarQuestion, Day, Hour, NodeLimit, Sizes, bars
 from functions.cli.policy.windows import show
 from shared.core.policy.parsing import parse
 from shared.core.policy.schedule import zone_of

@@ -14,8 +14,7 @@ from rich.console import Console
 
 from functions.cli.policy import check
 from functions.cli.policy.diff import settings
-from functions.cli.policy.reference.page import rows
-from functions.cli.policy.reference.schema import schema
+from functions.cli.policy.reference.page import rows, schema
 from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.core.policy import (
     Budget,

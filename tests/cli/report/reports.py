@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from functions.cli.inputs import Sources, gather
-from functions.cli.plan.ladder_rows import DEFAULTS, POLICY
-from functions.cli.report.compute import material_of
-from functions.cli.report.document import document
+from functions.cli.input.inputs import Sources, gather
+from functions.cli.plan.ladder import DEFAULTS, POLICY
+from functions.cli.report.compute import document, material_of
 from functions.cli.report.material import Material
 from tests.cli.report import big_shop
 

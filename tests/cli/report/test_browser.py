@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from functions.cli.main import app
-from functions.cli.report.document import document
-from functions.cli.report.extra import ExtraSection, Line, Plot
+from functions.cli.report.compute import document
+from functions.cli.report.extras import ExtraSection, Line, Plot
 from functions.cli.report.page import page as written
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened

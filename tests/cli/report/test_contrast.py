@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from functions.cli.report.frame import asset
+from functions.cli.report.page import asset
 
 CSS = asset("report.css")
 TEXT, GRAPHIC = 4.5, 3.0

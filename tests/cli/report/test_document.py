@@ -9,18 +9,15 @@ import pytest
 from msgspec import structs
 
 from functions.cli.analysis.forecast.ladder import LadderStep, Rung
-from functions.cli.inputs import Sources, gather
+from functions.cli.analysis.remedies import REMEDIES
+from functions.cli.input.inputs import Sources, gather
 from functions.cli.plan import as_json
-from functions.cli.plan.ladder_rows import DEFAULTS
+from functions.cli.plan.ladder import DEFAULTS
 from functions.cli.plan.view import with_ladder
-from functions.cli.remedies import REMEDIES
-from functions.cli.report.cluster_section import workloads_and_pods
-from functions.cli.report.compute import material_of
-from functions.cli.report.document import document
-from functions.cli.report.extra import ExtraSection, Line, Plot
-from functions.cli.report.keeping import KeptNodes, kept_by
+from functions.cli.report.cluster_section import KeptNodes, kept_by, workloads_and_pods, zones
+from functions.cli.report.compute import document, material_of
+from functions.cli.report.extras import ExtraSection, Line, Plot
 from functions.cli.report.material import Material
-from functions.cli.report.zone_section import zones
 from shared.core.cluster.names import ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from functions.cli.report.document import document
-from functions.cli.report.frame import asset, filled
-from functions.cli.report.page import SCRIPTS, harmless, page
-from functions.cli.visible import visible, visible_values
+from functions.cli.output.visible import visible, visible_values
+from functions.cli.report.compute import document
+from functions.cli.report.page import SCRIPTS, asset, filled, harmless, page
 from tests.cli.report import big_shop, reports
 from tests.machine_speed import slowness
 from tests.pages import ROOT

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from functions.cli.report.frame import asset
+from functions.cli.report.page import asset
 from tests.browser.pictures import FOLDER, PICTURES
 from tests.cli.report import reports
 from tests.pages import DOCS, rows

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
 from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
 from functions.cli.main import app
-from functions.cli.report.simulated import section
+from functions.cli.report.extras import section
 from functions.cli.simulate.view import DaysView, PlayedDay
 from tests.cli import dumps
 from tests.cli.report import big_shop

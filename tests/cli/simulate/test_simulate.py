@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
 from functions.cli.analysis.simulated_days.patterns import Demand
-from functions.cli.inputs import Sources, gather
+from functions.cli.input.inputs import Sources, gather
 from functions.cli.main import app
 from functions.cli.simulate import cron_jobs, table
-from functions.cli.simulate.csv_hours import read_hours
+from functions.cli.simulate.demand_files import read_hours
 from functions.cli.simulate.synthetic import BEGINS
 from functions.cli.simulate.view import DaysView, PlayedDay
 from tests.builders import cluster, node, resources

@@ -9,7 +9,7 @@ import pytest
 
 from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
-from functions.cli.inputs import EVERY_POOL
+from functions.cli.input.inputs import EVERY_POOL
 from functions.cli.simulate.synthetic import made_up
 from shared.adapters.prices import load
 from tests.docs.simulated_week import PICTURE, draw

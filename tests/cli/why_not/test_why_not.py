@@ -16,12 +16,10 @@ from functions.cli.analysis.forecast.ladder import policy_at_rest
 from functions.cli.analysis.lifting import Subject
 from functions.cli.analysis.lifts import LIFTS
 from functions.cli.analysis.what_if import Freed, Held, WhyNot
+from functions.cli.explain.why_not import document, show
+from functions.cli.explain.why_not import page as markdown_page
+from functions.cli.explain.why_not_words import AT_LEAST, HOW, how
 from functions.cli.main import app
-from functions.cli.why_not.as_json import document
-from functions.cli.why_not.how import HOW, how
-from functions.cli.why_not.markdown import page as markdown_page
-from functions.cli.why_not.page import show
-from functions.cli.why_not.words import AT_LEAST
 from shared.adapters.prices import load
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.core.draining.held_claims import waiting_for_a_place
+from shared.core.draining.replacements import waiting_for_a_place
 from tests.builders import NOW, mounts, pod
 
 SECOND = timedelta(seconds=1)

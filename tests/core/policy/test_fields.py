@@ -6,12 +6,12 @@ from dataclasses import fields
 
 import pytest
 
-from functions.cli.policy.reference.precedence import ASKS, precedence
+from functions.cli.policy.reference.page import ASKS, precedence
 from shared.core.policy import DrainSettings, PodRules, Policy, PoolPolicy
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, WATCHDOGS
-from shared.core.policy.document import DOCUMENT, places
 from shared.core.policy.field import REQUIRED, Binds, Field
 from shared.core.policy.fields import POOL_FIELDS
+from shared.core.policy.parsing import DOCUMENT, places
 from shared.core.rules.gates import CLAIM_GATES, PASS_GATES
 
 ALL: Mapping[str, Field] = {

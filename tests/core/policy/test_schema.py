@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.policy.reference.page import table
-from functions.cli.policy.reference.precedence import precedence
-from functions.cli.policy.reference.schema import schema
+from functions.cli.policy.reference.page import precedence, schema, table
 from shared.core.reasons import Unremovable
 from shared.core.rules.gates import CLAIM_GATES, PASS_GATES
 

@@ -8,19 +8,17 @@ from typing import Any
 import pytest
 
 from functions.drainer import shared_snapshots
-from functions.drainer.observe import Observer
+from functions.drainer.observe import Observer, prove
 from functions.drainer.other_drains import with_others
-from functions.drainer.prove import prove
 from functions.drainer.receive import PushReply
 from functions.drainer.session import DrainSession
-from shared.answers import Eviction
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.pod import Pod
 from shared.core.draining.observation import Observation, OtherDrains, Proof
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
-from shared.documents import drain_key
 from shared.errors import EbbError, Retryable, Terminal
+from shared.port_types import Eviction, drain_key
 from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, claim, mounts, node, order, pod, policy, volume_claim

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from shared.answers import ClusterReading, Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.policy import Budget, DrainSettings, Limit
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
+from shared.port_types import ClusterReading, Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.fake_ebb import FakeEbb
 

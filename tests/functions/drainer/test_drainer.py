@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.answers import Eviction
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable, Stale
+from shared.port_types import Eviction
 from tests.builders import NOW, node, order, pdb, pod
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 

@@ -8,8 +8,8 @@ from functions.drainer.receive import PushReply
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Lease
-from shared.documents import drain_key
 from shared.errors import Retryable
+from shared.port_types import drain_key
 from tests.builders import NOW, order, pdb, pod
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder, released
 

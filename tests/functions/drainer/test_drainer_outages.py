@@ -7,12 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
-from shared.answers import Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.state import ClusterState
-from shared.documents import drain_key
 from shared.errors import EbbError, Retryable, Stale, Terminal
+from shared.port_types import Eviction, drain_key
 from tests.builders import NOW, claim, order, pdb, pod
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 

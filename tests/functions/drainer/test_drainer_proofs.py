@@ -8,11 +8,10 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
-from shared.answers import ClusterReading, Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
-from shared.documents import drain_key
+from shared.port_types import ClusterReading, Eviction, drain_key
 from tests.builders import NOW, claim, order, pdb, pod, pod_class
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 from tests.functions.fake_ebb import FakeEbb

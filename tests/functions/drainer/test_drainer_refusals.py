@@ -7,12 +7,12 @@ import pytest
 
 from functions.drainer.receive import PushReply
 from functions.drainer.shared_snapshots import budgets_and_unbound
-from shared.answers import Eviction
 from shared.core.cluster.pod import Pod
 from shared.core.reasons import Unremovable
 from shared.core.records.drain_record import EvictionAnswer
 from shared.core.records.state import ClusterState, Published
 from shared.errors import Retryable
+from shared.port_types import Eviction
 from tests.builders import NOW, claim, order, pdb, pod, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 from tests.functions.fake_ebb import FakeEbb

@@ -9,12 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.receive import PushReply
-from shared.answers import Eviction
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import Origin
 from shared.core.records.state import Breaker
-from shared.documents import DocumentKey, StoredDocument, drain_key
 from shared.errors import Retryable, Stale
+from shared.port_types import DocumentKey, Eviction, StoredDocument, drain_key
 from shared.store.drain_record import LeasedRecord
 from tests.builders import NOW, order
 from tests.fakes import FakeState

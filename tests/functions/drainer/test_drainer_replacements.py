@@ -16,8 +16,8 @@ from shared.core.outcomes import Halt
 from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Lease, Start
-from shared.documents import drain_key
 from shared.errors import Retryable, Terminal
+from shared.port_types import drain_key
 from tests.builders import CLUSTER, NOW, claim, node, order, our_taint, pdb, pod, pod_class, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 from tests.functions.fake_ebb import FakeEbb

@@ -9,12 +9,11 @@ import pytest
 from msgspec import structs
 
 from functions.drainer.receive import PushReply
-from shared.answers import Eviction
 from shared.core.draining.evicting import STATUS_LAG, WORKLOADS_STAND_FOR
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.state import Published
-from shared.documents import CLUSTER_KEY, DocumentKey
 from shared.errors import Retryable
+from shared.port_types import CLUSTER_KEY, DocumentKey, Eviction
 from tests.builders import NOW, claim, node, order, pdb, pod, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 from tests.functions.fake_ebb import FakeEbb

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from shared.answers import Eviction
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Pod
@@ -15,6 +14,7 @@ from shared.core.records.drain_record import EvictionAnswer
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
+from shared.port_types import Eviction
 from tests.builders import NOW, claim, mounts, node, order, pdb, pod, pod_class, storage, volume_claim
 from tests.functions.fake_ebb import FakeEbb
 

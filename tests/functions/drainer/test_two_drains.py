@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.answers import Eviction
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
 from shared.core.records.state import ClusterState
 from shared.errors import Retryable
+from shared.port_types import Eviction
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.fake_ebb import FakeEbb
 

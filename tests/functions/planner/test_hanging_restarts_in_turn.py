@@ -4,7 +4,7 @@ from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.healing.repairs import MOST
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
 from shared.core.records.orders import OrderKind
-from shared.documents import drain_key
+from shared.port_types import drain_key
 from tests.builders import node, order, policy
 from tests.functions.fake_ebb import FakeEbb
 

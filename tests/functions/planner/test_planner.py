@@ -4,11 +4,10 @@ from dataclasses import replace as with_changes
 
 import pytest
 
-from shared.answers import ClusterReading
 from shared.core.records.orders import Order, OrderKind, order_id
 from shared.core.records.state import ClusterState, Lease, Run
-from shared.documents import pool_key, run_key
 from shared.errors import EbbError, Retryable, Terminal
+from shared.port_types import ClusterReading, pool_key, run_key
 from tests.builders import NOW, node, our_taint, pod, policy
 from tests.fake_cluster import BYTES
 from tests.functions.fake_ebb import FakeEbb

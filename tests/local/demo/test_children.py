@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.demo.children import Child, free_ports, listens
-from infra.local.demo.installation import running
+from infra.local.demo.installation import Child, free_ports, listens, running
 from shared.errors import Terminal
 
 LISTEN = "import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1]))); sys.stdin.read()"

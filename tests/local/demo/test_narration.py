@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.demo.logs import LogLine, Tail
-from infra.local.demo.narration import Narration
-from infra.local.demo.signs import Sign
-from infra.local.demo.view import short
+from infra.local.demo.narration import LogLine, Narration, Tail
+from infra.local.demo.screen import Sign, short
 
 NODE = "gke-demo-web-25d2cdf2-03v8"
 

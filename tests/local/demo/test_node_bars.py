@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from infra.local.demo.node_bars import node_bars
-from infra.local.demo.signs import Sign
-from infra.local.demo.view import ClusterView, NodeBar, ViewBuilder
+from infra.local.demo.screen import ClusterView, NodeBar, Sign, ViewBuilder, node_bars
 
 NAMES = [f"gke-demo-backend-25d2cdf2-0{number}ab" for number in range(7)]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.demo.promise import nodes, pods
+from infra.local.demo.promise import check as judge
 from infra.local.demo.promise.check import check
 from infra.local.demo.promise.evidence import Evidence, Limits, PassRecord, PdbRule, limits_of, pdb_rules_of
 from tests.local.demo.api_record import LIMITS, OURS, asked, drained, evicted, evidence, node, pod
@@ -55,37 +55,37 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
     [
         pytest.param(
             "shop/b: its eviction left 1 healthy pods, PDB shop/api asks for 2",
-            pods.broken_budgets,
+            judge.broken_budgets,
             evidence(*THREE, evicted("a"), pod("a", actor="ebb", terminating=True), evicted("b")),
             id="an eviction while the last evicted pod is still on its way out",
         ),
         pytest.param(
             "shop/a: its eviction left 1 healthy pods, PDB shop/api asks for 2",
-            pods.broken_budgets,
+            judge.broken_budgets,
             evidence(*THREE, pod("c", ready=False), evicted("a")),
             id="an eviction while a pod is not ready",
         ),
         pytest.param(
             "shop/ghost: evicted, but the record knows no such pod",
-            pods.broken_budgets,
+            judge.broken_budgets,
             evidence(*THREE, evicted("ghost")),
             id="an eviction that cannot be judged",
         ),
         pytest.param(
             "n-3: its drain began with 3 nodes of pool web in use, allowed are 2",
-            nodes.exceeded_limits,
+            judge.exceeded_limits,
             evidence(*TWO_NODES, node("n-3"), node("n-4"), drained("n-1"), drained("n-2"), drained("n-3")),
             id="a drain over the pool's budget",
         ),
         pytest.param(
             "n-2: its drain began with 3 nodes of pool web in use, allowed are 2",
-            nodes.exceeded_limits,
+            judge.exceeded_limits,
             evidence(*TWO_NODES, node("n-3"), node("n-3", ready=False), drained("n-1"), drained("n-2")),
             id="a drain over the budget by a node that is not ready",
         ),
         pytest.param(
             "b-1: its drain began with 2 nodes of the cluster in use, allowed are 1",
-            nodes.exceeded_limits,
+            judge.exceeded_limits,
             evidence(
                 *TWO_NODES,
                 node("b-1", pool="backend"),
@@ -97,7 +97,7 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
         ),
         pytest.param(
             "n-2: its drain began with 2 drains within an hour, allowed are 1",
-            nodes.exceeded_limits,
+            judge.exceeded_limits,
             evidence(
                 *TWO_NODES,
                 node("n-3"),
@@ -110,91 +110,91 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
         ),
         pytest.param(
             "n-2: its drain began with 0 nodes left, the minimum is 1",
-            nodes.exceeded_limits,
+            judge.exceeded_limits,
             evidence(*TWO_NODES, drained("n-1"), drained("n-2")),
             id="a drain below the minimum of nodes",
         ),
         pytest.param(
             "shop/d: unschedulable for over 30 s",
-            pods.left_without_place,
+            judge.left_without_place,
             evidence(*THREE, evicted("a"), pod("d", at=3, **WAITING), pod("b", at=34), pod("d", at=34)),
             id="a replacement that waited for a place too long",
         ),
         pytest.param(
             "shop/d: still Pending at the end",
-            pods.left_without_place,
+            judge.left_without_place,
             evidence(*THREE, evicted("a"), pod("d", at=3, phase="Pending", ready=False)),
             id="a pod that is Pending at the end",
         ),
         pytest.param(
             "n-1: held by Ebb for 99 s at the end, allowed are 60 s",
-            nodes.cordons_for_nothing,
+            judge.cordons_for_nothing,
             evidence(*TWO_NODES, drained("n-1", at=1), node("n-2", at=100)),
             id="a node held longer than deadline and watchdog",
         ),
         pytest.param(
             "n-1: Ebb's taint is gone, its cordon is not",
-            nodes.cordons_for_nothing,
+            judge.cordons_for_nothing,
             evidence(*TWO_NODES, drained("n-1"), node("n-1", at=3, actor="ebb", unschedulable=True)),
             id="a node given back with its cordon left on",
         ),
         pytest.param(
             "n-1: Ebb undid a cordon that was not its own",
-            nodes.meddling,
+            judge.meddling,
             evidence(*TWO_NODES, node("n-1", actor="kubectl", unschedulable=True), node("n-1", actor="ebb")),
             id="a person's cordon undone",
         ),
         pytest.param(
             "n-1: Ebb took a node that somebody else had cordoned",
-            nodes.meddling,
+            judge.meddling,
             evidence(*TWO_NODES, node("n-1", actor="kubectl", unschedulable=True), drained("n-1")),
             id="a person's cordoned node taken",
         ),
         pytest.param(
             f"n-1: Ebb changed taints that are not its own: {STOPPED}",
-            nodes.meddling,
+            judge.meddling,
             evidence(*TWO_NODES, drained("n-1", taints=[OURS, STOPPED])),
             id="a taint of the autoscaler written",
         ),
         pytest.param(
             "n-1: deleted by Ebb",
-            nodes.meddling,
+            judge.meddling,
             evidence(*TWO_NODES, node("n-1", actor="ebb", verb="delete")),
             id="a node deleted",
         ),
         pytest.param(
             "n-2: a person cordoned it, and it is uncordoned",
-            nodes.meddling,
+            judge.meddling,
             evidence(*TWO_NODES, cordoned_by_persons=frozenset({"n-2"})),
             id="a person's cordon gone, whoever undid it",
         ),
         pytest.param(
             "Ebb asked for DELETE /api/v1/namespaces/shop/pods/a",
-            pods.deleted_by_ebb,
+            judge.deleted_by_ebb,
             evidence(asked("DELETE", "/api/v1/namespaces/shop/pods/a", user_agent="ebb/0.1")),
             id="a pod deleted past the Eviction API",
         ),
         pytest.param(
             "pass 1: n-1 has 2 verdicts",
-            nodes.unexplained,
+            judge.unexplained,
             evidence(passes=[PassRecord(1, [("n-1", "order"), ("n-1", "rate")])]),
             id="two verdicts for one node",
         ),
         pytest.param(
             "pass 1: n-1 has no reason",
-            nodes.unexplained,
+            judge.unexplained,
             evidence(passes=[PassRecord(1, [("n-1", "")])]),
             id="a verdict without a reason",
         ),
         pytest.param(
             "pass 1: 2 nodes and verdicts for 1",
-            nodes.unexplained,
+            judge.unexplained,
             evidence(passes=[PassRecord(2, [("n-1", "rate")])]),
             id="a node without a verdict",
         ),
         pytest.param(
             "n-2: in the cluster at the end, and the last pass said nothing of it",
-            nodes.unexplained,
+            judge.unexplained,
             evidence(*TWO_NODES, passes=[PassRecord(1, [("n-1", "rate")])]),
             id="a node of the end that nobody spoke of",
         ),
@@ -208,37 +208,37 @@ def test_each_breach_is_found_and_named(found: str, rule: Rule, record: Evidence
     ("rule", "record"),
     [
         pytest.param(
-            pods.broken_budgets,
+            judge.broken_budgets,
             evidence(*THREE, pod("c", ready=False), evicted("a", actor="somebody")),
             id="an eviction that somebody else asked for",
         ),
         pytest.param(
-            pods.broken_budgets,
+            judge.broken_budgets,
             evidence(*THREE, pod("c", ready=False), evicted("c")),
             id="the eviction of a pod that was not healthy anyway",
         ),
         pytest.param(
-            pods.left_without_place,
+            judge.left_without_place,
             evidence(*THREE, evicted("a"), pod("d", at=3, **WAITING), pod("d", at=33)),
             id="a replacement placed after exactly 30 s",
         ),
         pytest.param(
-            pods.left_without_place,
+            judge.left_without_place,
             evidence(*THREE, evicted("a"), pod("e", at=3, owner="rs-new", **WAITING), pod("e", at=99, owner="rs-new")),
             id="a pod of a workload that was never drained waits long",
         ),
         pytest.param(
-            nodes.exceeded_limits,
+            judge.exceeded_limits,
             evidence(*TWO_NODES, node("n-3", ready=False), node("n-4"), drained("n-1"), drained("n-2")),
             id="a node that is booting does not count",
         ),
         pytest.param(
-            nodes.cordons_for_nothing,
+            judge.cordons_for_nothing,
             evidence(*TWO_NODES, drained("n-1"), node("n-1", at=5, actor="ebb"), node("n-2", at=999)),
             id="a node given back whole",
         ),
         pytest.param(
-            pods.deleted_by_ebb,
+            judge.deleted_by_ebb,
             evidence(asked("DELETE", "/api/v1/nodes/n-1", user_agent="ebb-demo")),
             id="another client whose name begins alike",
         ),

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from functions.cli.dumps.contents import DumpContents
-from shared.answers import PoolsReading
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -17,6 +16,7 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
 from shared.core.placement.simulation import Simulation
 from shared.core.placement.strategies import PACKED
+from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.real.scheduler_filters.program import Cluster, Manifest
 

@@ -1,31 +1,48 @@
-"""READ FIRST here. The ladder: now, the autoscaler alone, this policy at rest, what relaxing adds, the bound.
-
-Each of them is what is left of the same cluster: how many nodes, what they cost, how many evictions it took, by when.
-`why-not` uses the same rest of a policy. The cluster's size limits how much is tried. Equal input gives an equal
-ladder. Must not word anything.
-"""
+"""READ FIRST here. The scenarios: now, the autoscaler alone, the policy's steady state, relaxations, the bound."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from math import inf
 from typing import Final
 
+from msgspec import structs
+
 from functions.cli.analysis.forecast.at_rest import Effort, Rest, beginning, left_alone, pace_of, reached, under_policy
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.open_pass import OpenPass
-from functions.cli.analysis.forecast.pending import with_pending_placed
 from functions.cli.analysis.forecast.relaxing import relaxations
+from functions.cli.analysis.forecast.scheduling import SCORING
+from functions.cli.analysis.forecast.scheduling import beginning as scheduling_of
+from shared.core.cluster import names
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
+from shared.core.placement.strategies import LEAST_ALLOCATED
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.reasons import Reason
 from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
+
+
+def with_pending_placed(snapshot: Snapshot) -> Snapshot:
+    """Return the picture in which each pending pod runs that has a place now; the very same where none is pending."""
+    waiting = {pod.key for pod in snapshot.pending}
+    if not waiting:
+        return snapshot
+    avoided = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
+    simulation = scheduling_of(snapshot, SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
+    places = {move.pod: move.node for move in simulation.assignments.steps() if move.pod in waiting}
+    pods = (_running(pod, places[pod.key]) if pod.key in places else pod for pod in snapshot.pods)
+    return replace(snapshot, pods=tuple(pods))
+
+
+def _running(pod: Pod, node: str) -> Pod:
+    return structs.replace(pod, node=node, phase=Phase.RUNNING, ready=True, unschedulable_since=None, nominated="")
 
 
 @dataclass(frozen=True, slots=True)

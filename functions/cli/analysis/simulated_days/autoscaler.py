@@ -1,17 +1,159 @@
-"""The autoscaler of a simulated cluster: a look at every turn of its loop at which anything may have changed.
+"""The autoscaler of a simulated cluster: its loop, and its scale-down of unneeded nodes."""
 
-Must not decide who goes or what is bought: `scale_down` and `scale_up` do.
-"""
-
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Final
 
-from functions.cli.analysis.forecast.autoscaler import profile_of, soonest
+from functions.cli.analysis.forecast.autoscaler import Looked, is_eligible, look, profile_of, soonest
+from functions.cli.analysis.forecast.scheduling import with_announcement
 from functions.cli.analysis.simulated_days.controllers import NodeTemplates
-from functions.cli.analysis.simulated_days.scale_down import ScaleDown
+from functions.cli.analysis.simulated_days.measures import Actor
+from functions.cli.analysis.simulated_days.pod_lives import evict, movers
 from functions.cli.analysis.simulated_days.scale_up import ScaleUp
-from functions.cli.analysis.simulated_days.settings import loop_of
+from functions.cli.analysis.simulated_days.settings import Loop, loop_of
 from functions.cli.analysis.simulated_days.world import World
+from shared.core.cluster import names
+from shared.core.cluster.autoscaling import ScaleDownRule
+from shared.core.cluster.node import Node
+from shared.core.cluster.selectors import Taint
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+
+EVICTIONS_TAKE: Final = timedelta(minutes=2)
+"""At most; what is not evicted by then stays (cluster-autoscaler, max-pod-eviction-time)."""
+
+
+class ScaleDown:
+    """Everything that makes nodes fewer."""
+
+    def __init__(self, world: World, loop: Loop) -> None:
+        self._world, self._loop = world, loop
+        self._since: dict[str, datetime] = {}
+        self._parked: dict[str, tuple[datetime, int]] = {}
+        """Nodes that could not go: until when they are passed over, and what the world was then."""
+        self._leaving: dict[str, bool] = {}
+        """Nodes on their way out, and whether they had pods that had to move."""
+        self._not_before = world.now
+        self._eligible: dict[str, tuple[int, bool]] = {}
+        """By node: its version when it was measured, and whether it was below the gate."""
+
+    def step(self) -> None:
+        """One look."""
+        world = self._world
+        self._parked = {name: row for name, row in self._parked.items() if row[0] > world.now}
+        rows = [node for node in world.nodes.values() if self._may_be_unneeded(node)]
+        found = self._found(sorted(rows, key=lambda node: node.name)) if rows else Looked()
+        self._since = {name: self._since.get(name, world.now) for name in found.unneeded}
+        self._parked.update(dict.fromkeys(found.kept, (world.now + self._loop.recheck, world.revision)))
+        self._announce()
+        for name in sorted(self._ripe(), key=lambda each: (self._moves_pods(each), each)):
+            self._start(name)
+
+    def _found(self, rows: list[Node]) -> Looked:
+        snapshot = self._world.snapshot()
+        context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
+        return look(snapshot, context, rows, self._leaving, self._since)
+
+    def _may_be_unneeded(self, node: Node) -> bool:
+        """Whether a node is looked at: neither leaving nor passed over, and below the gate."""
+        if node.name in self._leaving or node.name in self._parked:
+            return False
+        seen = self._world.versions[node.name]
+        known = self._eligible.get(node.name)
+        if known is None or known[0] != seen:
+            pods = tuple(self._world.on[node.name].values())
+            known = self._eligible[node.name] = seen, is_eligible(node, pods, self._rule(node).gate)
+        return known[1]
+
+    def due_at(self) -> datetime | None:
+        """When there is something to do although nothing has changed."""
+        ripe = [max(since + self._waits(name), self._not_before) for name, since in self._since.items()]
+        parked = [until for until, seen in self._parked.values() if seen != self._world.revision]
+        waits = self._drains() > 0
+        return min([*(ripe if not waits else []), *parked], default=None)
+
+    def _ripe(self) -> list[str]:
+        if self._world.now < self._not_before:
+            return []
+        return [name for name, since in self._since.items() if since + self._waits(name) <= self._world.now]
+
+    def _waits(self, name: str) -> timedelta:
+        """How long a node must have been unneeded."""
+        return self._rule(self._world.nodes[name]).unneeded
+
+    def _rule(self, node: Node) -> ScaleDownRule:
+        return self._world.picture.scale_down(node)
+
+    def _moves_pods(self, name: str) -> bool:
+        return any(True for _ in movers(self._world.on[name].values()))
+
+    def _drains(self) -> int:
+        return sum(self._leaving.values())
+
+    def _announce(self) -> None:
+        for node in list(self._world.nodes.values()):
+            if node.name not in self._leaving:
+                later = with_announcement(node, wanted=node.name in self._since)
+                if later is not node:
+                    self._world.change_node(later, detail=True)
+
+    def _start(self, name: str) -> None:
+        world, drains = self._world, self._moves_pods(name)
+        if drains and self._drains():
+            return
+        self._leaving[name] = drains
+        del self._since[name]
+        world.change_node(_deleting(world.nodes[name]), detail=True)
+        if drains:
+            until = world.now + EVICTIONS_TAKE
+            world.agenda.note(world.now + timedelta(seconds=1), lambda: self._evict(name, until))
+        else:
+            world.agenda.note(world.now + world.delays.deletion, lambda: self._delete(name))
+
+    def _evict(self, name: str, until: datetime) -> None:
+        """Evict what PodDisruptionBudgets let go, and ask for the others again until it has taken too long."""
+        world = self._world
+        staying = [pod for pod in movers(world.on[name].values()) if pod.deleting is None]
+        for pod in staying:
+            if all(world.budgets.allowed(number) for number in world.budgets.of(pod.spec)):
+                evict(world, pod, Actor.AUTOSCALER)
+        if not any(pod.key in world.on[name] and world.on[name][pod.key].deleting is None for pod in staying):
+            self._await(name)
+        elif world.now < until:
+            world.agenda.note(world.now + self._loop.retry, lambda: self._evict(name, until))
+        else:
+            self._give_up(name)
+
+    def _give_up(self, name: str) -> None:
+        """As after any failure: the node is open again, and passed over for a while."""
+        world = self._world
+        del self._leaving[name]
+        world.change_node(_kept(world.nodes[name]))
+        self._parked[name] = world.now + self._loop.recheck, world.revision
+
+    def _await(self, name: str) -> None:
+        """Let the machine be deleted once its pods have ended."""
+        world = self._world
+        ends = max((pod.deleting for pod in world.on[name].values() if pod.deleting), default=world.now)
+        world.agenda.note(max(ends, world.now) + world.delays.deletion, lambda: self._delete(name))
+
+    def _delete(self, name: str) -> None:
+        drained = self._leaving.pop(name)
+        if drained:
+            self._not_before = self._world.now + self._loop.after_drain
+        self._world.delete_node(name)
+
+
+def _deleting(node: Node) -> Node:
+    taint = Taint(names.AUTOSCALER_DELETING_TAINT, "NoSchedule")
+    return replace(with_announcement(node, wanted=False), unschedulable=True, taints=(*node.taints, taint))
+
+
+def _kept(node: Node) -> Node:
+    taints = tuple(taint for taint in node.taints if taint.key != names.AUTOSCALER_DELETING_TAINT)
+    return replace(node, unschedulable=False, taints=taints)
+
 
 CALM: Final = 10
 """Between two looks while no pod waits there is a tenth of the unneeded time: so much later it is begun at most."""

@@ -1,25 +1,57 @@
-"""Scale-up of a simulated autoscaler: machines for pods that neither a node nor one that still boots could take.
-
-The cheapest pool that can take a pod grows, in its zone with the fewest nodes (locationPolicy BALANCED). How large a
-pool may become is not known to a picture. Must not remove anything.
-"""
+"""The scheduler of a simulated cluster, and the autoscaler's scale-up for pods that have no place."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from functions.cli.analysis.forecast.scheduling import SCORING, SchedulerPacking, avoiding
 from functions.cli.analysis.simulated_days.controllers import NodeTemplates
-from functions.cli.analysis.simulated_days.pod_lives import create
-from functions.cli.analysis.simulated_days.scheduler import queue_order
+from functions.cli.analysis.simulated_days.pod_lives import bind, create, found_no_place
 from functions.cli.analysis.simulated_days.world import World
+from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import Resources, total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
-from shared.core.placement.strategies import FIRST_FIT
+from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
 from shared.core.rules.unmodelled import ONE_POD, admits
+
+
+class Scheduler:
+    """Tries every waiting pod each time something has changed."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._seen = -1
+
+    def step(self) -> None:
+        world = self._world
+        if self._seen == world.revision:
+            return
+        if world.pending:
+            self._schedule()
+        self._seen = world.revision
+
+    def _schedule(self) -> None:
+        world, snapshot = self._world, self._world.snapshot()
+        arrays = ClusterArrays(snapshot)
+        announced = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
+        scoring = SCORING.get(snapshot.profile, LEAST_ALLOCATED)
+        packing = SchedulerPacking(arrays, scoring, avoiding(arrays, announced))
+        for pod in sorted((world.pods[key] for key in world.pending), key=queue_order):
+            if packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
+                found_no_place(world, pod.key)
+            else:
+                bind(world, pod.key, arrays.nodes[packing.log[-1].target].name)
+
+
+def queue_order(pod: Pod) -> tuple[int, float, str]:
+    """As the scheduler takes pods from its queue: by priority, the oldest first."""
+    return -pod.spec.priority, pod.created.timestamp() if pod.created else 0.0, pod.key
+
 
 NodeGroup = tuple[str, str]
 """A pool and a zone."""

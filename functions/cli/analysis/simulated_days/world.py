@@ -1,19 +1,14 @@
-"""The nodes and pods of a simulated cluster at its present time, kept in step with all that is counted of them.
+"""The nodes and pods of a simulated cluster, kept in step with all that is counted of them, and its agenda."""
 
-What becomes of a pod is told by `pod_lives`. An onlooker may write down every change and changes nothing: the default
-writes nothing, tests write what the oracle of the fault suites reads. Must not decide anything: the scheduler, the
-controllers, the autoscaler and Ebb do.
-"""
-
+import heapq
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
 from typing import Final, Protocol
 
-from functions.cli.analysis.simulated_days.agenda import Agenda
-from functions.cli.analysis.simulated_days.controlled_pods import ControlledPods
-from functions.cli.analysis.simulated_days.disruption_budgets import BudgetCounts
+from functions.cli.analysis.simulated_days.counted_pods import BudgetCounts, ControlledPods
 from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment
 from functions.cli.analysis.simulated_days.settings import Delays
 from shared.core.cluster.node import Node
@@ -21,6 +16,27 @@ from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.records.state import ClusterState
+
+
+class Agenda:
+    """Actions by time."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[datetime, int, Callable[[], None]]] = []
+        self._numbers = count()
+
+    def note(self, at: datetime, action: Callable[[], None]) -> None:
+        heapq.heappush(self._rows, (at, next(self._numbers), action))
+
+    @property
+    def next_at(self) -> datetime | None:
+        """When the next action is due; None where nothing is."""
+        return self._rows[0][0] if self._rows else None
+
+    def due(self, now: datetime) -> Iterator[Callable[[], None]]:
+        """Yield what is due, also what is noted meanwhile for the same moment."""
+        while self._rows and self._rows[0][0] <= now:
+            yield heapq.heappop(self._rows)[2]
 
 
 class Onlooker(Protocol):

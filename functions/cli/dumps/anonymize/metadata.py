@@ -6,12 +6,15 @@ from typing import Any, Final
 import msgspec
 
 from functions.cli.dumps.anonymize.pseudonyms import Namer
-from functions.cli.dumps.anonymize.selectors import Object, each_of, labels, picked
-from functions.cli.dumps.anonymize.words import (
+from functions.cli.dumps.anonymize.selectors import (
+    Object,
+    each_of,
     is_kept_condition,
     is_kept_kind,
     is_kept_reason,
     is_kept_resource,
+    labels,
+    picked,
     switch,
 )
 from shared.core.cluster import names

@@ -1,15 +1,71 @@
-"""Every kind of object that a dump has, under other names; the table holds each kind that is read, once."""
+"""A dump with other names: two passes over its files, one to collect names, one to write each object."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from functions.cli.dumps.anonymize import limits, selectors, storage
+import msgspec
+
+from functions.cli.dumps.anonymize import selectors, storage
 from functions.cli.dumps.anonymize.metadata import amounts, condition, metadata, owner
 from functions.cli.dumps.anonymize.pods import pod, pod_template, template
-from functions.cli.dumps.anonymize.pseudonyms import Namer
+from functions.cli.dumps.anonymize.pseudonyms import Gathering, Namer, Pseudonyms
 from functions.cli.dumps.anonymize.selectors import Object, each_of, picked
+from functions.cli.dumps.files import Told, files_of
+from functions.cli.dumps.reading import documents_of, place_of, typed
+from shared.adapters.kubernetes.namespace_limits import counted_name
+from shared.core.cluster.names import CRITICAL_CLASSES
 from shared.core.cluster.returning import ANY_CONTAINER
+from shared.errors import BadDump
+
+_AMOUNTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+_PRIORITY_CLASS = "PriorityClass"
+
+
+def limit_range(namer: Namer, given: Mapping[str, Any]) -> Object:
+    rows = (given.get("spec") or {}).get("limits")
+    return {
+        "metadata": metadata(namer, given.get("metadata") or {}, "limits"),
+        "spec": {"limits": each_of(rows, lambda row: _item(namer, row))},
+    }
+
+
+def _item(namer: Namer, given: Mapping[str, Any]) -> Object:
+    told = {field: amounts(namer, given[field]) for field in _AMOUNTS if given.get(field) is not None}
+    return picked(given, "type") | told
+
+
+def resource_quota(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return whom a quota is for, and what it counts of pods."""
+    spec, status = given.get("spec") or {}, given.get("status") or {}
+    rows = (spec.get("scopeSelector") or {}).get("matchExpressions")
+    return {
+        "metadata": metadata(namer, given.get("metadata") or {}, "limits"),
+        "spec": picked(spec, "scopes")
+        | {"scopeSelector": {"matchExpressions": each_of(rows, lambda row: _scope(namer, row))}},
+        "status": {each: _counted(namer, status.get(each) or {}) for each in ("hard", "used")},
+    }
+
+
+def _scope(namer: Namer, given: Mapping[str, Any]) -> Object:
+    found = picked(given, "scopeName", "operator")
+    if given.get("values") and given.get("scopeName") == _PRIORITY_CLASS:
+        values = given["values"]
+        found["values"] = [each if each in CRITICAL_CLASSES else namer.name("priority", each) for each in values]
+    return found
+
+
+def _counted(namer: Namer, given: Mapping[str, Any]) -> Object:
+    found: Object = {}
+    for name, value in given.items():
+        prefix, bare = counted_name(name)
+        if bare:
+            (renamed,) = amounts(namer, {bare: value})
+            found[prefix + renamed] = value
+    return found
+
 
 _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<zone>[^/]+)/(?P<node>.+)")
 _COUNTS: Final = ("replicas", "updatedReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration")
@@ -166,8 +222,8 @@ KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
     "StatefulSet": controller,
     "VerticalPodAutoscaler": vertical_autoscaler,
     "CapacityBuffer": capacity_buffer,
-    "LimitRange": limits.limit_range,
-    "ResourceQuota": limits.resource_quota,
+    "LimitRange": limit_range,
+    "ResourceQuota": resource_quota,
     "PodTemplate": pod_template,
     "ComputeClass": compute_class,
     "PersistentVolumeClaim": storage.claim,
@@ -177,3 +233,55 @@ KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
     "VolumeAttachment": storage.attachment,
     "CSIDriver": storage.csi_driver,
 }
+
+
+_ODD: Final = (AttributeError, KeyError, TypeError, ValueError, msgspec.MsgspecError)
+Table = dict[str, dict[str, str]]
+"""By sort and name: what stands for it."""
+
+
+@dataclass(frozen=True)
+class AnonymousDump:
+    """A dump under other names, a piece at a time, and which name stands for which."""
+
+    pieces: Iterator[bytes]
+    table: Table
+
+
+def anonymized(paths: Sequence[Path], told: Told = lambda _: None) -> AnonymousDump:
+    """Return a dump as one list of the kinds that are read.
+
+    Raises:
+        BadDump: a file cannot be read, or an object is not of the API's shape; while the pieces are taken, too.
+    """
+    files, gathered = tuple(files_of(paths)), Gathering()
+    for _ in _renamed(files, gathered, told):
+        pass
+    pseudonyms = Pseudonyms(gathered)
+    return AnonymousDump(_list(_renamed(files, pseudonyms, told)), pseudonyms.table)
+
+
+def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
+    before = b'{"apiVersion":"v1","kind":"List","items":[\n'
+    for each in objects:
+        yield before + each
+        before = b",\n"
+    yield b"\n]}\n"
+
+
+def _renamed(files: Iterable[Path], namer: Namer, told: Told) -> Iterator[bytes]:
+    for file in files:
+        for document, found in documents_of(file, told):
+            for kind, each in typed(file, document, found):
+                if kind not in KINDS:
+                    continue
+                try:
+                    renamed = _object(kind, each.raw, namer)
+                except _ODD as fault:
+                    raise BadDump(f"{place_of(file, each)}: is not of the API's shape ({fault}).") from fault
+                yield renamed
+
+
+def _object(kind: str, raw: bytes, namer: Namer) -> bytes:
+    given: Any = msgspec.json.decode(raw)
+    return msgspec.json.encode({"kind": kind, **KINDS[kind](namer, given)})

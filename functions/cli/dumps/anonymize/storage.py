@@ -7,8 +7,7 @@ from typing import Any, Final
 from functions.cli.dumps.anonymize import selectors
 from functions.cli.dumps.anonymize.metadata import metadata
 from functions.cli.dumps.anonymize.pseudonyms import Namer
-from functions.cli.dumps.anonymize.selectors import Object, each_of, picked
-from functions.cli.dumps.anonymize.words import is_kept_driver
+from functions.cli.dumps.anonymize.selectors import Object, each_of, is_kept_driver, picked
 
 _DISK: Final = re.compile(r"projects/(?P<project>[^/]+)/(?P<where>(zones|regions)/[^/]+)/disks/(?P<disk>.+)")
 _UNSPECIFIED: Final = "UNSPECIFIED"

@@ -7,8 +7,7 @@ The `disruption` block is a policy's own; only its defaults differ by version, a
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from functions.cli.policy.importing.objects import objects, others, part
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported
+from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported, objects, others, part
 from shared.core.policy.faults import path_text
 from shared.core.policy.fields import POOL_FIELDS
 from shared.errors import BadPolicy

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from functions.cli.policy.importing.objects import objects, others, part
-from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported
+from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported, objects, others, part
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
 from shared.errors import BadInput, BadPolicy

@@ -6,7 +6,7 @@ Used by `make schema`; a test holds `infra/policy.schema.json` to what this prin
 import json
 import sys
 
-from functions.cli.policy.reference.schema import schema
+from functions.cli.policy.reference.page import schema
 
 
 def document() -> str:

@@ -1,11 +1,181 @@
-"""The promise as a table: reading it is reading what is promised (docs/decisions/promise.md). Must not print."""
+"""Whether the demo kept the promise: budgets, PodDisruptionBudgets, pending pods and cordons."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from infra.local.demo.promise import nodes, pods
-from infra.local.demo.promise.evidence import Evidence
+from infra.local.demo.promise.evidence import (
+    Evidence,
+    Json,
+    ReplayedCluster,
+    drained_by_us,
+    is_ebb,
+    is_ours,
+    last,
+    moments,
+    node_changes,
+)
+
+_HOUR: Final = 3600.0
+
+
+def starts(evidence: Evidence) -> list[tuple[float, str]]:
+    """Return when Ebb began to drain which node."""
+    return [(change.cluster.at, change.name) for change in node_changes(evidence.entries) if change.starts_a_drain]
+
+
+def exceeded_limits(evidence: Evidence) -> Iterator[str]:
+    """Count, whenever a drain began, what was in use by then.
+
+    A claim is made just before its cordon, so what the record counts is at most what the claim had to count.
+    """
+    begun: list[float] = []
+    for change in node_changes(evidence.entries):
+        if change.starts_a_drain:
+            begun.append(change.cluster.at)
+            recent = sum(at > change.cluster.at - _HOUR for at in begun)
+            for fault in _over(evidence, change.cluster, recent):
+                yield f"{change.name}: its drain began with {fault}"
+
+
+def _over(evidence: Evidence, cluster: ReplayedCluster, recent: int) -> Iterator[str]:
+    limits, used = evidence.limits, cluster.in_use()
+    pools = Counter(node["pool"] for node in used)
+    for pool, limit in limits.pools.items():
+        if pools[pool] > limit:
+            yield f"{pools[pool]} nodes of pool {pool} in use, allowed are {limit}"
+    if limits.ceiling is not None and len(used) > limits.ceiling:
+        yield f"{len(used)} nodes of the cluster in use, allowed are {limits.ceiling}"
+    if limits.starts_per_hour is not None and recent > limits.starts_per_hour:
+        yield f"{recent} drains within an hour, allowed are {limits.starts_per_hour}"
+    left = sum(not drained_by_us(node) for node in cluster.nodes.values())
+    if left < limits.minimum_nodes:
+        yield f"{left} nodes left, the minimum is {limits.minimum_nodes}"
+
+
+def cordons_for_nothing(evidence: Evidence) -> Iterator[str]:
+    """Find nodes that Ebb cordoned and neither gave back nor had deleted in time."""
+    since: dict[str, float] = {}
+    by_us: set[str] = set()
+    for change in node_changes(evidence.entries):
+        since_now = since.get(change.name, change.cluster.at)
+        since.pop(change.name, None)
+        if drained_by_us(change.after):
+            since[change.name] = since_now
+            by_us.add(change.name)
+        if change.after is None or not change.after["unschedulable"]:
+            by_us.discard(change.name)
+    cluster = last(evidence.entries)
+    for name, began in since.items():
+        if cluster.at - began > evidence.limits.longest_cordon:
+            longest = evidence.limits.longest_cordon
+            yield f"{name}: held by Ebb for {cluster.at - began:.0f} s at the end, allowed are {longest:.0f} s"
+    for name in sorted(by_us - since.keys()):
+        yield f"{name}: Ebb's taint is gone, its cordon is not"
+
+
+def meddling(evidence: Evidence) -> Iterator[str]:
+    """Find what Ebb did to a node beyond its own taint and its own cordon."""
+    for change in node_changes(evidence.entries):
+        if not change.by_ebb or change.before is None:
+            continue
+        if change.after is None:
+            yield f"{change.name}: deleted by Ebb"
+            continue
+        yield from (f"{change.name}: {fault}" for fault in _strange(change.before, change.after))
+    cluster = last(evidence.entries)
+    for name in sorted(evidence.cordoned_by_persons):
+        if name in cluster.nodes and not cluster.nodes[name]["unschedulable"]:
+            yield f"{name}: a person cordoned it, and it is uncordoned"
+
+
+def _strange(before: Json, after: Json) -> Iterator[str]:
+    foreign = {taint for taint in {*before["taints"]} ^ {*after["taints"]} if not is_ours(taint)}
+    if foreign:
+        yield f"Ebb changed taints that are not its own: {', '.join(sorted(foreign))}"
+    if before["unschedulable"] and not after["unschedulable"] and not drained_by_us(before):
+        yield "Ebb undid a cordon that was not its own"
+    if before["unschedulable"] and drained_by_us(after) and not drained_by_us(before):
+        yield "Ebb took a node that somebody else had cordoned"
+
+
+def unexplained(evidence: Evidence) -> Iterator[str]:
+    """Find passes in which a node had no verdict, several, or one without a reason, and nodes left out by the last."""
+    for number, each in enumerate(evidence.passes, 1):
+        names = Counter(name for name, _ in each.verdicts)
+        yield from (f"pass {number}: {name} has {count} verdicts" for name, count in names.items() if count > 1)
+        yield from (f"pass {number}: {name} has no reason" for name, reason in each.verdicts if not reason)
+        if len(names) != each.nodes:
+            yield f"pass {number}: {each.nodes} nodes and verdicts for {len(names)}"
+    final = {name for name, _ in evidence.passes[-1].verdicts} if evidence.passes else set()
+    for name in sorted(last(evidence.entries).nodes.keys() - final):
+        yield f"{name}: in the cluster at the end, and the last pass said nothing of it"
+
+
+MOST_UNSCHEDULABLE: Final = 30.0
+"""Seconds (docs/decisions/promise.md)."""
+
+
+def _healthy(pod: Json) -> bool:
+    return bool(pod["ready"]) and not pod["terminating"]
+
+
+def evictions(evidence: Evidence) -> list[Json]:
+    """Return the evictions that were granted to Ebb."""
+    return [entry for entry in evidence.entries if entry["type"] == "eviction" and is_ebb(entry["actor"])]
+
+
+def broken_budgets(evidence: Evidence) -> Iterator[str]:
+    """Count, at each eviction granted to Ebb, the healthy pods that it left of each budget."""
+    for entry, cluster in moments(evidence.entries):
+        if entry["type"] != "eviction" or not is_ebb(entry["actor"]):
+            continue
+        pod = cluster.pods.get(entry["uid"])
+        if pod is None:
+            yield f"{entry['namespace']}/{entry['name']}: evicted, but the record knows no such pod"
+            continue
+        for rule in evidence.pdb_rules:
+            if not rule.protects(pod) or not _healthy(pod):
+                continue
+            left = sum(rule.protects(each) and _healthy(each) for each in cluster.pods.values()) - 1
+            if left < rule.least:
+                asked = f"PDB {rule.namespace}/{rule.name} asks for {rule.least}"
+                yield f"{pod['namespace']}/{pod['name']}: its eviction left {left} healthy pods, {asked}"
+
+
+def left_without_place(evidence: Evidence) -> Iterator[str]:
+    """Find replacements of evicted pods that were unschedulable too long, and pods still Pending at the end."""
+    moved: set[str] = set()
+    since: dict[str, float] = {}
+    reported: set[str] = set()
+    for entry, cluster in moments(evidence.entries):
+        if entry["type"] == "eviction" and is_ebb(entry["actor"]):
+            moved.add(cluster.pods[entry["uid"]]["owner"] if entry["uid"] in cluster.pods else "")
+        if entry["type"] == "change" and entry["kind"] == "pods":
+            _follow(entry, since)
+        for uid, began in since.items():
+            pod = cluster.pods.get(uid)
+            if uid not in reported and pod and pod["owner"] in moved and entry["at"] - began > MOST_UNSCHEDULABLE:
+                reported.add(uid)
+                yield f"{pod['namespace']}/{pod['name']}: unschedulable for over {MOST_UNSCHEDULABLE:.0f} s"
+    for pod in last(evidence.entries).pods.values():
+        if pod["phase"] == "Pending":
+            yield f"{pod['namespace']}/{pod['name']}: still Pending at the end"
+
+
+def _follow(entry: Json, since: dict[str, float]) -> None:
+    if entry["unschedulable"] and entry["verb"] != "delete":
+        since.setdefault(entry["uid"], entry["at"])
+    else:
+        since.pop(entry["uid"], None)
+
+
+def deleted_by_ebb(evidence: Evidence) -> Iterator[str]:
+    """Find requests of Ebb to delete anything at all."""
+    for entry in evidence.entries:
+        if entry["type"] == "request" and entry["verb"] == "DELETE" and is_ebb(entry["user_agent"]):
+            yield f"Ebb asked for DELETE {entry['path']}"
 
 
 @dataclass(frozen=True)
@@ -34,11 +204,11 @@ class _Row:
 
 
 def _evictions(evidence: Evidence) -> str:
-    return f"{len(pods.evictions(evidence))} evictions"
+    return f"{len(evictions(evidence))} evictions"
 
 
 def _starts(evidence: Evidence) -> str:
-    return f"{len(nodes.starts(evidence))} drains"
+    return f"{len(starts(evidence))} drains"
 
 
 def _requests(evidence: Evidence) -> str:
@@ -50,9 +220,9 @@ def _passes(evidence: Evidence) -> str:
 
 
 def _idle(evidence: Evidence) -> Iterator[str]:
-    if not nodes.starts(evidence):
+    if not starts(evidence):
         yield "no drain began: the record proves nothing"
-    if not pods.evictions(evidence):
+    if not evictions(evidence):
         yield "no pod was evicted: the record proves nothing"
     if not evidence.passes:
         yield "the planner made no pass: the record proves nothing"
@@ -60,11 +230,11 @@ def _idle(evidence: Evidence) -> Iterator[str]:
 
 _ROWS: Final = (
     _Row("Ebb was at work", _starts, _idle),
-    _Row("No PodDisruptionBudget was broken", _evictions, pods.broken_budgets),
-    _Row("No budget, ceiling, rate or minimum was exceeded", _starts, nodes.exceeded_limits),
-    _Row("No pod was left without a place", _evictions, pods.left_without_place),
-    _Row("No cordon stands for nothing", _starts, nodes.cordons_for_nothing),
-    _Row("Only its own taint and cordon were touched", _starts, nodes.meddling),
-    _Row("Ebb deleted no pod and no node", _requests, pods.deleted_by_ebb),
-    _Row("Each node has one verdict with its reason", _passes, nodes.unexplained),
+    _Row("No PodDisruptionBudget was broken", _evictions, broken_budgets),
+    _Row("No budget, ceiling, rate or minimum was exceeded", _starts, exceeded_limits),
+    _Row("No pod was left without a place", _evictions, left_without_place),
+    _Row("No cordon stands for nothing", _starts, cordons_for_nothing),
+    _Row("Only its own taint and cordon were touched", _starts, meddling),
+    _Row("Ebb deleted no pod and no node", _requests, deleted_by_ebb),
+    _Row("Each node has one verdict with its reason", _passes, unexplained),
 )

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.simulated_days.controllers import ReplicaControl
-from functions.cli.analysis.simulated_days.cron_jobs import CronJob, Overlap, runs_of, with_cron_jobs
 from functions.cli.analysis.simulated_days.measures import Actor
-from functions.cli.analysis.simulated_days.patterns import Demand, Wish
+from functions.cli.analysis.simulated_days.patterns import CronJob, Demand, Overlap, Wish, runs_of, with_cron_jobs
 from functions.cli.analysis.simulated_days.pod_lives import bind, evict
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.settings import DELAYS

@@ -1,0 +1,105 @@
+"""A plan by pool: nodes, utilization, cost, how many go or could go, and how the autoscaler scales the pool down."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from shared.core.cluster.autoscaling import ScaleDownRule
+from shared.core.cluster.node import Node
+from shared.core.cluster.resources import total
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.plan import NodeDecision, Verdict
+
+
+def pool_rules(snapshot: Snapshot) -> dict[str, ScaleDownRule]:
+    """Return the rule of each pool that the autoscaler takes nodes of, by its name."""
+    autoscaled = [name for name, pool in snapshot.pools.items() if name and pool.autoscaled]
+    rows = {name: [node for node in snapshot.nodes_by_pool.get(name, ()) if not node.outside] for name in autoscaled}
+    return {name: _strictest(snapshot, rows[name]) for name in sorted(rows) if rows[name]}
+
+
+def _strictest(snapshot: Snapshot, nodes: Iterable[Node]) -> ScaleDownRule:
+    rules = [snapshot.scale_down(node) for node in nodes]
+    by_gate, by_delay = max(rules, key=lambda rule: rule.gate), max(rules, key=lambda rule: rule.unneeded)
+    unknown = next((rule for rule in rules if not rule.class_known), by_gate)
+    return replace(
+        by_gate,
+        unneeded=by_delay.unneeded,
+        unneeded_by=by_delay.unneeded_by,
+        compute_class=unknown.compute_class,
+        class_known=unknown.class_known,
+    )
+
+
+GOING: Final = frozenset({Verdict.ORDER, Verdict.WOULD_ORDER})
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSummary:
+    """One pool, or all of them where `pool` is None. Money is in micro-dollars per hour, ratios of all its nodes."""
+
+    pool: str | None
+    nodes: int
+    cpu_ratio: Fraction | None
+    memory_ratio: Fraction | None
+    cost: int
+    verdicts: Mapping[Verdict, int]
+    """Only those that occur."""
+    saving: int
+    """By this pass's orders."""
+    could_go: int
+    could_save: int
+    """Both of the nodes that could go at all; they include those of the orders."""
+    rest_go: int
+    rest_save: int
+    """Both of the nodes that would be gone at rest."""
+
+
+def pool_summaries(
+    decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
+) -> tuple[PoolSummary, ...]:
+    """Return one summary for each pool, by its name; a node outside any pool counts in the pool without a name.
+
+    `could_go` and `at_rest` name the nodes that could go at all, and those that would be gone once all is at rest.
+    """
+    rows: dict[str, list[NodeDecision]] = {}
+    for each in filter(_is_counted, decisions):
+        rows.setdefault(each.pool, []).append(each)
+    return tuple(_summary(pool, rows[pool], could_go, at_rest) for pool in sorted(rows))
+
+
+def whole_cluster(
+    decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
+) -> PoolSummary:
+    """Return the same of all pools together."""
+    return _summary(None, tuple(filter(_is_counted, decisions)), could_go, at_rest)
+
+
+def _is_counted(decision: NodeDecision) -> bool:
+    return not decision.outside
+
+
+def _summary(
+    pool: str | None, own: Sequence[NodeDecision], could_go: Collection[str], at_rest: Collection[str]
+) -> PoolSummary:
+    offered, asked = total(each.allocatable for each in own), total(each.requested for each in own)
+    going, rest = ([each for each in own if each.name in names] for names in (could_go, at_rest))
+    return PoolSummary(
+        pool=pool,
+        nodes=len(own),
+        cpu_ratio=_ratio(asked.cpu, offered.cpu),
+        memory_ratio=_ratio(asked.memory, offered.memory),
+        cost=sum(each.cost for each in own),
+        verdicts=Counter(each.verdict for each in own),
+        saving=sum(each.cost for each in own if each.verdict in GOING),
+        could_go=len(going),
+        could_save=sum(each.cost for each in going),
+        rest_go=len(rest),
+        rest_save=sum(each.cost for each in rest),
+    )
+
+
+def _ratio(asked: int, offered: int) -> Fraction | None:
+    return Fraction(asked, offered) if offered else None

@@ -1,0 +1,1 @@
+"""What a command reads: options, files, dumps and clusters, prices, profiles."""

@@ -1,0 +1,205 @@
+"""`ebb dump`: prints or runs the kubectl command for a dump, and writes its output, with other names where asked."""
+
+import gzip
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, Any, Final
+
+import typer
+
+from functions.cli.dumps.kinds import OPTIONAL, kubectl_get
+from functions.cli.input.files import STDIN
+from functions.cli.output.progress import reading_bar, size_of
+from functions.cli.output.terminal import print_warning
+from shared.errors import BadInput, Terminal
+
+_TIMEOUT: Final = "--request-timeout=120s"
+"""Of one page of one list."""
+_ASKING: Final = 150.0
+"""Seconds for a question that is answered in one word."""
+_PIECE: Final = 1 << 20
+_MOST_SAID: Final = 300
+
+
+class Kubectl:
+    """The command for one cluster."""
+
+    def __init__(self, kubeconfig: Path | None = None, context: str | None = None, program: str = "kubectl") -> None:
+        self._program = program
+        self._options = (
+            *(("--kubeconfig", str(kubeconfig)) if kubeconfig else ()),
+            *(("--context", context) if context else ()),
+        )
+
+    def command_line(self) -> str:
+        """Return what a person types."""
+        return f"{shlex.join(kubectl_get(self._options))} > dump.json"
+
+    def pieces(self) -> Iterator[bytes]:
+        """Run it, and yield what it prints.
+
+        Raises:
+            Terminal: it is not there, or it failed; what was printed until then is no whole dump.
+        """
+        _, *arguments = kubectl_get((*self._options, _TIMEOUT), self._optional())
+        with TemporaryFile() as said:
+            try:
+                words = [self._program, *arguments]
+                running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said)  # noqa: S603 - no shell reads them
+            except OSError as fault:
+                raise Terminal(
+                    "kubectl", f"cannot be run ({fault.strerror}); install it, or run it elsewhere"
+                ) from fault
+            with running:
+                try:
+                    yield from _read(running.stdout)
+                except BaseException:
+                    running.kill()
+                    raise
+            if running.returncode:
+                raise Terminal("kubectl", _last_words(said))
+
+    def _optional(self) -> Iterator[str]:
+        """Yield which of the kinds that only some clusters have are there, as far as this person may list them.
+
+        Some API of the cluster may not answer, and kubectl fails then; what it printed still holds.
+        """
+        there = self._said("api-resources", "--verbs=list", "-o", "name").stdout.decode(errors="replace").split()
+        for name in OPTIONAL.values():
+            if name in there and self._said("auth", "can-i", "list", name, "--all-namespaces").returncode == 0:
+                yield name
+
+    def _said(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+        """Run kubectl to its end; one that cannot be run has said nothing."""
+        asked = [self._program, *self._options, _TIMEOUT, *words]
+        try:
+            return subprocess.run(asked, capture_output=True, check=False, timeout=_ASKING)  # noqa: S603 - as above
+        except (OSError, subprocess.TimeoutExpired):
+            return subprocess.CompletedProcess(asked, 1, b"", b"")
+
+
+def _read(stream: IO[bytes] | None) -> Iterator[bytes]:
+    while stream and (piece := stream.read(_PIECE)):
+        yield piece
+
+
+def _last_words(said: IO[bytes]) -> str:
+    said.seek(0)
+    lines = said.read().decode(errors="replace").strip().splitlines()
+    return lines[-1][:_MOST_SAID] if lines else "failed without a word"
+
+
+@contextmanager
+def folder_of_its_own() -> Iterator[Path]:
+    """Give a folder for what has to be read again; it is gone in the end."""
+    with TemporaryDirectory(prefix="ebb-dump-") as folder:
+        yield Path(folder)
+
+
+def write_pieces(path: Path | None, pieces: Iterable[bytes]) -> None:
+    """Write a file, packed where its name says so, or stdout.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    if path is None:
+        sys.stdout.buffer.writelines(pieces)
+        sys.stdout.buffer.flush()
+        return
+    unfinished = path.with_name(f".{path.name}.part")
+    try:
+        with gzip.open(unfinished, "wb") if path.suffix == ".gz" else unfinished.open("wb") as file:
+            file.writelines(pieces)
+        unfinished.replace(path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror}).") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def write_table(path: Path, table: Any) -> None:
+    """Write which name stands for which, for nobody else's eyes.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    write_pieces(path, [json.dumps(table, indent=1, sort_keys=True).encode()])
+    path.chmod(0o600)
+
+
+HOLDS: Final = "it holds what your pods say, environment variables too: --anonymize leaves them out."
+
+
+@dataclass(frozen=True, slots=True)
+class DumpRequest:
+    """What was asked for: without `out` and other names only the command is printed."""
+
+    dumps: tuple[Path, ...] = ()
+    kubeconfig: Path | None = None
+    context: str | None = None
+    out: Path | None = None
+    anonymous: bool = False
+    names: Path | None = None
+
+
+def make_dump(asked: DumpRequest) -> None:
+    """Print the command, or run it and write what it prints.
+
+    Raises:
+        BadInput: the options do not go together, or a file cannot be written.
+        Terminal: kubectl is not there, or failed.
+    """
+    _check(asked)
+    kubectl = Kubectl(asked.kubeconfig, asked.context)
+    if asked.anonymous:
+        _write_anonymous(asked, kubectl)
+    elif asked.out is None:
+        typer.echo(kubectl.command_line())
+        print_warning(f"where the cluster has them, add {', '.join(OPTIONAL.values())}; --out looks by itself.")
+    else:
+        write_pieces(asked.out, kubectl.pieces())
+        print_warning(f"wrote {asked.out}; {HOLDS}")
+
+
+def _check(asked: DumpRequest) -> None:
+    if asked.dumps and not asked.anonymous:
+        raise BadInput("--dump: names what --anonymize reads; add --anonymize, or leave it out.")
+    if asked.dumps and (asked.kubeconfig or asked.context):
+        raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
+    if asked.names and not asked.anonymous:
+        raise BadInput("--names: is written by --anonymize only.")
+    if asked.anonymous and asked.out is None and sys.stdout.isatty():
+        raise BadInput("--anonymize: name a file with --out, or send stdout into one.")
+
+
+def _write_anonymous(asked: DumpRequest, kubectl: Kubectl) -> None:
+    from functions.cli.dumps import read_dump
+    from functions.cli.dumps.anonymize.objects import anonymized
+
+    with folder_of_its_own() as folder:
+        paths = _at_hand(asked, kubectl, folder)
+        with reading_bar("the dump", 3 * size_of(paths)) as bar:
+            read_dump(paths, bar.add)
+            found = anonymized(paths, bar.add)
+            write_pieces(asked.out, found.pieces)
+    if asked.names:
+        write_table(asked.names, found.table)
+
+
+def _at_hand(asked: DumpRequest, kubectl: Kubectl, folder: Path) -> tuple[Path, ...]:
+    """Return files that can be read several times: what comes from a pipe or from kubectl is kept for as long."""
+    if asked.dumps and STDIN not in asked.dumps:
+        missing = [str(path) for path in asked.dumps if not path.exists()]
+        if missing:
+            raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
+        return asked.dumps
+    kept = folder / "dump.json"
+    write_pieces(kept, iter(lambda: sys.stdin.buffer.read(1 << 20), b"") if asked.dumps else kubectl.pieces())
+    return (*(path for path in asked.dumps if path != STDIN), kept)

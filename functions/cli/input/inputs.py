@@ -1,0 +1,245 @@
+"""The input of a plan: a dump or a kubeconfig, a policy file, a time, and what earlier passes left."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from functions.cli.errors import told
+from functions.cli.input import missing_data
+from functions.cli.input.files import read_policy
+from functions.cli.input.missing_data import pending_note
+from functions.cli.input.pricing import LISTED, PriceOptions, basis, priced, unused_discounts
+from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
+from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.prices import Prices
+from shared.core.planning.unknown_pools import unknown_pools
+from shared.core.policy import Policy, PoolPolicy
+from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.core.rules.pod_costs import unread_costs
+from shared.errors import BadInput, Retryable, Terminal
+from shared.port_types import ClusterReading
+from shared.store.snapshots import snapshot_of
+
+WARNING: Final = "warning: "
+"""How a note begins that something is odd, and not only unknown."""
+NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
+INSTALLED_POLICY: Final = "The policy is the installation's, which EBB_POLICY names; --policy takes its place."
+OTHER_POLICY: Final = (
+    "EBB_POLICY is not read: this is not known to be EBB_CLUSTER's cluster; --cluster NAME says it is."
+)
+NO_MARKS: Final = "No marks of earlier passes are known here: what could go waits until a mark set now is old enough."
+NO_WORKLOADS: Final = (
+    "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen, and replicas are the pods "
+    "that are there; add replicasets,deployments,statefulsets to the dump."
+)
+NOT_GKE: Final = (
+    f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
+)
+NO_PROFILE: Final = (
+    "The autoscaling profile is taken as balanced (nodes are drained up to 50 % of requests, or as their ComputeClass "
+    "says): no pod says otherwise."
+)
+PACKING: Final = (
+    "The autoscaling profile is taken as optimize-utilization (nodes are drained up to 85 % of requests, or as their "
+    "ComputeClass says): pods name its scheduler."
+)
+EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a person named; at most one of dumps and kubeconfig."""
+
+    dumps: tuple[Path, ...] = ()
+    kubeconfig: Path | None = None
+    context: str | None = None
+    policy: Path | None = None
+    at: datetime | None = None
+    prices: PriceOptions = LISTED
+    installation: bool = False
+    """Whether a person named an installation (--cluster), whose cluster a dump is then taken to be of."""
+
+    @property
+    def named(self) -> bool:
+        """Whether a cluster or a dump was named."""
+        return bool(self.dumps or self.kubeconfig or self.context)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a plan rests on, and the notes that say what it does not know."""
+
+    snapshot: Snapshot
+    policy: Policy
+    prices: Prices
+    notes: tuple[str, ...]
+    partial: str = ""
+    """Why no figure is the whole one; empty where all that counts is known."""
+    own_policy: bool = False
+    """Whether somebody wrote the policy; otherwise every pool counts as enabled."""
+    installed: bool = False
+    """Whether it is the cluster of the installation that the environment names."""
+    dumped: bool = False
+    demand: tuple[tuple[str, bytes], ...] = ()
+    """Objects of a dump that no plan reads and simulated days do, each with its kind."""
+
+
+def gather(sources: Sources, read: Policy | None = None) -> Inputs:
+    """Read everything that a plan of one cluster needs; `read` takes the place of the policy file that was named.
+
+    Raises:
+        BadInput: as `gather_each`, or the dumps are of several clusters.
+        BadDump, BadPolicy: a file does not hold what it should.
+        Retryable, Terminal: the cluster cannot be read.
+    """
+    one, *others = gather_each(sources, read)
+    if others:
+        names = "; ".join(each.snapshot.cluster for each in (one, *others))
+        raise BadInput(f"--dump: {len(others) + 1} clusters ({names}); name the dump of one.")
+    return one
+
+
+def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, ...]:
+    """Read everything that plans need, of each cluster that was named.
+
+    Raises:
+        BadInput: both a dump and a kubeconfig were named, or a file is not there, or no plan can be made of it.
+        BadDump, BadPolicy: a file does not hold what it should.
+        Retryable, Terminal: the cluster cannot be read.
+    """
+    if sources.dumps and (sources.kubeconfig or sources.context):
+        raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
+    given = read if read or sources.policy is None else read_policy(sources.policy)
+    if sources.dumps:
+        readings = from_dumps(sources.dumps, said=sources.installation)
+    else:
+        readings = (from_cluster(sources.kubeconfig, sources.context),)
+    return tuple(_with_its_policy(sources, given, each) for each in readings)
+
+
+def _with_its_policy(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
+    """Return the inputs with the policy that was given, else with the installation's where it is its cluster."""
+    policy = given or (installed_policy() if reading.installed else None)
+    inputs = inputs_of(sources, policy, reading)
+    if given is not None or not os.environ.get("EBB_POLICY"):
+        return inputs
+    return replace(inputs, notes=(*inputs.notes, INSTALLED_POLICY if policy else OTHER_POLICY))
+
+
+def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
+    """Return what a plan of one reading rests on; without a policy every pool counts as enabled."""
+    policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
+    now, prices, dumped = sources.at or reading.now, priced(sources.prices), reading.dumped
+    snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
+    snapshot, profile = _with_profile(snapshot)
+    unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
+    known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
+    said = (dumped.partial, dumped.again, pending_note(snapshot.pending))
+    short = tuple(f"{WARNING}{each}" for each in said if each)
+    unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
+    costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
+    odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud), *unused, *costs)
+    return Inputs(
+        snapshot,
+        policy,
+        prices,
+        (*odd, *notes, reading.note, *profile, NO_MARKS, *basis(snapshot, prices), *known),
+        dumped.partial,
+        own_policy=given is not None,
+        installed=reading.installed,
+        dumped=bool(sources.dumps),
+        demand=dumped.demand,
+    )
+
+
+def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
+    """Return what is odd about a policy beside that cluster, each as a note that says it is a warning."""
+    return tuple(f"{WARNING}{sentence}" for sentence in unknown_pools(policy, snapshot).values())
+
+
+def _with_profile(snapshot: Snapshot) -> tuple[Snapshot, tuple[str, ...]]:
+    """Return the picture with the autoscaling profile that its pods tell of, where no GKE API has told it."""
+    if snapshot.pools_known or not snapshot.pods:
+        return snapshot, ()
+    packs = any(pod.spec.scheduler == PACKING_SCHEDULER for pod in snapshot.pods)
+    profile = "OPTIMIZE_UTILIZATION" if packs else "BALANCED"
+    return replace(snapshot, profile=profile), (PACKING if packs else NO_PROFILE,)
+
+
+def _elsewhere(snapshot: Snapshot, cloud: str) -> tuple[str, ...]:
+    if not snapshot.nodes or any(node.pool for node in snapshot.nodes):
+        return ()
+    return (f"{WARNING}{NOT_GKE.format(cloud=cloud)}",)
+
+
+def _no_workloads(cluster_reading: ClusterReading) -> tuple[str, ...]:
+    return () if cluster_reading.workloads or not cluster_reading.pods else (NO_WORKLOADS,)
+
+
+MARKED: Final = "Every node that could go counts as marked long ago (--assume-marked)."
+IN_REACH: Final = "Marks, claims and back-offs are those of the installation whose state EBB_STATE names."
+OTHER_CLUSTER: Final = (
+    "No marks are used: this is not known to be the cluster that EBB_CLUSTER names; --cluster NAME says that it is, "
+    "--assume-marked counts every node as marked long ago."
+)
+UNREAD: Final = "No marks are used: {why}; --assume-marked counts every node as marked long ago."
+_LONG: Final = timedelta(days=3661)
+"""Longer than any age that a policy may ask of a mark."""
+
+
+@dataclass(frozen=True)
+class PastPasses:
+    """State and marks, and the note that says whose they are."""
+
+    state: ClusterState = field(default_factory=ClusterState)
+    marks: Mapping[str, PoolMarks] | None = None
+    """None where nobody knows any."""
+    note: str = NO_MARKS
+    assumed: bool = False
+
+
+def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
+    """Return what is known of earlier passes. A dump is planned without them where the state cannot be read, too.
+
+    Raises:
+        BadSettings: the environment names a state that cannot be used.
+        Retryable, Terminal: the state cannot be read.
+    """
+    snapshot = inputs.snapshot
+    if assume_marked:
+        state = ClusterState(last_pass=snapshot.taken_at)
+        return PastPasses(state, all_marked(snapshot), MARKED, assumed=True)
+    if not os.environ.get("EBB_STATE") or not os.environ.get("EBB_CLUSTER"):
+        return PastPasses()
+    if not inputs.installed:
+        return PastPasses(note=OTHER_CLUSTER)
+    try:
+        return _installed()
+    except (Retryable, Terminal) as error:
+        if inputs.dumped:
+            return PastPasses(note=UNREAD.format(why=told(error).rstrip(".")))
+        raise
+
+
+def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:
+    """Return marks of long ago for all nodes; the planner keeps those of nodes that could go."""
+    since = snapshot.taken_at - _LONG
+    return {
+        pool: PoolMarks(marks={node.uid: Mark(node.name, since) for node in nodes})
+        for pool, nodes in snapshot.nodes_by_pool.items()
+    }
+
+
+def _installed() -> PastPasses:
+    from shared.settings import read_settings
+    from shared.store.compare_and_set import read_cluster
+    from shared.wiring import state_of
+
+    state = state_of(read_settings(os.environ))
+    cluster, _, _ = read_cluster(state)
+    marks = {pool: each.value or PoolMarks() for pool, each in state.all("pools", PoolMarks).items()}
+    return PastPasses(cluster, marks, IN_REACH)

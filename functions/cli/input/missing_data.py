@@ -1,0 +1,140 @@
+"""What a dump lacks, which pods are pending, and what that means for the answer."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from functions.cli.output.format import count, moment, some
+from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
+from shared.errors import BadInput
+from shared.port_types import ClusterReading
+from shared.store.snapshots import odd_autoscalers, odd_buffers
+
+NO_BUDGETS: Final = (
+    "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes could go than is said here; "
+    "add poddisruptionbudgets to the dump."
+)
+PRINTED_AGAIN: Final = "{many} snapshots of one cluster, of {times}: the newest counts."
+NO_NAMESPACES: Final = (
+    "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen, and no "
+    "namespaceSelector matches; add namespaces to the dump."
+)
+UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
+UNREAD_AUTOSCALERS: Final = "Moved pods may come back larger than is known here: let this account list {lists}."
+UNREAD_LIMITS: Final = "Moved pods may come back larger, later or not at all: let this account list {lists}."
+UNREAD_BUFFERS: Final = (
+    "Room that capacity buffers hold is not kept here, for no {lists} are known: fewer nodes could go than is said."
+)
+_SENTENCES: Final = (("PodDisruptionBudget", NO_BUDGETS), ("Namespace", NO_NAMESPACES))
+_CLOUDS: Final = {
+    "aws": "Amazon EKS",
+    "azure": "Azure AKS",
+    "kind": "kind",
+    "digitalocean": "DigitalOcean",
+    "openstack": "OpenStack",
+    "ibm": "IBM Cloud",
+    "oci": "Oracle OKE",
+    "k3s": "k3s",
+    "vsphere": "vSphere",
+}
+_GOOGLE: Final = frozenset({"", "gce"})
+_IN_DUMP: Final = " are in the dump"
+
+
+def check_usable(name: str, reading: ClusterReading, command: str) -> None:
+    """Refuse what no answer can be made of.
+
+    Raises:
+        BadInput: there are no pods, or the cluster is not one that Ebb serves.
+    """
+    if reading.nodes and all(node.name.startswith(AUTOPILOT_NODES) for node in reading.nodes):
+        raise BadInput(
+            f"{name}: is an Autopilot cluster (its nodes are named {AUTOPILOT_NODES}…): its nodes are Google's, which "
+            "consolidates them itself; Ebb serves Standard clusters."
+        )
+    if not reading.pods:
+        raise BadInput(
+            f"{name}: holds {len(reading.nodes):,} nodes and no pods, so every node would look empty; "
+            f"make a dump with `{command}`."
+        )
+
+
+def partial(pods: Iterable[Pod]) -> str:
+    """Return why the pods cannot be all that the nodes hold; empty where they may be."""
+    namespaces = sorted({pod.spec.namespace for pod in pods})
+    if not namespaces or (KUBE_SYSTEM in namespaces and len(namespaces) > 1):
+        return ""
+    whose = f"namespace {namespaces[0]}" if len(namespaces) == 1 else f"the namespaces {some(namespaces)}"
+    without = "" if KUBE_SYSTEM in namespaces else f", none of {KUBE_SYSTEM}"
+    return (
+        f"Only pods of {whose}{_IN_DUMP}{without}: the nodes hold more than is known here, so every figure is "
+        "partial, and there is no potential; print it again with -A."
+    )
+
+
+def nothing_of_savings(partial: str) -> str:
+    """Return what takes the place of a saving where the pods are not all known; `partial` says why."""
+    known, found, _ = partial.partition(_IN_DUMP)
+    said = f"{known[:1].lower()}{known[1:]}" if found else "not all pods"
+    return f"{said} are known, so nothing can be said of savings; print it again with -A."
+
+
+def printed_again(prints: Sequence[tuple[datetime, Sequence[str]]]) -> str:
+    """Return that one cluster was printed more than once, and when; empty where it was not."""
+    times = " and ".join(f"{moment(time)} ({', '.join(files)})" for time, files in prints)
+    return PRINTED_AGAIN.format(many=len(prints), times=times) if prints else ""
+
+
+def left_out(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Return a sentence for each kind that was not printed and that no other note speaks of."""
+    printed = frozenset(kinds)
+    return tuple(sentence for kind, sentence in _SENTENCES if kind not in printed)
+
+
+def unread(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
+    """Return what it means that lists could not be read."""
+    found, lists = list[str](), snapshot.storage.unread
+    if lists:
+        remedy = f"add {','.join(lists)} to the dump" if in_dump else "let this account list them"
+        found.append(UNREAD_STORAGE.format(lists=", ".join(lists), remedy=remedy))
+    if snapshot.autoscalers.unread:
+        found.append(UNREAD_AUTOSCALERS.format(lists=", ".join(snapshot.autoscalers.unread)))
+    if snapshot.limits.unread:
+        found.append(UNREAD_LIMITS.format(lists=", ".join(snapshot.limits.unread)))
+    if snapshot.buffers.unread:
+        found.append(UNREAD_BUFFERS.format(lists=", ".join(snapshot.buffers.unread)))
+    odd = (odd_autoscalers(snapshot.autoscalers), odd_buffers(snapshot.buffers))
+    return (*found, *filter(None, odd))
+
+
+def cloud(clouds: Iterable[str]) -> str:
+    """Return whose cluster it is where its nodes say so, and Google's do not: ` (Amazon EKS)`."""
+    other = sorted(set(clouds) - _GOOGLE)
+    return f" ({some([_CLOUDS.get(each, each) for each in other])})" if other else ""
+
+
+_PENDING: Final = "{pods} {are} pending ({names}); every figure counts the room that {they}, where there is any."
+_NO_PLACE: Final = (
+    "{pods} {have} no place now ({names}) and {count} in no figure; nor do nodes that the autoscaler may add."
+)
+
+
+def pending_note(pending: Sequence[Pod]) -> str:
+    """Return who is pending; empty where nobody is."""
+    if not pending:
+        return ""
+    are, they = ("is", "it needs") if len(pending) == 1 else ("are", "they need")
+    return _PENDING.format(pods=count(len(pending), "pod"), are=are, names=_named(pending), they=they)
+
+
+def no_place_note(left: Sequence[Pod]) -> str:
+    """Return which of those that are pending have no place; empty where all have one."""
+    have, counts = ("has", "counts") if len(left) == 1 else ("have", "count")
+    pods = count(len(left), "pending pod")
+    return _NO_PLACE.format(pods=pods, have=have, count=counts, names=_named(left)) if left else ""
+
+
+def _named(pods: Sequence[Pod]) -> str:
+    return some([pod.key for pod in pods])

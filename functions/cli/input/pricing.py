@@ -1,0 +1,137 @@
+"""What a person says of prices, and the line that says what all figures of money rest on.
+
+Must not price anything: `planning.prices` does.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from functions.cli.output.format import some, use_currency
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.prices import Attached, Prices
+from shared.errors import BadInput
+
+ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
+UNUSED: Final = "--discount: no node on demand is of {families}, so that nothing is taken off for it."
+_CURRENCY: Final = re.compile(r"[^\W\d_]{1,8}|[$€£¥₹₩₽₺₴]")
+"""A word or a sign; a row of a table has no room for more, and a terminal must not take it for a command."""
+_SHOWN: Final = 20
+_DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,2}(?:\.\d+)?)%")
+
+
+@dataclass(frozen=True, slots=True)
+class PriceOptions:
+    """A price table of one's own, what is taken off, and the currency that the table is in."""
+
+    table: Path | None = None
+    discounts: tuple[str, ...] = ()
+    currency: str = ""
+
+
+LISTED: Final = PriceOptions()
+
+
+def priced(options: PriceOptions) -> Prices:
+    """Return the prices that a person means, and let money be said in their currency.
+
+    Raises:
+        BadInput: the table cannot be read, or a discount is none.
+    """
+    from shared.adapters.prices import OWN_TABLE, load
+
+    prices = load(options.table or OWN_TABLE)
+    currency = options.currency or prices.basis.currency
+    if not _CURRENCY.fullmatch(currency):
+        where = "--currency" if options.currency else f"{options.table}: currency"
+        raise BadInput(f"{where}: {currency[:_SHOWN]!r} is no label of a currency; write a short one, such as EUR.")
+    use_currency(currency)
+    own = replace(prices.basis, currency=currency)
+    return replace(prices, discounts=_discounts(options.discounts, prices), basis=own)
+
+
+def _discounts(written: Iterable[str], prices: Prices) -> Mapping[str, Fraction]:
+    found: dict[str, Fraction] = {}
+    for text in written:
+        match = _DISCOUNT.fullmatch(text)
+        family = (match["family"] or "") if match else ""
+        if match is None or (family and family not in prices.families):
+            known = some(sorted(prices.families), 20)
+            raise BadInput(f"--discount: {text!r}: write 28%, or e2=28% for one family of machines ({known}).")
+        if family in found:
+            raise BadInput(f"--discount: {text!r}: {family or 'one for all'} was given before; leave one of them out.")
+        found[family] = Fraction(match["percent"]) / 100
+    return found
+
+
+def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
+    """Return a sentence on the families of machines that a discount was written for and that no node has."""
+    paid = {node.machine.partition("-")[0] for node in snapshot.nodes if not node.spot}
+    unused = sorted(family for family in prices.discounts if family and family not in paid)
+    if not unused or not snapshot.nodes:
+        return ()
+    return (UNUSED.format(families=" and ".join(unused)),)
+
+
+def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
+    """Return the line that says what the figures are, and one for what is estimated, if anything is."""
+    told = prices.basis
+    dated = f" of {told.as_of}" if told.as_of else ""
+    line = (
+        f"Prices: {told.source or 'an own table'}{dated}, {_offers(snapshot)}, in {told.currency}, "
+        f"{_regions(snapshot, prices)}, {_off(prices)}; {_attached(prices)}, network and the cluster fee are not."
+    )
+    return (line, *_estimated(snapshot, prices))
+
+
+@dataclass(frozen=True, slots=True)
+class PricedNodes:
+    """How the nodes of a cluster are priced: by region its share of the table's own, and whether some are spot."""
+
+    regions: Mapping[str, Fraction | None]
+    """None where the table does not know the region: priced as if it were its own."""
+    spot: bool
+
+
+def priced_nodes(snapshot: Snapshot, prices: Prices) -> PricedNodes:
+    """Return what the prices of these nodes rest on besides the table."""
+    own = {prices.basis.region: Fraction(1)} if prices.basis.region else {}
+    known = {**own, **prices.regions}
+    regions = {name: known.get(name) for name in sorted({node.region for node in snapshot.nodes})}
+    return PricedNodes(regions, any(node.spot for node in snapshot.nodes))
+
+
+def _offers(snapshot: Snapshot) -> str:
+    return "on demand and spot" if any(node.spot for node in snapshot.nodes) else "on demand"
+
+
+def _attached(prices: Prices) -> str:
+    """Say of what is attached to machines whether it is priced; a table of one's own may have no rates of it."""
+    rates = (("GPUs", bool(prices.gpus)), ("local SSDs", prices.local_ssd != Attached()))
+    priced, free = ([name for name, known in rates if known is wanted] for wanted in (True, False))
+    return f"{' and '.join(priced) or 'machines'} are in them, {', '.join((*free, 'disks'))}"
+
+
+def _regions(snapshot: Snapshot, prices: Prices) -> str:
+    """Say which regions are priced by their share of the table's own, and which as if they were that one."""
+    listed = prices.basis.region or "listed"
+    regions = sorted({node.region for node in snapshot.nodes})
+    known = [f"{each} ({float(prices.regions[each]):g} of {listed})" for each in regions if each in prices.regions]
+    known += [each for each in regions if each == listed and each not in prices.regions]
+    unknown = [each or "nodes without a region" for each in regions if each not in {*prices.regions, listed}]
+    return " and ".join((*known, *([f"{some(unknown)} as if {listed}"] if unknown else ())))
+
+
+def _off(prices: Prices) -> str:
+    if not prices.discounts:
+        return "no discount"
+    rows = (f"{name or 'all'} {float(share * 100):g}%" for name, share in sorted(prices.discounts.items()))
+    return f"less {', '.join(rows)} (spot aside)"
+
+
+def _estimated(snapshot: Snapshot, prices: Prices) -> Sequence[str]:
+    machines = sorted({node.machine or "unknown" for node in snapshot.nodes if prices.of(node).estimated})
+    return (ESTIMATED.format(machines=some(machines)),) if machines else ()

@@ -1,0 +1,126 @@
+"""Which installation a command acts on: a file of variables that Terraform's output `cli` writes, found by its name.
+
+    terraform output -raw cli > ~/.config/ebb/prod.env      then: ebb status --cluster prod
+
+Read as text and never run by a shell: only the variables that Ebb and Google's libraries know may stand there.
+Must not read settings: what a variable means is judged where it always is.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from shared.errors import BadInput
+
+SUFFIX: Final = ".env"
+CLUSTER: Final = "EBB_CLUSTER"
+_NAME: Final = re.compile(r"(EBB_[A-Z_]+|GOOGLE_CLOUD_PROJECT|[A-Z]+_EMULATOR_HOST)=(.*)", re.DOTALL)
+_MOST_BYTES: Final = 64 * 1024
+
+
+def use_profile(cluster: str | None, context: str | None, environment: MutableMapping[str, str] = os.environ) -> None:
+    """Put the variables of the profile that is meant into the environment.
+
+    Without a name the environment itself names the cluster, or else the only profile that there is.
+
+    Raises:
+        BadInput: no profile is meant, or more than one; or the file holds what it should not.
+    """
+    if cluster and context:
+        raise BadInput("--cluster: names a cluster as --context does; leave one of them out.")
+    path = _meant(cluster, context, environment)
+    if path is not None:
+        _put(read_profile(path), environment)
+
+
+def read_profile(path: Path) -> dict[str, str]:
+    """Return the variables of a file of lines like `export NAME='value'`.
+
+    Raises:
+        BadInput: with the line that holds something else.
+    """
+    try:
+        text = path.read_bytes()[:_MOST_BYTES].decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: cannot be read ({error}).") from error
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        found.update(_variable(path, number, line))
+    return found
+
+
+def folder(environment: Mapping[str, str]) -> Path:
+    """Return where profiles lie: `ebb` in the folder for configuration."""
+    return Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "ebb"
+
+
+def _variable(path: Path, number: int, line: str) -> dict[str, str]:
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError as error:
+        raise BadInput(f"{path}:{number}: {error}.") from error
+    given = words[1:] if words[:1] == ["export"] else words
+    matches = [_NAME.fullmatch(word) for word in given]
+    if not all(matches):
+        raise BadInput(f"{path}:{number}: this is no variable of Ebb's; terraform output -raw cli writes such a file.")
+    return {match[1]: match[2] for match in matches if match}
+
+
+def _meant(cluster: str | None, context: str | None, environment: Mapping[str, str]) -> Path | None:
+    if cluster:
+        return profile_path(cluster, environment)
+    if context:
+        return _by_context(context, environment)
+    return None if environment.get(CLUSTER) else _only_one(environment)
+
+
+def profile_path(name: str, environment: Mapping[str, str]) -> Path:
+    """Return the file that `--cluster NAME` means.
+
+    Raises:
+        BadInput: there is none.
+    """
+    path = Path(name).expanduser()
+    if len(path.parts) == 1 and not path.is_file():
+        path = folder(environment) / f"{name.removesuffix(SUFFIX)}{SUFFIX}"
+    if path.is_file():
+        return path
+    known = ", ".join(each.stem for each in profiles(environment)) or "none yet"
+    raise BadInput(f"--cluster: no file {path} (there: {known}); write it: terraform output -raw cli > {path}")
+
+
+def _by_context(context: str, environment: Mapping[str, str]) -> Path:
+    from functions.cli.input.readers import cluster_of
+
+    wanted = cluster_of(context)
+    found = [each for each in profiles(environment) if read_profile(each).get(CLUSTER) == wanted]
+    if found:
+        return found[0]
+    raise BadInput(f"--context: no profile in {folder(environment)} is of {wanted}; see --cluster.")
+
+
+def _only_one(environment: Mapping[str, str]) -> Path | None:
+    found = profiles(environment)
+    if len(found) > 1:
+        raise BadInput(f"Which cluster? Write --cluster and one of {', '.join(each.stem for each in found)}.")
+    if found:
+        typer.echo(f"ebb: the cluster of {found[0]}", err=True)
+    return found[0] if found else None
+
+
+def profiles(environment: Mapping[str, str]) -> list[Path]:
+    """Return all profiles that lie in the folder."""
+    return sorted(folder(environment).glob(f"*{SUFFIX}"))
+
+
+def _put(found: Mapping[str, str], environment: MutableMapping[str, str]) -> None:
+    """Let the profile win; what the environment says of another cluster is left out, for it would be mixed up."""
+    if found.get(CLUSTER) != environment.get(CLUSTER):
+        for name in [each for each in environment if each.startswith("EBB_")]:
+            del environment[name]
+    environment.update(found)

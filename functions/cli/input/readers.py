@@ -1,0 +1,203 @@
+"""Reads a cluster from a dump or from its API, and checks whether it is the cluster of the named installation."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from functions.cli.input.files import STDIN
+from functions.cli.input.missing_data import check_usable, cloud, left_out, partial, printed_again
+from functions.cli.output.progress import reading_bar, reading_line, size_of
+from shared.adapters.clock import system_time
+from shared.errors import BadInput, EbbError
+from shared.port_types import ClusterReading, PoolsReading
+from shared.settings import read_settings
+
+if TYPE_CHECKING:
+    from functions.cli.dumps.homes import Home
+    from shared.core.policy import Policy
+
+_CLUSTER: Final = re.compile(
+    r"projects/(?P<project>[^/]+)/locations/(?P<region>[a-z]+-[a-z]+\d+)(?:-[a-z])?/clusters/(?P<name>[^/]+)"
+)
+
+
+def is_installed(home: "Home", *, said: bool) -> bool:
+    """Return whether a dump is of the cluster that EBB_CLUSTER names.
+
+    Its nodes have to tell project, region and name, or a person has `said` so and they do not tell otherwise.
+    """
+    named = _CLUSTER.fullmatch(os.environ.get("EBB_CLUSTER", ""))
+    if named is None:
+        return False
+    ours = type(home)(named["project"], named["region"], named["name"])
+    return ours.may_be(home) if said else ours == home
+
+
+def installed_policy() -> "Policy | None":
+    """Return the policy that EBB_POLICY names; None where it names none.
+
+    Raises:
+        BadSettings, BadPolicy, Retryable, Terminal: it names one that cannot be used or read.
+    """
+    if not os.environ.get("EBB_POLICY"):
+        return None
+    from shared.settings import read_settings
+    from shared.wiring import policy_of
+
+    return policy_of(read_settings(os.environ)).read()
+
+
+if TYPE_CHECKING:
+    from functions.cli.dumps import DumpedCluster
+    from functions.cli.dumps.homes import Home
+
+NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
+HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
+BY_A_DUMP: Final = (
+    "Without access from here: `ebb dump` names the kubectl command to run where there is some; then --dump FILE."
+)
+BY_LABELS: Final = PoolsReading({}, known=False)
+_GKE_CONTEXT_PARTS: Final = 4
+"""gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dumped:
+    """What is particular to a dump: why it is partial, what a kind that was not printed means, whose cluster it is."""
+
+    partial: str = ""
+    left_out: tuple[str, ...] = ()
+    cloud: str = ""
+    home: "Home | None" = None
+    """Where its nodes say that they belong."""
+    demand: tuple[tuple[str, bytes], ...] = ()
+    """Objects that no plan reads and simulated days do, each with its kind."""
+    again: str = ""
+    """That it was printed more than once, and when."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read: of which cluster, when, and a note on what its pools rest on."""
+
+    cluster: str
+    cluster_reading: ClusterReading
+    pools: PoolsReading
+    now: datetime
+    note: str
+    dumped: Dumped = Dumped()
+    installed: bool = False
+    """Whether it is the cluster of the installation that the environment names."""
+
+
+def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading, ...]:
+    """Read what kubectl printed of one or several clusters; the time of each is its newest timestamp.
+
+    `said`: a person says that it is the cluster of the installation that the environment names.
+
+    Raises:
+        BadInput: a file is not there, or no plan can be made of it. BadDump: it is no dump.
+    """
+    missing = [str(path) for path in paths if path != STDIN and not path.exists()]
+    if missing:
+        raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
+    from functions.cli.dumps import read_dumps
+
+    with reading_bar(_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
+        found = read_dumps(paths, bar.add)
+    return tuple(_of_dump(each, _title(each, found, paths), said=said) for each in found)
+
+
+def _of_dump(found: "DumpedCluster", name: str, *, said: bool) -> Reading:
+    from functions.cli.dumps.kinds import COMMAND
+
+    check_usable(name, found.reading, COMMAND)
+    again = printed_again([(each.time, [_names([file]) for file in each.files]) for each in found.prints])
+    lacks, whose = left_out(found.kinds), cloud(found.clouds)
+    about = Dumped(partial(found.reading.pods), lacks, whose, found.home, found.demand, again)
+    note = f"A dump has no GKE API: {NO_GKE_API}"
+    return Reading(name, found.reading, BY_LABELS, found.newest, note, about, is_installed(found.home, said=said))
+
+
+def _title(each: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[Path, ...]) -> str:
+    """Return what a cluster is called: by what was typed, or where that is of several by its home and its files."""
+    if len(found) == 1:
+        return _names(paths)
+    return f"{each.home} ({_names(each.files)})" if any(each.home) else _names(each.files)
+
+
+def _names(paths: Sequence[Path]) -> str:
+    return ", ".join("stdin" if path == STDIN else path.name for path in paths)
+
+
+def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
+    """Read the cluster of a kubeconfig; its pools from the GKE API where the environment names the cluster.
+
+    Raises:
+        BadSettings: the kubeconfig or the environment cannot be used.
+        Retryable, Terminal: the cluster or the GKE API cannot be read.
+    """
+    from shared.adapters.kubernetes.access import from_kubeconfig
+    from shared.adapters.kubernetes.client import KubernetesClient
+    from shared.adapters.kubernetes.cluster import KubernetesCluster
+
+    path, now = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", "")), system_time()
+    with _or_by_a_dump():
+        access = from_kubeconfig(path, context)
+        with reading_line("the cluster"):
+            cluster_reading = KubernetesCluster(KubernetesClient(access)).read()
+    cluster, pools = _pools()
+    if pools.known:
+        return Reading(
+            cluster,
+            cluster_reading,
+            pools,
+            now,
+            f"Pools are those that the GKE API names for {cluster}.",
+            installed=True,
+        )
+    name = cluster or cluster_of(context or _current_context(path))
+    how = "" if cluster else HOW_GKE_API
+    return Reading(name, cluster_reading, pools, now, f"Without a GKE API {NO_GKE_API}{how}", installed=bool(cluster))
+
+
+@contextmanager
+def _or_by_a_dump() -> Iterator[None]:
+    """Let what says that the cluster cannot be read say what needs no access from here."""
+    try:
+        yield
+    except EbbError as failure:
+        failure.args = (f"{failure}\n{BY_A_DUMP}",)
+        raise
+
+
+def cluster_of(context: str) -> str:
+    """Return the full name of a GKE cluster whose context gcloud wrote; any other context stays as it is."""
+    parts = context.split("_")
+    if len(parts) != _GKE_CONTEXT_PARTS or parts[0] != "gke":
+        return context
+    return f"projects/{parts[1]}/locations/{parts[2]}/clusters/{parts[3]}"
+
+
+def _current_context(path: str) -> str:
+    from kubernetes.config import list_kube_config_contexts
+
+    contexts: Any = list_kube_config_contexts  # the package has no types for it
+    return str(contexts(path or None)[1]["name"])
+
+
+def _pools() -> tuple[str, PoolsReading]:
+    """Return the cluster's name and its pools, as far as the environment names them."""
+    if not os.environ.get("EBB_CLUSTER"):
+        return "", BY_LABELS
+    settings = read_settings(os.environ)
+    if settings.gke_api == "none":
+        return settings.cluster, BY_LABELS
+    from shared.adapters.gke import GkeCluster, GkePools
+
+    return settings.cluster, GkePools(GkeCluster(settings.cluster, api=settings.gke_api)).read()

@@ -1,0 +1,1 @@
+"""How a command prints: terminal, progress, formats, layout."""

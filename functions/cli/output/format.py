@@ -1,0 +1,138 @@
+"""How amounts, shares and times are said to a person: one form each, everywhere in the CLI.
+
+Must not decide what is shown; the tables do.
+"""
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Final
+
+from shared.core.planning.prices import MICRO, per_month, per_year
+
+GAP: Final = 2
+"""Spaces between two columns of a table."""
+_SYMBOLS: Final = {"USD": "$"}
+"""Any other currency is said by its code: all terminals can print that."""
+KNOWN_DIGITS: Final = 3
+"""Of a price list and of what will be true in a year no more is known."""
+_symbol: ContextVar[str] = ContextVar("currency", default="$")
+
+
+def use_currency(code: str) -> None:
+    """Say money in that currency from now on; it is a label, nothing is converted."""
+    _symbol.set(_SYMBOLS.get(code, f"{code} "))
+
+
+def money(amount: Fraction) -> str:
+    """Return whole units of the currency: `$1,235`, `<$1` for what is less; more is not known of a list price."""
+    return whole_money(round(amount), of=amount)
+
+
+def whole_money(rounded: int, of: Fraction | int) -> str:
+    """Return what was rounded by the caller; `of` is the amount that it stands for, for none is said to be nothing."""
+    return f"{_symbol.get()}{rounded:,}" if rounded or not of else f"<{_symbol.get()}1"
+
+
+def dollars(micro_per_hour: int) -> Fraction:
+    """Return micro-dollars as exact dollars."""
+    return Fraction(micro_per_hour, MICRO)
+
+
+def dollars_a_month(micro_per_hour: int) -> Fraction:
+    """Return what an hourly amount of micro-dollars makes in a month, exactly."""
+    return dollars(per_month(micro_per_hour))
+
+
+def monthly(micro_per_hour: int) -> str:
+    """Return what an hourly amount of micro-dollars makes in a month: `$1,235`."""
+    return money(dollars_a_month(micro_per_hour))
+
+
+def monthly_parts(micro_per_hour: Sequence[int]) -> tuple[str, ...]:
+    """Return what parts make in a month, rounded so that what is printed of them adds up to `monthly` of their sum.
+
+    Those that lose most by rounding down are rounded up.
+    """
+    exact = [dollars_a_month(each) for each in micro_per_hour]
+    whole = [int(each) for each in exact]
+    up = round(sum(exact)) - sum(whole)
+    most = sorted(range(len(exact)), key=lambda at: (whole[at] - exact[at], at))[:up]
+    return tuple(whole_money(whole[at] + (at in most), of=each) for at, each in enumerate(exact))
+
+
+def yearly(micro_per_hour: int) -> str:
+    """Return what an hourly amount makes in a year, in as many digits as are known of prices."""
+    return whole_money(rounded_year(micro_per_hour, year_unit(micro_per_hour)), of=micro_per_hour)
+
+
+def year_unit(micro_per_hour: int, digits: int = KNOWN_DIGITS) -> int:
+    """Return what a year of that amount is rounded to, so that so many digits of it stay."""
+    whole = abs(round(dollars(per_year(micro_per_hour))))
+    return int(10 ** max(0, len(str(whole)) - digits))
+
+
+def rounded_year(micro_per_hour: int, unit: int) -> int:
+    """Return whole units of the currency for a year, in so large steps."""
+    return round(dollars(per_year(micro_per_hour)) / unit) * unit
+
+
+def hourly(micro_per_hour: int) -> str:
+    return f"{_symbol.get()}{float(dollars(micro_per_hour)):,.2f}"
+
+
+def percent(ratio: Fraction | None) -> str:
+    """Return a ratio as whole percent, rounded down: a node just under its limit must not look as if at it."""
+    return "-" if ratio is None else f"{ratio.numerator * 100 // ratio.denominator}%"
+
+
+def count(number: int, thing: str, things: str = "") -> str:
+    """Return `1 node`, `2 nodes`; `things` is the plural where an s is not enough."""
+    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}"
+
+
+def moment(time: datetime) -> str:
+    """Return a time as `2026-03-04 22:00:05 UTC`."""
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def rfc3339(time: datetime) -> str:
+    """Return a time as JSON carries it: `2026-03-04T22:00:05Z`."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def clock(time: datetime, today: datetime) -> str:
+    """Return the time of day in UTC, with the date only when it is another day than `today`."""
+    there, here = time.astimezone(UTC), today.astimezone(UTC)
+    return f"{there:%H:%M}" if there.date() == here.date() else f"{there:%m-%d %H:%M}"
+
+
+def by_the_minute(time: datetime) -> datetime:
+    """Return the minute by which it has come: what is said to be done by a time is done then."""
+    begun = time.replace(second=0, microsecond=0)
+    return begun if begun == time else begun + timedelta(minutes=1)
+
+
+def span(length: timedelta | None) -> str:
+    """Return a duration as the policy writes it: `1h30m`, `15s`, `30d`; None is `Never`."""
+    if length is None:
+        return "Never"
+    seconds = int(length.total_seconds())
+    if seconds and seconds % 86400 == 0:
+        return f"{seconds // 86400}d"
+    parts = ((seconds // 3600, "h"), (seconds % 3600 // 60, "m"), (seconds % 60, "s"))
+    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def shared_beginning(names: Sequence[str]) -> str:
+    """Return the beginning that all names share, up to a hyphen; a name alone keeps its last word."""
+    first, last = min(names), max(names)
+    shared = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first) - 1)
+    return first[: first.rfind("-", 0, max(shared, 0)) + 1]

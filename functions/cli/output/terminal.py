@@ -1,0 +1,127 @@
+"""Where the CLI prints: a terminal at its own width, or a file without colours and without added line breaks."""
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from io import StringIO
+from typing import Any, Final
+
+import typer
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from functions.cli.output.visible import visible, visible_lines
+
+_BREAK: Final = "\n"
+
+
+class VisibleConsole(Console):
+    """A console whose own line breaks stand at the ends of what is printed; any other is a name's."""
+
+    def print(self, *objects: Any, **given: Any) -> None:
+        super().print(*map(_visible, objects), **given)
+
+
+def _visible(given: Any) -> Any:
+    if isinstance(given, str):
+        return _within_ends(given)
+    if isinstance(given, Text):
+        return _text(given)
+    if isinstance(given, Table):
+        _make_cells_visible(given)
+    elif isinstance(given, Group):
+        return Group(*map(_renderable, given.renderables))
+    elif isinstance(given, Padding):
+        given.renderable = _renderable(given.renderable)
+    return given
+
+
+def _renderable(given: RenderableType) -> RenderableType:
+    shown: RenderableType = _visible(given)
+    return shown
+
+
+def _within_ends(text: str) -> str:
+    inner = text.strip(_BREAK)
+    return text.replace(inner, visible(inner)) if inner else text
+
+
+def _text(given: Text) -> Text:
+    shown = _within_ends(given.plain)
+    if shown == given.plain:
+        return given
+    return Text(shown, style=given.style, justify=given.justify, overflow=given.overflow, no_wrap=given.no_wrap)
+
+
+def _make_cells_visible(table: Table) -> None:
+    """Change the cells in place: a table is made to be printed once."""
+    for column in table.columns:
+        column.header = _renderable(column.header)
+        column._cells = [_renderable(cell) for cell in column._cells]  # noqa: SLF001 - rich offers no other way
+
+
+IN_A_FILE: Final = 10_000
+"""Characters a line may have where there is no terminal to fit into."""
+_WORD: Final = 10
+"""The longest words, `given_back` and `overruled`, fit."""
+_TEXT_AT: Final = len("22:00:05  ") + _WORD + 2
+_LEAST: Final = 40
+_BULLET: Final = "  - "
+
+
+@contextmanager
+def printing() -> Iterator[Console]:
+    """Give a console for stdout; a file gets each line whole and without blanks at its end, so that grep finds all."""
+    if sys.stdout.isatty():
+        yield VisibleConsole(highlight=False, markup=False, emoji=False)
+        return
+    pages = StringIO()
+    yield VisibleConsole(
+        file=pages, highlight=False, markup=False, emoji=False, width=IN_A_FILE, color_system=None, force_terminal=False
+    )
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in pages.getvalue().splitlines())
+
+
+def print_progress(at: datetime, word: str, text: str) -> None:
+    """Print what happened with its time of day in UTC; the text is wrapped under itself."""
+    _print(f"{at.astimezone(UTC):%H:%M:%S}  {word:<{_WORD}}  {text}", _TEXT_AT)
+
+
+def print_sentence(sentence: str) -> None:
+    """Print one sentence."""
+    _print(sentence, 0)
+
+
+def print_point(sentence: str) -> None:
+    """Print one point of a list."""
+    _print(f"{_BULLET}{sentence}", len(_BULLET))
+
+
+def print_warning(sentence: str) -> None:
+    """Print one sentence where it does not disturb what is piped on."""
+    _print(f"ebb: {sentence}", len("ebb: "), err=True)
+
+
+def _print(text: str, indent: int, *, err: bool = False) -> None:
+    stream, text = sys.stderr if err else sys.stdout, visible_lines(text)
+    width = max(_LEAST, shutil.get_terminal_size().columns) if stream.isatty() else 0
+    for line in _wrapped(text, width, indent) if width else [text]:
+        typer.echo(line, err=err)
+    stream.flush()
+
+
+def _wrapped(text: str, width: int, indent: int) -> list[str]:
+    """Break between words only: a name is copied whole, even where it is wider than the terminal."""
+    return textwrap.wrap(
+        text,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )

@@ -1,0 +1,159 @@
+"""The report's optional sections: the policy's calendar, simulated days, and extra tables."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from itertools import groupby
+from typing import Any, Final
+
+from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.output.format import count
+from functions.cli.policy.calendar import CalendarQuestion, Day, Hour, NodeLimit, Sizes, calendar, letters, zones
+from functions.cli.report.material import Material, table
+from functions.cli.simulate.view import COLUMNS, DaysView, percent
+from shared.core.policy.schedule import zone_of
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a plot; a value for each place of its `x`."""
+
+    name: str
+    values: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Lines over one axis: what stands below it, and what is measured."""
+
+    x: Sequence[str]
+    measured: str
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraSection:
+    """One section of the page. The table says in figures what the plot shows."""
+
+    title: str
+    sentences: Sequence[str]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    plot: Plot | None = None
+
+
+def as_json(section: ExtraSection) -> dict[str, Any]:
+    plot = section.plot
+    return {
+        "title": section.title,
+        "sentences": list(section.sentences),
+        "table": table(section.columns, section.rows),
+        "plot": None
+        if plot is None
+        else {
+            "x": list(plot.x),
+            "measured": plot.measured,
+            "lines": [{"name": each.name, "values": list(each.values)} for each in plot.lines],
+        },
+    }
+
+
+DAYS: Final = 7
+_UTC: Final = "UTC"
+
+
+def week(material: Material) -> dict[str, Any]:
+    """Return a week from the picture's day on, for each set of pools with equal days."""
+    question = _question(material)
+    pools = [name for name in material.now.nodes_by_pool if name and material.policy.pool(name).enabled]
+    days = calendar(question, pools)
+    alike: dict[tuple[Day, ...], list[str]] = {}
+    for pool in pools:
+        alike.setdefault(days[pool], []).append(pool)
+    return {
+        "time_zone": question.zone.key,
+        "pools": [_pools(names, rows) for rows, names in alike.items()],
+        "off": [name for name in material.now.nodes_by_pool if name and not material.policy.pool(name).enabled],
+        "notes": list(_notes(material)),
+    }
+
+
+def _question(material: Material) -> CalendarQuestion:
+    used = zones(material.policy)
+    zone = zone_of(used[0] if len(used) == 1 else _UTC)
+    sizes = Sizes({name: len(nodes) for name, nodes in material.now.nodes_by_pool.items()}, len(material.now.nodes))
+    return CalendarQuestion(material.policy, sizes, zone, material.now.taken_at.astimezone(zone).date(), DAYS)
+
+
+def _notes(material: Material) -> Iterator[str]:
+    if material.policy.paused:
+        yield "paused is true: nothing is drained at any time."
+    elif material.policy.dry_run:
+        yield "dryRun is true: nothing is drained at any time. This is what holds once it is false."
+    if len(zones(material.policy)) > 1:
+        yield f"Schedules are written for {', '.join(zones(material.policy))}; the hours are those of UTC."
+
+
+def _pools(names: Sequence[str], days: Sequence[Day]) -> dict[str, Any]:
+    keys = letters(days)
+    legend = [{"letter": key, "nodes": limit.amount, "why": limit.why} for limit, key in keys.items()]
+    rows = [{"day": f"{day.date:%a} {day.date.day} {day.date:%b}", "runs": list(_runs(day, keys))} for day in days]
+    return {"names": list(names), "always": len(keys) == 1, "legend": legend, "days": rows}
+
+
+def _runs(day: Day, keys: dict[NodeLimit, str]) -> Iterator[dict[str, Any]]:
+    """Yield runs of equal hours; a run without a letter is one that the clock skips."""
+    begin = 0
+    for (limit, changes), run in groupby(day.hours, key=_alike):
+        hours = len(list(run))
+        amount = limit.amount if limit else ""
+        letter = keys[limit] if limit else ""
+        none = limit is not None and limit.none
+        yield {"from": begin, "hours": hours, "letter": letter, "nodes": amount, "none": none, "changes": changes}
+        begin += hours
+
+
+def _alike(hour: Hour | None) -> tuple[NodeLimit | None, bool]:
+    return (hour.limit, hour.changes) if hour else (None, False)
+
+
+WHAT: Final = (
+    "The coming time in virtual time: the autoscaler alone, and with Ebb beside it under each policy. "
+    "Every run sees the same demand."
+)
+DIFFERS: Final = (
+    "In these days {who} saves {played} beside the autoscaler alone; by the ladder it would be {ladder}. The ladder "
+    "takes demand as it is now; here it changes: its fall lets the autoscaler remove nodes by itself, and its rise "
+    "needs them again."
+)
+_APART: Final = Fraction(2, 100)
+"""Shares that lie no further apart are not worth a sentence."""
+_A_DAY: Final = 48
+_MOST_POINTS: Final = 336
+
+
+def section(view: DaysView, ladder: Ladder | None = None) -> ExtraSection:
+    """Return the runs as a table and a plot; what the ladder says of the first policy is set beside it."""
+    rows = [[f"{each.title}: {each.meaning}", *(each.said(view, run) for run in view.runs)] for each in COLUMNS]
+    title = f"{count(view.days, 'simulated day')} to come"
+    return ExtraSection(title, (WHAT, *_beside(view, ladder), *view.notes), ("", *view.names), rows, _plot(view))
+
+
+def _beside(view: DaysView, ladder: Ladder | None) -> tuple[str, ...]:
+    if ladder is None or not ladder.alone.cost:
+        return ()
+    by_ladder = Fraction(ladder.alone.cost - ladder.at_rest.cost, ladder.alone.cost)
+    played = view.saved(view.runs[1])
+    if abs(played - by_ladder) <= _APART:
+        return ()
+    return (DIFFERS.format(who=view.names[1], played=percent(played), ladder=percent(by_ladder)),)
+
+
+def _plot(view: DaysView) -> Plot:
+    many = min(view.days * _A_DAY, _MOST_POINTS)
+    step = timedelta(days=view.days) / many
+    x = [f"{view.begins + number * step:%a %H:%M}" for number in range(many)]
+    return Plot(
+        x, "Nodes", [Line(name, view.points(run, many)) for name, run in zip(view.names, view.runs, strict=True)]
+    )

@@ -1,1 +1,0 @@
-"""`ebb why-not`: which single change would free most money."""

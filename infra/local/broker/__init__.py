@@ -1,1 +1,0 @@
-"""Topics and push subscriptions: at least once, with back-off and dead letters, in any order."""

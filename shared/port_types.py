@@ -1,0 +1,112 @@
+"""What the ports answer with, and which documents `State` keeps by which key."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
+from shared.core.cluster.buffers import NO_BUFFERS, Buffers
+from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import NOTHING, Resources
+from shared.core.cluster.returning import NO_AUTOSCALERS, VerticalAutoscalers
+from shared.core.cluster.storage import Storage
+from shared.core.cluster.workloads import Workload
+from shared.core.records.drain_record import DrainRecord, EvictionAnswer
+from shared.core.records.state import ClusterState, PoolMarks, Run
+
+
+@dataclass(frozen=True)
+class ClusterReading:
+    """What one reading of the cluster gave: the parts of a `Snapshot` that the Kubernetes API knows."""
+
+    nodes: tuple[Node, ...]
+    pods: tuple[Pod, ...]
+    disruption_budgets: tuple[PodDisruptionBudget, ...]
+    namespaces: Mapping[str, Mapping[str, str]]
+    workloads: Mapping[str, Workload] = field(default_factory=dict)
+    """By `PodClass.workload`: what stands behind ReplicaSets and StatefulSets; what could not be read is missing."""
+    storage: Storage = field(default_factory=Storage)
+    """What stands behind the pods' volumes; known, and empty, where no pod has a claim."""
+    autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
+    """The VerticalPodAutoscalers; none where the cluster has no such kind."""
+    buffers: Buffers = NO_BUFFERS
+    """What capacity buffers hold room for; empty where the cluster has no such kind."""
+    compute_classes: ComputeClasses = NO_CLASSES
+    """What ComputeClasses say of scale-down; none where the cluster has no such kind."""
+    limits: NamespaceLimits = NO_LIMITS
+    """The LimitRanges and ResourceQuotas."""
+
+
+@dataclass(frozen=True)
+class Eviction:
+    """The answer for one pod; `detail` names the PDB or repeats the API's message."""
+
+    answer: EvictionAnswer
+    detail: str = ""
+    refused: bool = False
+    """Of `later`: the API server was too busy to begin, so the pod stays; otherwise the answer was lost."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What was asked of the Kubernetes API, and how much it answered."""
+
+    calls: int = 0
+    bytes: int = 0
+    """Of the answers' bodies, as they are decoded."""
+
+    def since(self, earlier: "Traffic") -> "Traffic":
+        return Traffic(self.calls - earlier.calls, self.bytes - earlier.bytes)
+
+
+@dataclass(frozen=True)
+class PoolsReading:
+    """The cluster's pools as GKE knows them."""
+
+    pools: Mapping[str, NodePool]
+    known: bool
+    profile: str = "BALANCED"
+    minimum: Resources = NOTHING
+    """The CPU and memory that the autoscaler keeps in the cluster at least."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class DocumentKey(Generic[T]):
+    """Which document: a collection (`cluster`, `pools`, `drains`, `runs`), an id, and the type it holds."""
+
+    collection: str
+    id: str
+    type: type[T]
+
+
+CLUSTER_KEY = DocumentKey("cluster", "", ClusterState)
+
+
+def pool_key(pool: str) -> DocumentKey[PoolMarks]:
+    return DocumentKey("pools", pool, PoolMarks)
+
+
+def drain_key(order_id: str) -> DocumentKey[DrainRecord]:
+    return DocumentKey("drains", order_id, DrainRecord)
+
+
+def run_key(schedule_time: str) -> DocumentKey[Run]:
+    return DocumentKey("runs", schedule_time, Run)
+
+
+@dataclass(frozen=True)
+class StoredDocument(Generic[T]):
+    """A document as it was read: None when absent. `version` is opaque; `read_at` is the store's own time."""
+
+    value: T | None
+    version: str | None
+    read_at: datetime
+    fault: str = ""
+    """Of a document read with its whole collection: why it does not decode, with its name; it has no value then."""
