@@ -1,6 +1,6 @@
 """The failures that somebody handles, and only those.
 
-    EbbError
+EbbError
     ├── BadInput      a person's mistake: one sentence with the path of the fault and the remedy
     ├── Retryable     an outage: the same call may succeed later; the message or tick comes again
     ├── Stale         the world changed under us: read again and decide again
@@ -9,7 +9,6 @@
         └── Unreadable  one document that this version cannot decode, by name: the others are not concerned
 
 Adapters raise these and chain the client's own error as the cause; no caller ever sees a client's class.
-Must not hold rules about what to do next: that is decided where the error is caught.
 """
 
 

@@ -1,7 +1,4 @@
-"""The environment, read once: each variable with its meaning; a bad value stops the start with a sentence.
-
-Must not open anything: wiring turns settings into adapters.
-"""
+"""The environment, read once: each variable with its meaning; a bad value stops the start with a sentence."""
 
 import re
 from collections.abc import Mapping, Sequence

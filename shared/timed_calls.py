@@ -1,7 +1,4 @@
-"""Outside calls with their durations: one DEBUG line for each call of a port, to find what is slow.
-
-Must not change a call, its answer or its failure.
-"""
+"""Outside calls with their durations: one DEBUG line for each call of a port, to find what is slow."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,6 @@
 """The composition root: settings → ports. The only place where real things are chosen, once an instance.
 
-Clients are imported when they are first made, so that a cold start pays only for what it uses. Must not hold
-rules, and must not read the environment: that is `settings`.
+Clients are imported when they are first made, so that a cold start pays only for what it uses.
 """
 
 import sys

@@ -1,7 +1,4 @@
-"""How slow this machine is right now: a second of CPU does half as much on a busy one, and a bound on CPU has to know.
-
-Must not make a bound any tighter: a fast machine counts as 1.
-"""
+"""How slow this machine is now: on a busy machine a second of CPU does less, and bounds on CPU follow that."""
 
 import json
 from time import process_time

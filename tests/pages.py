@@ -1,4 +1,4 @@
-"""The pages that people read, and how tests look into them: their sections, blocks and tables. Must not judge them."""
+"""The pages that people read, and how tests look into them: their sections, blocks and tables."""
 
 import re
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 Before the node is touched, each eviction and restart of the drain is asked for with dryRun=All: webhooks and PDBs speak
 first. So a node from which a pod cannot leave is never cordoned, and one that was refused for good is not tried at
-every pass. Must not judge by anything but the core's rules.
+every pass.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""The drainer's entry point: one Pub/Sub push in, one step of one drain, an acknowledgement or "come again" out.
-
-Must not hold rules: it translates and nothing else.
-"""
+"""The drainer's entry point: one Pub/Sub push in, one step of one drain, an acknowledgement or "come again" out."""
 
 import sys
 import uuid

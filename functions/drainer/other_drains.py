@@ -1,4 +1,4 @@
-"""The records of other drains, read only where it matters what those have moved. Must not judge."""
+"""The records of other drains, read only where it matters what those have moved."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """What one drain step works with: the ports, the settings, the order, its record, its time and the policy.
 
-The policy is read again each time; where it is missing, a drain that has begun goes on. Must not decide.
+The policy is read again each time; where it is missing, a drain that has begun goes on.
 """
 
 from dataclasses import dataclass, replace

@@ -1,7 +1,4 @@
-"""The planner's entry point: one POST of Cloud Scheduler in, one pass, a JSON summary out.
-
-Must not hold rules: it translates failures into answers and nothing else.
-"""
+"""The planner's entry point: one POST of Cloud Scheduler in, one pass, a JSON summary out."""
 
 import sys
 import uuid

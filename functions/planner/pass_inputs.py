@@ -1,7 +1,7 @@
 """What one pass rests on: the picture, the state as it stood before it, marks and drain records.
 
 What only advises, and each document by itself, may be unreadable without ending the pass: that is said, and healing
-goes by what the node shows. Must not hold rules, and must not write.
+goes by what the node shows.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""`python -m infra.monitoring`: write what Terraform and people read from the tables. Must not hold any of it."""
+"""`python -m infra.monitoring`: write what Terraform and people read from the tables."""
 
 import sys
 

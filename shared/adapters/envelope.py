@@ -1,7 +1,6 @@
 """The push envelope in which Pub/Sub delivers a message over HTTP.
 
-Imports no client, so that a cold start that only refuses a message stays cheap. Must not read the order
-inside: that is `shared.core.records.orders`.
+Imports no client, so that a cold start that only refuses a message stays cheap.
 """
 
 import binascii

@@ -1,6 +1,6 @@
 """The GKE API: one reading of the cluster serves its node pools, its address and its CA.
 
-Implements `shared.ports.Pools`. Must not judge pools: minimums and autoscaling are reported as GKE has them.
+Implements `shared.ports.Pools`.
 Source: google.cloud.container_v1 Cluster and NodePool; GKE's network isolation page for the endpoints.
 """
 

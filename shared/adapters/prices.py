@@ -1,7 +1,4 @@
-"""Reads the price table: the one that comes with Ebb, or a person's own of the same form.
-
-Must not price anything: `planning.prices` does.
-"""
+"""Reads the price table: the one that comes with Ebb, or a person's own of the same form."""
 
 import re
 from fractions import Fraction

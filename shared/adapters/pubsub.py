@@ -2,7 +2,7 @@
 
 Uses the service's plain client: one call, one answer. The batching publisher would send from a background
 thread, and a function's CPU stands still once it has answered. `PUBSUB_EMULATOR_HOST` replaces the real
-service. Must not decide what is published.
+service.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The port `State` in one SQLite file, for laptops and tests: the same laws as Firestore's, no cloud.
 
 Safe across processes: each change is one `BEGIN IMMEDIATE` transaction, so that comparing and setting cannot
-be divided. A connection lives for one call, so threads and forks share nothing. Must not decide what is written.
+be divided. A connection lives for one call, so threads and forks share nothing.
 """
 
 import sqlite3

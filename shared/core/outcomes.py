@@ -1,7 +1,4 @@
-"""How an order or a drain ends, each ending a word and a sentence: declined, over, or given back half way.
-
-Must not decide anything: the rules that give these live in their own modules.
-"""
+"""How an order or a drain ends, each ending a word and a sentence: declined, over, or given back half way."""
 
 from shared.core.reasons import Reason
 

@@ -1,7 +1,7 @@
 """Why nodes stay, in seven words for a chart: each reason belongs to one group.
 
 A chart with a line for each of some sixty reasons says nothing, and a log-based metric has a fixed list of
-series. The exact reason stands in `node_decision`. Must not decide anything.
+series. The exact reason stands in `node_decision`.
 """
 
 from enum import StrEnum

@@ -1,6 +1,6 @@
 """Why a pod or a node stays has a name: one word and one sentence, the same in code, log, report and docs.
 
-How drains end stands in `outcomes`. Must not decide anything: the rules that give these live in their own modules.
+How drains end stands in `outcomes`.
 """
 
 from dataclasses import dataclass

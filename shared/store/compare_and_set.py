@@ -1,7 +1,4 @@
-"""The cluster's document changed by compare-and-set: read, compute, write, and again when somebody was first.
-
-Must not hold rules: the change is a pure function of the document and the state's time.
-"""
+"""The cluster's document changed by compare-and-set: read, compute, write, and again when somebody was first."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,7 +1,7 @@
 """The bound of a picture: what its nodes and pods are to the linear program and the cover bound, the tighter of both.
 
 What a generated cluster's rules say beyond resources is told by the caller, since the picture's own reading of them is
-what is measured. Must not know the search.
+what is measured.
 """
 
 from collections import Counter

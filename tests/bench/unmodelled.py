@@ -2,7 +2,7 @@
 
 No generated cluster and no trace has such rules, so they are given to one workload in a hundred, rule by rule: claims
 to StatefulSets, the others to any; of a trace, which knows no workloads, to one pod in a hundred. Told is the share of
-nodes with such a pod, and how much less of the money goes. Must not judge: the figures are the page's.
+nodes with such a pod, and how much less of the money goes.
 """
 
 import os

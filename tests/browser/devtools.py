@@ -1,7 +1,7 @@
 """One page in Chromium, driven over its DevTools protocol by two pipes: no port, no library, and it ends with them.
 
 Source: https://chromedevtools.github.io/devtools-protocol (domains Browser, Emulation, Input, Network, Page, Runtime,
-Target). Must not know what the page is.
+Target).
 """
 
 import base64

@@ -1,7 +1,4 @@
-"""The laws of the port `Cluster`, for every implementation: derive a test class and give it a `world`.
-
-Must not name an implementation: a world is what the laws need to arrange around the port.
-"""
+"""The laws of the port `Cluster`, for every implementation: derive a test class and give it a `world`."""
 
 import json
 from collections.abc import Mapping

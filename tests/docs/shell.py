@@ -1,4 +1,4 @@
-"""The command lines of the pages, word by word, and what each program is known to take. Must not run anything."""
+"""The command lines of the pages, word by word, and what each program is known to take."""
 
 import shlex
 from collections.abc import Iterator, Mapping

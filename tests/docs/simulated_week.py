@@ -1,6 +1,6 @@
 """`make pictures`: the picture of docs/simulation.md, played from the dump that the tests of the commands share.
 
-Nobody's names are in it. Must not need a browser.
+Nobody's names are in it.
 """
 
 import os

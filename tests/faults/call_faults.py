@@ -1,6 +1,6 @@
 """The one gate through which every outside call goes: counted, recorded, and failed where the plan says so.
 
-A fault strikes a call by its number in the history. Must not know what the call means.
+A fault strikes a call by its number in the history.
 """
 
 from collections.abc import Callable, Mapping

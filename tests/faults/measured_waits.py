@@ -1,4 +1,4 @@
-"""How long the pods of workloads that Ebb evicted from found no place, read off a history's record. Must not judge."""
+"""How long the pods of workloads that Ebb evicted from found no place, read off a history's record."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
 """What GKE and others write on nodes that Ebb must then leave alone: standby capacity, managed nodes, maintenance.
 
-Each is an act upon one node of a history's world, from its beginning on. Must not use Ebb's adapters.
+Each is an act upon one node of a history's world, from its beginning on.
 """
 
 from collections.abc import Callable, Mapping

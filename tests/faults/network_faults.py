@@ -1,4 +1,4 @@
-"""What befalls messages and instances besides failing calls: plain values. Must not act."""
+"""What befalls messages and instances besides failing calls: plain values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """What fails for long and only in part: one verb on one resource, one list, one kind of document. Plain values.
 
-A webhook that is down lets one kind of write fail for hours; a CRD whose conversion fails lets one list. Must not act.
+A webhook that is down lets one kind of write fail for hours; a CRD whose conversion fails lets one list.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """What people, the cluster autoscaler and GKE do while Ebb works: acts upon an installation, each a value with a name.
 
-Every act is written into the record, so that the oracle can tell what it excuses. Must not use Ebb's adapters.
+Every act is written into the record, so that the oracle can tell what it excuses.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 """Ebb's ports over the simulated GKE, every call through the call gate: the production Kubernetes adapter, documents in
-memory, the simulated broker. Must not hold rules, neither Ebb's nor the oracle's.
+memory, the simulated broker.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,6 @@
 """What GKE does while Ebb works: preemption, repair, upgrades, resizing, deleted pools, an overloaded API server.
 
-Some actions have a second half that follows later (`AFTERWARDS`), and it befalls the node of the first. Must not use
-Ebb's adapters.
+Some actions have a second half that follows later (`AFTERWARDS`), and it befalls the node of the first.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
 """Plays a history's record again: what stood in the cluster, and what each call of Ebb had seen of it, at each entry.
 
-Shares no code with Ebb's rules. Must not judge.
+Shares no code with Ebb's rules.
 """
 
 from collections.abc import Iterator, Mapping

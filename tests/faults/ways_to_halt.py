@@ -1,4 +1,4 @@
-"""For each word with which a drain is given back a history that reaches it. Must not use Ebb's adapters."""
+"""For each word with which a drain is given back a history that reaches it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """A day on the simulated GKE in virtual time: replicas follow a pattern, and Ebb is beside the autoscaler or not.
 
-What stood when is read from the world's own record. Must not judge.
+What stood when is read from the world's own record.
 """
 
 from collections.abc import Iterator, Sequence

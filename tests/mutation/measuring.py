@@ -1,6 +1,6 @@
 """One run of the tests with coverage, which writes down for each test the lines it runs and the time it takes.
 
-The tests run in processes like those of the mutants, forked after the collection. Must not choose the tests.
+The tests run in processes like those of the mutants, forked after the collection.
 """
 
 import os

@@ -1,7 +1,6 @@
 """What can be wrong in one place: small mistakes that a programmer makes and a reader overlooks.
 
-Each operator looks at one node of the syntax tree and yields what might stand there by mistake. Must not know where
-the node stands (`sites`), nor what becomes of the mistake (`trying`).
+Each operator looks at one node of the syntax tree and yields what might stand there by mistake.
 """
 
 import ast

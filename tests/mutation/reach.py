@@ -1,7 +1,6 @@
 """Which tests run which lines, and how long each takes, as it was measured for this version of the code.
 
-Only those tests are asked about a mutant that run its line: those of its own module first, then the quickest. Must not
-measure (`measuring`), nor judge.
+Only those tests are asked about a mutant that run its line: those of its own module first, then the quickest.
 """
 
 import re

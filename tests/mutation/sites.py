@@ -1,7 +1,6 @@
 """Where a mistake may stand: every place of a module's code that an operator has something to say to.
 
-Types, docstrings, messages, decorators and how a class makes its fields are no code in this sense. Must not run
-anything.
+Types, docstrings, messages, decorators and how a class makes its fields are no code in this sense.
 """
 
 import ast

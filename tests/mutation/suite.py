@@ -1,6 +1,6 @@
 """The tests as pytest collected them, to be run one at a time in the processes that are forked from here.
 
-All that `make test` runs without real parts. Must not know what is asked of them, nor who asks.
+All that `make test` runs without real parts.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -2,7 +2,7 @@
 
 A function's code is swapped in the function itself, so that methods, properties, cached properties and what other
 modules imported by name all change at once. Code that has run at import cannot be swapped: such a mutant is loaded
-afresh (`fresh`). Must not judge.
+afresh (`fresh`).
 """
 
 import gc

@@ -1,7 +1,4 @@
-"""One trial in a process of its own, forked from the one that has collected the tests. How it ends is the answer.
-
-Must not choose the tests, nor put in the mistake (`swapping`).
-"""
+"""One trial in a process of its own, forked from the one that has collected the tests. How it ends is the answer."""
 
 import os
 import resource

@@ -1,7 +1,7 @@
 """The API server's own record in the form that the checker of the promise reads: its watches and its audit log, joined.
 
 A change of a node has the actor of the audited request that made its version; an eviction stands just before the
-change that marked its pod. Must not judge.
+change that marked its pod.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

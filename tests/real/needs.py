@@ -1,7 +1,7 @@
 """What a test's real parts need on this machine, declared once: on a laptop a missing part skips, in CI it fails.
 
 `NEEDS` holds a question for each fixture that stands for an installed part. The hook in `tests/fixtures_real.py` asks
-them for all fixtures of a test before it starts the first one. Must not start anything.
+them for all fixtures of a test before it starts the first one.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""What stands beside the shop on its cluster: nodes that others speak for, and workloads whose pods come late.
-
-Must not know what Ebb does about them.
-"""
+"""What stands beside the shop on its cluster: nodes that others speak for, and workloads whose pods come late."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """What every test asked of the Kubernetes API in the name of Ebb, by who asked: planner, drainer, or just Ebb.
 
 Requests over a socket are overheard where they leave the process, by Python's own audit event, so that nothing is
-patched and no adapter can forget to tell; a simulator without sockets tells by itself. Must not judge.
+patched and no adapter can forget to tell; a simulator without sockets tells by itself.
 """
 
 import re

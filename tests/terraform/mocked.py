@@ -1,7 +1,4 @@
-"""A root of Terraform, applied against mocked providers: all that a plan can find wrong, without a cloud.
-
-Must not judge the outputs.
-"""
+"""A root of Terraform, applied against mocked providers: all that a plan can find wrong, without a cloud."""
 
 import re
 from pathlib import Path

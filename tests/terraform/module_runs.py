@@ -2,7 +2,7 @@
 
 Two grounds: the whole module with its providers (from the mirror that EBB_TFMIRROR names, or the registry), and the
 values alone (names, schedule, policy and every validation), which need no provider and judge a thousand cases in a
-second. Must not judge what Terraform answers.
+second.
 """
 
 import json

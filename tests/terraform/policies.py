@@ -1,7 +1,4 @@
-"""Policies made from the schema, for laws: one that writes every field, and many that are right or wrong by chance.
-
-Must not parse policies.
-"""
+"""Policies made from the schema, for laws: one that writes every field, and many that are right or wrong by chance."""
 
 import random
 from collections.abc import Callable, Mapping

@@ -1,7 +1,4 @@
-"""What the pages say of Terraform, taken apart: the commands of the installation and the module blocks.
-
-Must not run anything.
-"""
+"""What the pages say of Terraform, taken apart: the commands of the installation and the module blocks."""
 
 import shlex
 from dataclasses import dataclass

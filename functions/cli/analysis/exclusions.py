@@ -2,7 +2,7 @@
 
 Each rule is asked by itself, so that a node counts with every rule that excludes it; `alone` are those that would be
 open without the one rule. A proof takes all pods or none; this shows which have a place and which have none.
-Must agree with `Packing.taking`: a node that no rule excludes may take the pod. Must not take a node.
+Must agree with `Packing.taking`: a node that no rule excludes may take the pod.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

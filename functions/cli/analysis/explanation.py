@@ -1,7 +1,6 @@
 """All that is known of one node, pod or workload at once: what the plan decided of it, and what it would take to go.
 
-It asks the pass's own rules and its own simulation, after the orders that the plan has before it. Must not decide
-anything, and must not word it.
+It asks the pass's own rules and its own simulation, after the orders that the plan has before it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

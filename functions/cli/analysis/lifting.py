@@ -1,6 +1,6 @@
 """How one thing is taken away from a picture or a policy: on a template, a budget, a node, a pool or the whole cluster.
 
-Each changes what it is about and nothing else. Must not know which reason asks for it: `lifts` says so.
+Each changes what it is about and nothing else.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""Which change takes each reason away: what `why-not` plans anew. One line for each reason that one can be tried of.
-
-Must not judge whether a change is wise: who reads the answer does.
-"""
+"""Which change takes each reason away: what `why-not` plans anew. One line for each reason that one can be tried of."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,6 @@
 """When a closed gate opens by itself, and which budget or window it is: what a person asks next.
 
 Only what the calendar and the clock settle has a time; what waits for drains in flight, or for a person, has none.
-Must not judge: `gates` has done so.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""How far a cluster could shrink at all: no timer, gate, budget or limit, every safety rule (`--potential`).
-
-Must not know a policy's wishes; what must remain is the autoscaler's.
-"""
+"""How far a cluster could shrink at all: no timer, gate, budget or limit, every safety rule (`--potential`)."""
 
 from collections.abc import Iterable
 

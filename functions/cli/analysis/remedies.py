@@ -1,7 +1,4 @@
-"""What a person can do about each reason: one sentence a reason, beside the sentence that says what it means.
-
-Must not decide anything, and must not promise that the remedy alone makes the node go: other blockers may stand.
-"""
+"""What a person can do about each reason: one sentence a reason, beside the sentence that says what it means."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -3,7 +3,6 @@
 A change is tried only where nothing else keeps a node. What time opens by itself (a window, an age, a gap) is left out.
 The base is the ladder's own rest; a change counts for what the same forecast adds with it. Counts bound the work: the
 changes that hold most money are tried first, each for one round, and those that free most of it are followed on.
-Must not make a change, nor recommend one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

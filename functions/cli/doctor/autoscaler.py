@@ -1,7 +1,6 @@
 """Whether the autoscaler only deletes empty nodes, pool by pool, and how soon (docs/reaper.md).
 
 That it competes is no fault. What costs money is: a long delay, values that do not count, a pool that nobody empties.
-Must not change anything, anywhere.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

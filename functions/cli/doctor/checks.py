@@ -1,7 +1,6 @@
 """The checks, in the order in which one rests on another; `CHECKS` is the list.
 
 Each asks for itself and says what it found; what an adapter names as a failure is a finding, too (`examine`).
-Must not change anything, anywhere.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The command `ebb doctor`: a line for each finding, and the exit code. Must not check anything itself."""
+"""The command `ebb doctor`: a line for each finding, and the exit code."""
 
 import os
 

@@ -1,6 +1,6 @@
 """What Ebb rests on and nobody has seen on a real GKE yet: what this cluster shows of it, by words of docs/limits.md.
 
-A cluster without such things says nothing of them, and that is no finding. Must not judge what Ebb makes of them.
+A cluster without such things says nothing of them, and that is no finding.
 """
 
 from collections import Counter

@@ -1,7 +1,6 @@
 """What a command needs to act on a running Ebb: the state it shares with the functions, and the way to the drainer.
 
 A person's command never touches the cluster: it publishes an order, and reads in the state what became of it.
-Must not hold rules: what an order may do is judged by the drainer.
 """
 
 import getpass

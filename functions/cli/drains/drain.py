@@ -1,7 +1,6 @@
 """`ebb drain`: publish one manual order, then print from the drain's record what becomes of it.
 
-The order goes the planner's way, through Pub/Sub; the drainer judges it. Must not hold rules, and must not touch
-the cluster.
+The order goes the planner's way, through Pub/Sub; the drainer judges it.
 """
 
 from collections.abc import Callable

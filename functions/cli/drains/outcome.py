@@ -1,6 +1,6 @@
 """How a drain ended, for a person: the exit code, the sentence of its reason, and what can be done about it.
 
-Pure. Must not decide how a drain ends: the record says it. The sentences are those of the reasons themselves.
+Pure. The sentences are those of the reasons themselves.
 """
 
 from collections.abc import Iterable, Mapping

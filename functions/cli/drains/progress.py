@@ -1,6 +1,6 @@
 """A drain's record as lines for a person: each phase with its time, each answer of the eviction API once.
 
-Pure: a record in, lines out. Must not judge how the drain stands; `outcome` says how it ended.
+Pure: a record in, lines out.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,6 @@
 """What a running Ebb remembers, for a person: claims, marks, back-offs, breakers, the pause, the last pass and results.
 
-All of it stands in the state; nothing is computed but what is past and what is not. Must not judge: the planner
-does, and `ebb explain` repeats it.
+All of it stands in the state; nothing is computed but what is past and what is not.
 """
 
 from collections.abc import Iterable, Mapping

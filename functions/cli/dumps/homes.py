@@ -1,7 +1,7 @@
 """Which cluster a node belongs to, as far as the node itself tells: by its name and by where the cloud has it.
 
 GKE names a node gke-CLUSTER-POOL-HASH-SUFFIX, the parts cut where they are long; its providerID holds project and
-zone, and all nodes of a cluster stand in one region. Must not compare more than two homes.
+zone, and all nodes of a cluster stand in one region.
 """
 
 import re

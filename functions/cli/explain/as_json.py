@@ -1,6 +1,6 @@
 """`ebb explain --output json`: nodes, pods and workloads with keys that tools may rely on (docs/orders.md).
 
-Every key is always there, null where there is nothing; nodes are named, all of them. Must not decide anything.
+Every key is always there, null where there is nothing; nodes are named, all of them.
 """
 
 from collections.abc import Iterable, Sequence

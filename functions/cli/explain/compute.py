@@ -1,7 +1,4 @@
-"""`ebb explain`: gather, make the plan once, find what each word means and print its page.
-
-Must not decide anything.
-"""
+"""`ebb explain`: gather, make the plan once, find what each word means and print its page."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

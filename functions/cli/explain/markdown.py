@@ -1,7 +1,4 @@
-"""Nodes, pods and workloads as markdown: to paste into an issue or a chat. The same words as the terminal's pages.
-
-Must not judge: the core has said all of it. Must not word anything but its titles.
-"""
+"""Nodes, pods and workloads as markdown: to paste into an issue or a chat. The same words as the terminal's pages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

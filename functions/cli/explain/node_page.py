@@ -1,7 +1,4 @@
-"""One node in sentences: its verdict, all that stands in its way with what to do, its pods and where they would land.
-
-Must not judge the node again: all of it stands in the view and in the explanation.
-"""
+"""The page of a node: its verdict, each blocker with its remedy, its pods and the nodes that could take them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

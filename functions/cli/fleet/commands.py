@@ -1,7 +1,4 @@
-"""What a person may type to ask about many clusters at once: `ebb fleet`.
-
-Must not do anything but read what was typed.
-"""
+"""What a person may type to ask about many clusters at once: `ebb fleet`."""
 
 from pathlib import Path
 from typing import Annotated, Final

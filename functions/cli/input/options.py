@@ -1,7 +1,4 @@
-"""The options that several commands share, each with the sentence that the help prints.
-
-Must not read what they name: `inputs` does.
-"""
+"""The options that several commands share, each with the sentence that the help prints."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum

@@ -1,7 +1,4 @@
-"""What a person says of prices, and the line that says what all figures of money rest on.
-
-Must not price anything: `planning.prices` does.
-"""
+"""What a person says of prices, and the line that says what all figures of money rest on."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

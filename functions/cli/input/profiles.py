@@ -1,9 +1,8 @@
 """Which installation a command acts on: a file of variables that Terraform's output `cli` writes, found by its name.
 
-    terraform output -raw cli > ~/.config/ebb/prod.env      then: ebb status --cluster prod
+terraform output -raw cli > ~/.config/ebb/prod.env      then: ebb status --cluster prod
 
 Read as text and never run by a shell: only the variables that Ebb and Google's libraries know may stand there.
-Must not read settings: what a variable means is judged where it always is.
 """
 
 import os

@@ -1,7 +1,4 @@
-"""How amounts, shares and times are said to a person: one form each, everywhere in the CLI.
-
-Must not decide what is shown; the tables do.
-"""
+"""How amounts, shares and times are said to a person: one form each, everywhere in the CLI."""
 
 from collections.abc import Sequence
 from contextvars import ContextVar

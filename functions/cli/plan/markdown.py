@@ -1,6 +1,6 @@
 """The plan as markdown: to paste into an issue, a merge request or a chat.
 
-The same view as the table's and the JSON's. Must not decide anything.
+The same view as the table's and the JSON's.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

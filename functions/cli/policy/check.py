@@ -1,7 +1,4 @@
-"""`ebb policy check`: every fault of a policy file, or the settings that hold for each pool, with warnings.
-
-Must not parse: `shared.core.policy.parsing` does, and its faults reach the user as they are.
-"""
+"""`ebb policy check`: every fault of a policy file, or the settings that hold for each pool, with warnings."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,6 +1,6 @@
 """The commands under `ebb policy`: what a person typed, turned into one call each.
 
-Modules are imported when their command is called, so that help and refusals come at once. Must not hold rules.
+Modules are imported when their command is called, so that help and refusals come at once.
 """
 
 from datetime import datetime

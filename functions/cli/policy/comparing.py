@@ -1,6 +1,6 @@
 """`ebb policy diff`: two policies, and where a cluster was named, what each comes to on it.
 
-The same picture is planned twice. Must not judge: the core plans, `diff` tells the two apart.
+The same picture is planned twice.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The commands under `ebb policy import`, one for each consolidator whose configuration is converted into a policy.
 
-Modules are imported when their command is called, so that help and refusals come at once. Must not hold rules.
+Modules are imported when their command is called, so that help and refusals come at once.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,4 @@
-"""`ebb policy windows`: days down, hours across; how many nodes of each pool may go, and what decides it.
-
-Must not decide: `calendar_view` asks the core. Must not cut a limit: a run too short for its number shows its
-letter, and the legend has the number.
-"""
+"""`ebb policy windows`: days down, hours across; how many nodes of each pool may go, and what decides it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""How the settings of a policy are said: each value by its type, and what a value that is left out means there.
-
-Must not list the settings: the policy's fields do, and say what holds where one is left out.
-"""
+"""How the settings of a policy are said: each value by its type, and what a value that is left out means there."""
 
 from collections.abc import Mapping
 from datetime import timedelta

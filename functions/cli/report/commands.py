@@ -1,4 +1,4 @@
-"""What a person may type for a report. Must not do anything but read that: `compute` answers."""
+"""What a person may type for a report."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,6 +1,6 @@
 """The ladder, the pools and the blockers with their money, each figure as the table prints it.
 
-Beside what is printed stand whole micro-dollars an hour, for lengths of bars. Must not count: the view did.
+Beside what is printed stand whole micro-dollars an hour, for lengths of bars.
 """
 
 from typing import Any, Final

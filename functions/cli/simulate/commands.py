@@ -1,4 +1,4 @@
-"""What a person may type for simulated days. Must not do anything but read that: `compute` answers."""
+"""What a person may type for simulated days."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,4 @@
-"""`ebb simulate`: gather, let the core play the days, print. Each run is by itself, in a process of its own.
-
-Must not decide anything.
-"""
+"""`ebb simulate`: gather, let the core play the days, print. Each run is by itself, in a process of its own."""
 
 import multiprocessing
 import os

@@ -1,7 +1,4 @@
-"""The CronJobs of a dump: they run at their schedules beside whatever else is wanted. What does not is said, by name.
-
-Must not read files: the dump's reader has kept these objects.
-"""
+"""The CronJobs of a dump run at their schedules in simulated days; those that do not are named in a note."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta

@@ -1,7 +1,4 @@
-"""Simulated days as a picture: the nodes over time, one line for each run. Names are data, never markup.
-
-Must not play anything.
-"""
+"""Simulated days as a picture: the nodes over time, one line for each run. Names are data, never markup."""
 
 from datetime import timedelta
 from html import escape

@@ -1,6 +1,6 @@
 """A made-up cluster for who has no dump at hand: one pool in three zones, Deployments of several sizes, a DaemonSet.
 
-The same nodes and seed give the same cluster. Must not be taken for anybody's.
+The same nodes and seed give the same cluster.
 """
 
 from collections import Counter

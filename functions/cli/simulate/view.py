@@ -1,6 +1,6 @@
 """What is shown of simulated days, said once: each run with its figures, and what they rest on.
 
-Table, markdown, JSON and picture draw it. Must not play anything.
+Table, markdown, JSON and picture draw it.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`python -m infra.local.demo`: the demo as a process of its own, which `ebb demo` becomes. Must not tell the story."""
+"""`python -m infra.local.demo`: the demo as a process of its own, which `ebb demo` becomes."""
 
 import argparse
 import sys

@@ -1,7 +1,4 @@
-"""The story: a few acts, each opened by the first event of its kind, until the cluster has come to rest.
-
-Must not start processes, and must not judge: `installation` and `promise` do.
-"""
+"""The story: a few acts, each opened by the first event of its kind, until the cluster has come to rest."""
 
 import json
 import time

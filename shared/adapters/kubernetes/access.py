@@ -1,7 +1,7 @@
 """The way into the cluster: a kubernetes Configuration with credentials that renew themselves.
 
-From a kubeconfig, or from what the GKE API said of the cluster and a Google token. Must not make calls to the
-cluster. The kubernetes package is imported here and in `client`, when first used: a dump needs none of it.
+From a kubeconfig, or from the GKE API and a Google token. The kubernetes package is imported here and in `client`
+when first used: a dump needs none of it.
 """
 
 import hashlib

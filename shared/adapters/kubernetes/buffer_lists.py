@@ -1,8 +1,7 @@
 """The lists of what holds room without pods, and of ComputeClasses: where the cluster has them, what is kept of each.
 
 A cluster without such kinds is asked for their API groups alone. A list that the account may not read, and an object
-that is not of the known shape, are named and left out; any other failure is the caller's. Must not know what the
-objects mean: that is `buffer_objects`.
+that is not of the known shape, are named and left out; any other failure is the caller's.
 """
 
 from collections.abc import Callable, Iterator, Mapping

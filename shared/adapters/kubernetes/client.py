@@ -1,7 +1,7 @@
 """Calls to the Kubernetes API: one request out, one answer or a named failure back, in the API's own words.
 
 Configuration, authentication, TLS and connections are the kubernetes package's (`access`, `transport`); its models and
-its own retries are not used. Each call has a connect and a read timeout. Must not know what answers mean to a drain.
+its own retries are not used. Each call has a connect and a read timeout.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The part of ReplicaSets, Deployments and StatefulSets that Ebb reads; see `wire`. Must not hold meaning."""
+"""The part of ReplicaSets, Deployments and StatefulSets that Ebb reads; see `wire`."""
 
 import msgspec
 

@@ -1,7 +1,4 @@
-"""The reads of ReplicaSets, Deployments and StatefulSets: all of them in pages, or a few by their names.
-
-Must not know what they mean: that is `workloads`.
-"""
+"""The reads of ReplicaSets, Deployments and StatefulSets: all of them in pages, or a few by their names."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final

@@ -1,6 +1,5 @@
 """Which kinds of an API group a cluster serves, asked of the cluster itself: a kind that is not there is no error.
 
-Must not know what the kinds mean.
 Source: kubernetes.io/docs/concepts/overview/kubernetes-api (discovery of one group and of its versions).
 """
 

@@ -1,6 +1,6 @@
 """Events of the Kubernetes API: what the cluster autoscaler says of nodes and pods, and what Ebb says of a node.
 
-The API server keeps events for an hour or so. Must not decide anything.
+The API server keeps events for an hour or so.
 """
 
 from collections.abc import Callable, Iterator, Mapping

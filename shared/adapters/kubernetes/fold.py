@@ -1,7 +1,4 @@
-"""Pods of one kind share one `PodClass`: the folder finds the kind of each pod by its key, raw words compared.
-
-Must not judge what it folds, nor be kept from one reading to the next.
-"""
+"""Pods of one kind share one `PodClass`: the folder finds the kind of each pod by its key, raw words compared."""
 
 from datetime import datetime
 from typing import Final

@@ -1,7 +1,7 @@
 """The credential plugin of a kubeconfig, and what to do when it gives none: one sentence with the command to run.
 
 The kubernetes package logs such a failure to the root logger and goes on without credentials, which the API server
-then refuses in words that lead nowhere. Must not run the plugin: the package does.
+then refuses in words that lead nowhere.
 """
 
 import logging

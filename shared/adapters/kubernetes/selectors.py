@@ -1,6 +1,6 @@
 """Selectors, affinity, taints and tolerations: the API's words into `shared.core.cluster.selectors`.
 
-What the core's types cannot express is returned by name and never dropped in silence. Must not match anything itself.
+What the core's types cannot express is returned by name and never dropped in silence.
 """
 
 from collections.abc import Collection, Iterator

@@ -1,7 +1,7 @@
 """The lists of claims, volumes, storage classes and of what CSI drivers say: where each is, and what is kept of it.
 
 A list that the account may not read is named and left out, for an installation is updated more often than its rights;
-any other failure is the caller's. Must not know what the objects mean: that is `storage_objects`.
+any other failure is the caller's.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Claims, volumes, storage classes and CSI objects: the API's into the core's. Must not judge where a pod may run.
+"""Claims, volumes, storage classes and CSI objects: the API's into the core's.
 
 Sources: kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources; component-helpers, storage/volume
 (annotations); csi-translation-lib, plugins (the driver and handle of a disk that an in-tree plugin named).

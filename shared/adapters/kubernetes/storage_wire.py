@@ -1,4 +1,4 @@
-"""The part of claims, volumes, storage classes and CSI objects that Ebb reads; see `wire`. Must not hold meaning."""
+"""The part of claims, volumes, storage classes and CSI objects that Ebb reads; see `wire`."""
 
 import msgspec
 

@@ -1,7 +1,6 @@
 """One request to the API server and its answer, over a way in that is looked for anew when it no longer leads there.
 
-GKE rotates a cluster's CA and with it its address, and an instance may live for days. Must not know what a request
-asks for, nor what an answer means: only whether it may be sent twice.
+GKE rotates a cluster's CA and with it its address, and an instance may live for days.
 """
 
 import threading

@@ -2,7 +2,7 @@
 
 A ReplicaSet is only the link between a pod and its Deployment; one without a Deployment speaks for itself. Whether a
 rollout is under way is told as `kubectl rollout status` tells it, except that replicas that are lost later, or not
-yet there because the workload was scaled up, make no rollout. Must not read anything itself.
+yet there because the workload was scaled up, make no rollout.
 """
 
 from collections.abc import Iterable, Mapping

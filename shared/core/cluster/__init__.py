@@ -1,4 +1,1 @@
-"""What a cluster is: nodes, pods, PodDisruptionBudgets and what they request, exactly as the scheduler counts it.
-
-Must not know the policy's rules or what Ebb remembers.
-"""
+"""What a cluster is: nodes, pods, PodDisruptionBudgets and what they request, exactly as the scheduler counts it."""

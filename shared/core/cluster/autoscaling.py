@@ -2,7 +2,7 @@
 
 GKE's profile says it for the cluster, the ComputeClass of a node and its pool for that node. With a threshold of 0 the
 autoscaler only deletes nodes on which no pod but a DaemonSet's asks for anything: it reaps, and empties none itself.
-Must not judge a node: the forecast does.
+
 Source: GoogleCloudPlatform/cluster-autoscaler, pkg/computeclass/autoscaling_options.go and the profiles of its chart;
 cluster-autoscaler, pkg/core/scaledown/eligibility (a node above the threshold is not looked at).
 """

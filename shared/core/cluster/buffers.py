@@ -1,7 +1,7 @@
 """Capacity buffers: room that the cluster autoscaler holds with pods that no API client sees.
 
 A chunk is one such pod. It stands here as a pod without a node, of a class of its own, so that whatever asks whether a
-pod fits asks the same of it. Must not hold rules.
+pod fits asks the same of it.
 Source: kubernetes/autoscaler, proposals/buffers.md; cluster-autoscaler, pkg/processors/capacitybuffer.
 """
 

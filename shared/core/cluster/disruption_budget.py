@@ -1,7 +1,4 @@
-"""A PodDisruptionBudget: which pods it is about, what it asks for and how many may go now.
-
-Must not judge an eviction: `rules.disruption_budgets` does.
-"""
+"""A PodDisruptionBudget: which pods it is about, what it asks for and how many may go now."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a node's kubelet can do. Must not hold rules about nodes, and must not know pods."""
+"""What a node's kubelet can do."""
 
 import re
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """The keys that Ebb reads or writes on nodes and pods, each in one place, and how a node may be called.
 
-Must not hold behaviour. Adapters keep only the annotations named here, so that pods of one kind fold together.
+Adapters keep only the annotations named here, so that pods of one kind fold together.
 """
 
 import re

@@ -3,7 +3,7 @@
 A LimitRange changes or refuses a pod when it is created, and never later. A ResourceQuota compares its used amounts
 and the new pod with its hard limits. A pod that ends is counted until it is gone. So with a quota that is used up,
 the next pod comes only then, and with one that is exceeded, none comes.
-Must not know pods' classes; `returning` does. Source: kubernetes, plugin/pkg/admission/limitranger,
+Source: kubernetes, plugin/pkg/admission/limitranger,
 pkg/quota/v1/evaluator/core/pods.go; apiserver, pkg/admission/plugin/resourcequota.
 """
 

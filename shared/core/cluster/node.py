@@ -2,7 +2,6 @@
 
 The annotation is written with the cordon and the taint in one patch. It stays when somebody removes those by hand.
 While the taint stands, the taint names the owner of the node; without the taint, the annotation does.
-Must not hold rules, nor know the pods on a node.
 """
 
 from dataclasses import dataclass, field

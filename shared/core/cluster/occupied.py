@@ -5,7 +5,7 @@ a pod that stays is booked as the higher of what 1.36's and 1.37's give, resourc
 promised which either has booked. Exact: which request and report counts, by container and for the pod. Rounded up:
 each container's amount to whole millicores and units before the sum, a resource that the two helpers see highest
 in different ways, and an explicit zero of the pod as a whole, which counts as not given. Not counted: what
-dynamic resource claims add (alpha). Must not know the API's objects.
+dynamic resource claims add (alpha).
 Source: component-helpers/resource PodRequests of 1.36.3 and 1.37.2 with UseStatusResources and in-place resize of pods.
 """
 

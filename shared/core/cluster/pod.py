@@ -2,7 +2,7 @@
 
 Pods of one kind share one `PodClass`. It holds what rules and placement read; `Pod` holds what tells two pods apart.
 Classes compare by identity: folding equal ones together makes the simulation fast and never changes a result.
-Must not hold rules. Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, terminal).
+Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, terminal).
 """
 
 from dataclasses import dataclass, field

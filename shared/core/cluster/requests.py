@@ -1,7 +1,7 @@
 """What a pod asks of its node, container by container and in sum.
 
 The sum is the kube-scheduler's; what a running pod takes stands in `occupied`. Containers of a pod and of its template
-are matched by name, because a webhook may add some. Must not know the API's objects.
+are matched by name, because a webhook may add some.
 Source: component-helpers/resource PodRequests (kubernetes 1.37) and KEP-753 for sidecars.
 """
 

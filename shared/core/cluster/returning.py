@@ -6,7 +6,7 @@ runs. `PodClass.requests` is what it needs elsewhere: for each resource, the hig
 recommendation. Both are put into the pods of a picture once, with whether the namespace lets another pod in.
 
 An autoscaler's webhook writes its target unless its mode is Off, within the container's policy; a boost for the start
-is always added. The target is the one at the moment of the reading. Must not judge whether there is room.
+is always added. The target is the one at the moment of the reading.
 Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/resource/pod (patch,
 recommendation_provider), pkg/utils/vpa/capping.go; AEP-7862 for the boost.
 """

@@ -1,6 +1,5 @@
 """Selectors, taints and tolerations as the API server and the scheduler match them.
 
-Must not know pods or nodes: only labels, expressions and taints.
 Source: kubernetes.io/docs/concepts/overview/working-with-objects/labels, …/scheduling-eviction/taint-and-toleration.
 """
 

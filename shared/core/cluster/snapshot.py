@@ -1,4 +1,4 @@
-"""One picture of the cluster, on which every decision of a pass rests. Must not hold rules."""
+"""One picture of the cluster, on which every decision of a pass rests."""
 
 from collections import Counter
 from collections.abc import Mapping

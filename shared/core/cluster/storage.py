@@ -1,7 +1,6 @@
 """What stands behind the volumes of pods: claims, volumes, storage classes, and what each node can attach.
 
-The facts that the scheduler's volume filters read, in the API's own words. Must not hold rules: what a claim means to
-a pod's place is `placement`'s.
+The facts that the scheduler's volume filters read, in the API's own words.
 Source: kubernetes.io/docs/concepts/storage (persistent volumes, storage classes, ephemeral volumes, volume limits).
 """
 

@@ -1,7 +1,6 @@
 """The controllers behind pods: replicas wanted and present, and how a Deployment rolls out.
 
 A workload that could not be read is `UNKNOWN`: nothing is held against it, and nothing is promised of it.
-Must not hold rules; `rules.pod_rules`, `rules.workload_limits` and `rules.surges` do.
 """
 
 import base64

@@ -3,7 +3,7 @@
 The world having changed is an outcome, not an error: every objection has the name that the planner would give it.
 Just before the first eviction each drain proves its fit once more, and all reach one answer. Those that move pods go
 on; the others are proved in the order of their claims. So a pod that takes room calls off only drains that need that
-room. Must not act.
+room.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -5,7 +5,6 @@ for each waiting pod is enough, if it is the right one: `_rank` says how it is t
 follows one look later. Every drain reckons this for all of them from what all read alike (the claims, the drains'
 records, the waiting pods, the nodes given back lately), so that nobody has to talk to anybody; only the picture is
 each instance's own, and held nodes take nothing new.
-Must not judge for how long a replacement may wait at all; that is in the claim's settings.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

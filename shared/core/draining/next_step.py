@@ -2,7 +2,6 @@
 
 `next_step` looks at the drain's record, the node as it is, the claim and the policy, and says what to do;
 asked again it gives the same answer, so a killed, doubled or late step does no harm (docs/decisions/claims.md).
-Must not act, and must not remember: the drainer carries steps out and writes the record.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the drainer sees in one look, as the rules of a drain judge it. Must not judge."""
+"""What the drainer sees in one look, as the rules of a drain judge it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
 """Why a drained node still stands: what the cluster autoscaler said of it, or what is known to stop the autoscaler.
 
 The autoscaler's own event comes first; after it what its rules refuse (cluster-autoscaler, scaledown eligibility),
-told from the node, its pods and its pool. Where nothing can be told, that is said. Must not decide what is done.
+told from the node, its pods and its pool. Where nothing can be told, that is said.
 """
 
 from collections.abc import Iterable, Sequence

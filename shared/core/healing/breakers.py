@@ -1,8 +1,7 @@
 """Circuit breakers: a pool in which our work went wrong gets no new drain for a while.
 
 Three things open one: a pod that we moved finds no place, the autoscaler buys a node for such a pod, and drains
-that fail one after another. Must not act; the planner writes breakers into the cluster's document and says so as
-an alert.
+that fail one after another.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,4 @@
-"""What healing looks at, what it may ask for, and a standing claim as its rules see it.
-
-Must not judge: that is `repairs`'.
-"""
+"""What healing looks at, what it may ask for, and a standing claim as its rules see it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace

@@ -3,7 +3,6 @@
 Each repair rests on the picture and on what the state held before the picture began. Before something is undone, its
 cause is looked for again on fresh reads (docs/decisions/healing.md). Healing is never switched off. A restart that a
 drain left behind is undone only where its record tells what stood there before.
-Must not act: the planner settles or publishes.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,6 +1,6 @@
 """Does it all fit together? The proof of placement behind every order, and the search for how far a cluster can shrink.
 
-Start at `simulation`. Must not decide who may be moved (`rules.pods`) or which node goes first (`planning`).
+Start at `simulation`.
 """
 
 from shared.core.placement.search import Candidate, SearchResult, Supply, Use, never, search

@@ -1,7 +1,7 @@
 """Names for what was counted: which pod ends up where, by the placements of a packing.
 
 Pods of one class are alike, so the placements only count them; here each gets a name again. A pod that was moved
-on from a node taken later has its final place only. Must not decide anything.
+on from a node taken later has its final place only.
 """
 
 from collections import defaultdict, deque

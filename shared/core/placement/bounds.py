@@ -2,8 +2,7 @@
 
 A quantity may be as large as 2^63-1 (of CPU, a thousand times that in millicores). In the arrays a node offers at most
 `MOST`, and a pod that asks for more than that asks for `MOST + 1`: it fits nowhere, and a node that has booked it has
-nothing free. Of chunks of a buffer, too, at most `MOST` are counted. All err on the safe side only. Must not know pods
-or nodes.
+nothing free. Of chunks of a buffer, too, at most `MOST` are counted. All err on the safe side only.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """How many chunks of capacity buffers have room in a packing, whatever pods lie where.
 
 The scheduler knows nothing of chunks and puts pods into their room. So pods are placed first, as if there were none,
-and then chunks are counted in what is left: they are nobody's pods and lie wherever there is room. Must not decide how
-many there have to be.
+and then chunks are counted in what is left: they are nobody's pods and lie wherever there is room.
 """
 
 from collections.abc import Iterable, Sequence

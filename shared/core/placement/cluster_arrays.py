@@ -3,7 +3,6 @@
 Axes are the resource names that any pod asks for, and `pods`. Amounts are the scheduler's integers
 (millicores, bytes, pieces), as far as `bounds` goes. Room is kept for DaemonSet pods that are still to come: a node
 that admits them and has none will get one. Their size is the largest of the DaemonSet's pods elsewhere.
-Must not hold what a packing changes, and must not choose.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 Pods are put and taken back one by one, in place; both cost a few steps whatever the size of the cluster. Which nodes
 have room for a class is remembered as a mask, repaired for the nodes that changed since. Works on class and node
-indices of one `ClusterArrays`. Must not know who leaves a node together, nor take anything back by itself.
+indices of one `ClusterArrays`.
 """
 
 from collections import Counter

@@ -3,7 +3,7 @@
 What is found is proved at the end of each round: all of it is placed once more from the start. A number of steps limits
 the search, not a clock, and its dice have a fixed seed, so that equal input gives an equal plan. Whole rounds are done,
 so that more steps never make the result worse. A clock is only a brake, given by the caller
-(docs/decisions/choosing.md). Must not know timers, budgets or policy: `planning` says who is a candidate.
+(docs/decisions/choosing.md).
 """
 
 from collections import Counter

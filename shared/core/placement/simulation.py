@@ -5,7 +5,6 @@ drain in flight and the pods pending now, under every strategy of `strategies` (
 capacity buffers then have the room that they have now (docs/decisions/buffers.md). Drained nodes still stand there
 cordoned: what stays on them keeps its domains, which also covers the time after they are gone.
 Pods for which the scheduler keeps room on a node (status.nominatedNodeName) are placed there first.
-Must not decide who may be moved or which node is tried first.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,4 +1,1 @@
-"""READ `make_plan` FIRST. One pass: a verdict for each node, and the orders of the pass.
-
-Must not write marks or publish orders; the planner does.
-"""
+"""READ `make_plan` FIRST. One pass: a verdict for each node, and the orders of the pass."""

@@ -3,7 +3,7 @@
 Without it the node that is drained first decides what still fits: an early drain may spoil two later ones. So the
 search is asked about all nodes that nothing but marks, budgets, rates and gaps keeps, with the minimums, counts and
 excess that must remain (docs/decisions/choosing.md). It guides only: what is ordered is proved by itself, under all
-strategies. Must not take anything.
+strategies.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,8 +1,7 @@
 """What the pass knows of each node before anything is chosen: how full it is, what keeps it, why it could go.
 
 The same assessment serves the plan, the explanation and the drainer's revalidation. It includes whether a node's
-savings are worth its evictions, and the counts that limits are measured by. Must not look at marks, gates,
-budgets or other nodes' drains.
+savings are worth its evictions, and the counts that limits are measured by.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 """Since when a node could go: a mark is set once, keeps its time while unbroken, and is lost when broken.
 
-Must not judge whether a node could go now; that is `rules.nodes` and `rules.utilization`. Source: estafette's marks
+Source: estafette's marks
 (docs/acceptance.md rows 29 to 33); with disabled pools cleared (docs/acceptance.md row 5) and with a limit to silence
 (docs/decisions/budgets.md).
 """

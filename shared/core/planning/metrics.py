@@ -2,7 +2,6 @@
 
 These are estafette's and node-refiner's gauges and what operating Ebb needs besides. A missed saving is a node that the
 plan at rest takes, or one that only a pod, a budget or time keeps. A node whose pods find no other place is none.
-Must not decide, and must not round: the writers do.
 """
 
 from collections import Counter

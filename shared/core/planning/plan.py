@@ -1,7 +1,4 @@
-"""The plan: what one pass decided of every node, and why. Each node stands in it exactly once.
-
-Must not decide: `planning` makes it, the planner acts on it, the CLI shows it.
-"""
+"""The plan: what one pass decided of every node, and why. Each node stands in it exactly once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -3,7 +3,7 @@
 Nodes are asked in the order in which they would go: empty ones, then expired ones, then those that the plan at rest
 takes, then the others; among these the lowest score, and those whose drain could miss its deadline last. Those with a
 single replica to be avoided go after all. One that the plan at rest keeps is room for what it takes, until nothing of
-that is left to go. Each that is taken changes the counts and the simulation for those after it. Must not look at marks.
+that is left to go. Each that is taken changes the counts and the simulation for those after it.
 """
 
 from collections import Counter

@@ -4,7 +4,7 @@ A ReplicaSet that is scaled in deletes pods of a lower cost first; only ReplicaS
 (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost). So an evening's scale-in
 empties the nodes that a drain would empty otherwise (docs/decisions/steer-scale-in.md). The next nodes are the rest of
 the plan at rest, searched also while a window is closed. Costs leave room between them, so that few pods are written
-again. Must not write: the planner does, and a cost that people wrote is theirs.
+again.
 """
 
 from bisect import bisect_right

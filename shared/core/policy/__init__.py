@@ -1,7 +1,7 @@
 """The policy's settings in force, under one name for those who ask them.
 
 `fields` and `cluster_fields` declare them, `values` holds what they are made of, `parsing` reads a
-document. Must not hold anything of its own.
+document.
 """
 
 from shared.core.policy.cluster_fields import WATCHDOGS, DrainSettings, Policy

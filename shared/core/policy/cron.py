@@ -2,7 +2,7 @@
 
 The grammar is that of robfig/cron v3 `ParseStandard` (CronJobs, Karpenter), with Sunday also as 7. croniter reads
 more than that (seconds, `L`, `W`, `#`, `H`, `R`, ranges that wrap) and reads some of it otherwise (`1-1` as `*`),
-so it is only ever given lists of numbers. Must not know zones or clocks.
+so it is only ever given lists of numbers.
 """
 
 import re

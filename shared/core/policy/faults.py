@@ -1,7 +1,4 @@
-"""Every fault of a policy at once, each as one sentence with its path, the value found and the remedy.
-
-Must not read documents: it words what the readers found.
-"""
+"""Every fault of a policy at once, each as one sentence with its path, the value found and the remedy."""
 
 import difflib
 import reprlib

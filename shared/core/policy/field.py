@@ -1,7 +1,7 @@
 """What one field of the policy is, and how a class of settings declares its fields.
 
 A field holds its name, what it takes, its default, its sentence and who asks it. Schema, pages and checks are made
-from it. Must not know the single fields.
+from it.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """The settings of a node pool, each declared once: name in the document, what it takes, default, sentence, who asks it.
 
 The attribute is what the rules ask; schema, page, `ebb policy check` and `ebb policy diff` are made from the rest.
-A text says the default by `{default}`. Must not judge, and must not know the clock.
+A text says the default by `{default}`.
 """
 
 from dataclasses import dataclass

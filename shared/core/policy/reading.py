@@ -2,7 +2,7 @@
 
 Decimals are kept as they were written, because 0.9 must be nine tenths. Each of these is refused with one sentence:
 documents that are too large, too deep or repeated too often by anchors, keys that stand twice, and tags. A key whose
-value is null counts as absent (Terraform writes optional values so). Must not know the policy's fields.
+value is null counts as absent (Terraform writes optional values so).
 """
 
 import json

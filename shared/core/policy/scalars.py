@@ -1,7 +1,7 @@
 """The values that a policy holds, as a person writes them: limits, ratios, schedules, times and durations.
 
 Every reader takes a plain value and raises ValueError with the remedy ("write …"). The path and the value are added
-where all faults are gathered. Must not know the policy's fields.
+where all faults are gathered.
 """
 
 import re

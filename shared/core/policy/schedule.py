@@ -2,7 +2,7 @@
 
 Hits are found on the local clock without its zone (croniter over plain numbers) and only then set into time, so
 that both days of a clock change are ours to define (docs/decisions/budgets.md): a hit inside the skipped hour
-happens at the first instant after it, a repeated hour hits once, the first time. Must not know budgets.
+happens at the first instant after it, a repeated hour hits once, the first time.
 """
 
 from collections.abc import Iterator

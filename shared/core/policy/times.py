@@ -1,7 +1,4 @@
-"""Which times are taken from outside: those to which any duration may be added.
-
-Must not read a clock.
-"""
+"""Which times are taken from outside: those to which any duration may be added."""
 
 from typing import Final
 

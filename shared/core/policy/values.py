@@ -1,7 +1,4 @@
-"""What the settings of a policy are made of: limits, budgets, rates, schedules, words; plain and complete.
-
-Must not read what a person writes: `scalars` and `blocks` do.
-"""
+"""What the settings of a policy are made of: limits, budgets, rates, schedules, words; plain and complete."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,7 @@
 """What a policy may say but its author hardly means: sentences for `policy check`.
 
 One of them is a window in which no node can go, because a budget of 0 is active for as long as it is open. To find it,
-the openings of one year are read, clock changes included; no clock is read. Must not refuse anything.
+the openings of one year are read, clock changes included; no clock is read.
 """
 
 from collections.abc import Callable, Iterator, Sequence

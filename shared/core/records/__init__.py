@@ -1,4 +1,1 @@
-"""What Ebb remembers and says: orders, results, the documents of its state, and the arithmetic on them.
-
-Must not read or write a store.
-"""
+"""What Ebb remembers and says: orders, results, the documents of its state, and the arithmetic on them."""

@@ -3,7 +3,6 @@
 One compare-and-set writes each. A published order is kept as the claim that it asks for, until it is claimed, refused
 or expired. So the planner orders no node twice and gives no room twice; the drainer does not count it.
 A removed node counts as saved until a node is added to its pool, and at most a day: an estimate on the low side.
-Must not judge whether a claim may be granted (that is `gates` and `budgets`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping

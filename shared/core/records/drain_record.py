@@ -1,7 +1,7 @@
 """What one drain remembers from step to step: the document `clusters/{key}/drains/{order id}`.
 
 It holds what the eviction API said of each pod. Those words are stored and logged, so they do not change. A record of
-a newer version may hold an unknown word: it belongs to no group. Must not judge.
+a newer version may hold an unknown word: it belongs to no group.
 """
 
 from datetime import datetime, timedelta

@@ -2,7 +2,6 @@
 
 Both formats are outside contracts (docs/orders.md). A person may send `{"node": "gke-…"}` and nothing more; a result
 always has all keys. Decoding names every fault in one sentence.
-Must not judge whether an order is wise: that is `draining`'s.
 """
 
 import hashlib

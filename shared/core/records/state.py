@@ -1,7 +1,6 @@
 """What Ebb remembers between two calls (docs/decisions/claims.md), but for what one drain remembers: `drain_record`.
 
 The cluster's document carries all that a claim must agree with, so that one compare-and-set decides it.
-Must not do I/O: the `State` port stores these, the core computes the next value.
 """
 
 from datetime import datetime, timedelta

@@ -1,7 +1,7 @@
 """How many nodes there are, leave and stay: the counts that planner and claim measure every limit by.
 
 One function makes them for both. The planner counts its picture and adds each node it takes. The drainer's claim counts
-a fresh list of nodes and the state's document under compare-and-set. Must not judge: that is `gates`.
+a fresh list of nodes and the state's document under compare-and-set.
 """
 
 from collections import Counter

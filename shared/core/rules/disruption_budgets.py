@@ -2,7 +2,7 @@
 
 A PDB that allows nothing now keeps a node for now; one that asks for all of its pods keeps it until its owner mends it.
 The cluster autoscaler looks at `disruptionsAllowed` alone; so does the node that is empty at last, and until then
-the eviction API decides. Must not look at workloads without a PDB: `pod_rules` does.
+the eviction API decides.
 Source: kubernetes, registry/core/pod/storage/eviction.go; controller/disruption/disruption.go.
 """
 

@@ -1,7 +1,4 @@
-"""Annotations and labels by which people ask to be left alone, for good or for a while.
-
-Must not hold keys: `names` lists them.
-"""
+"""Annotations and labels by which people ask to be left alone, for good or for a while."""
 
 import re
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """What the rules about pods know besides the pod, with an index of the PodDisruptionBudgets that match it.
 
 Almost every budget selects by labels that its pods carry. The index finds a budget by one of them, because comparing
-each pod with each budget is most of a plan's time. Must not judge a budget.
+each pod with each budget is most of a plan's time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

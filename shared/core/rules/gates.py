@@ -2,7 +2,7 @@
 
 The planner asks for all of them; the drainer's claim asks for CLAIM_GATES again on fresh counts. A closed gate stops
 orders, never marks, and never healing. The autoscaler's own minimums are gates too: it deletes no node below them,
-so a drain would empty one for nothing. Must not look at pods or at how full a node is: that was judged before.
+so a drain would empty one for nothing.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,6 +1,5 @@
 """May this node be considered at all? Ordered rules; all reasons are kept, the first names the verdict.
 
-Must not weigh how full the node is, when it was marked, or what budgets allow: only what it is.
 A node with our taint is in flight; the planner sets it aside before asking, so our taint is no reason here.
 Nodes that the autoscaler removes only as a group stay, because draining one of them saves nothing: multi-host TPU
 slices, queued provisioning and compact placement (cluster-autoscaler, atomic node groups).

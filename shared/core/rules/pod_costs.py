@@ -3,7 +3,6 @@
 The first annotation that can be read counts: the name that node autoscalers are to share, Karpenter's own, and the
 deletion cost, which ranks the pods of one ReplicaSet. As in Karpenter (kubernetes-sigs/karpenter, pkg/utils/disruption)
 an eviction counts one, more or less by that cost and by priority. A pod that began lately counts double.
-Must not decide whether a pod may be moved.
 """
 
 from collections import Counter

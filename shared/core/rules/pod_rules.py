@@ -1,7 +1,7 @@
 """The single rules about pods and what stands behind them: each answers for itself alone what keeps a pod.
 
 Those about workloads are the policy's: single replicas, Jobs, young pods, rollouts, lost replicas. A workload that is
-not known is not kept. `pods` lists all of them in order. Must not ask whether there is room elsewhere.
+not known is not kept. `pods` lists all of them in order.
 """
 
 from collections.abc import Iterable

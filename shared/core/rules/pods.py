@@ -2,7 +2,7 @@
 
 The rules are the cluster autoscaler's (simulator/drainability/rules), because a node with a pod that blocks
 the autoscaler would be drained in vain, with the settings of this policy and GKE's flags. All blockers of a
-pod are kept for the explanation; the first names its verdict. Must not ask whether there is room elsewhere.
+pod are kept for the explanation; the first names its verdict.
 """
 
 from collections.abc import Callable, Iterable

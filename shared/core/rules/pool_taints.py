@@ -1,7 +1,7 @@
 """The taints that set a whole pool apart (GPU, spot, dedicated), as against those that set one node apart.
 
 A pool's own taint says who may use the pool, not that a node of it is unwell: its nodes are candidates, and what is
-free on them is room for the pods of that pool. Must not judge nodes.
+free on them is room for the pods of that pool.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """What every decision of a pass rests on: the picture, what Ebb remembers and the policy, as of one moment.
 
-Rules about nodes take it as their one argument besides the node. Must not judge.
+Rules about nodes take it as their one argument besides the node.
 """
 
 from collections.abc import Iterable

@@ -2,7 +2,7 @@
 
 A rollout with maxUnavailable 0 ends an old pod only once a new one is available. So a drain that cordons the node and
 restarts the Deployment waits, and never asks for an eviction (docs/decisions/single-replicas.md). A pod that is to be
-moved so and cannot be stays, with what keeps it. Must not act, and must not ask whether there is room elsewhere.
+moved so and cannot be stays, with what keeps it.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """May this pod run there? What of the kube-scheduler's filters is modelled, and by what name the rest blocks.
 
 `placement` asks the same of whole clusters at once; here each rule stands alone. A pod with a rule that is
-not modelled is never assumed to fit. Must not know what else moves: that all fit together is `placement`'s.
+not modelled is never assumed to fit.
 Source: kubernetes.io/docs/concepts/scheduling-eviction (filters of the default scheduler profile).
 """
 

@@ -2,7 +2,7 @@
 
 GKE cordons a node with the flag that a drain has set already, so the cordon does not show it. The node's version does:
 one that has reached the pool's is done. What cannot be known stands for a while only, or a pool that is upgraded for
-days would keep its held nodes. Must not look at anything but the picture.
+days would keep its held nodes.
 """
 
 import re

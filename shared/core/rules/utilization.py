@@ -1,7 +1,7 @@
 """How full a node is by its pods' requests, and how many nodes a pool has to spare. Exact fractions, no floats.
 
 DaemonSet and kube-system pods count, as in estafette and node-refiner; a second pair of ratios leaves out what never
-moves. Must not decide: limits and thresholds are compared in `gates` and `planning`.
+moves.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

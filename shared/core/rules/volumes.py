@@ -1,7 +1,7 @@
 """What of a pod's volumes keeps it: a disk that goes with its node, a claim that no new pod could start with.
 
 Where the other volumes may go is said by `placement.constraints` (volume_place, volume_sharing, attach_limits); what
-these cannot say is named here. Must not know nodes, nor how many volumes a node takes.
+these cannot say is named here.
 Source: kube-scheduler, plugin VolumeBinding (podHasPVCs, GetPodVolumeClaims, checkVolumeProvisions).
 """
 

@@ -4,7 +4,7 @@ No drain sees what another has let go in the same seconds. So a claim writes dow
 it, how many pods of each such workload it moves. What keeps the promise (docs/decisions/evictions.md) is that each
 drain leaves room for the moving pods of earlier claims (`draining.evicting`); and so that no drain begins only to
 wait, a claim that shares a workload is granted only while all those pods together may be away at once. A drain that has
-moved its pods takes them off its claim. Must not act.
+moved its pods takes them off its claim.
 """
 
 from collections import Counter

@@ -5,7 +5,6 @@ y_kn how many come to it from elsewhere. Wherever all pods lie in the end, with 
     m_kn = c_kn where x_n = 1,   sum_n y_kn = sum_n m_kn,   sum_k r_k (c_kn - m_kn + y_kn) <= room_n (1 - x_n),
 and sum m is the count of evictions. Pods of nodes that stay may move, too. Rules of placement, budgets, and the moments
 on the way are left out: they can only ask for more. So nobody does with fewer, and the scheduler may well need more.
-Must not know what was chosen.
 """
 
 from collections import Counter

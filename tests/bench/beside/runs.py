@@ -1,6 +1,6 @@
 """One cluster left to the autoscaler, and the same one with Ebb beside it, each until nothing more goes; virtual time.
 
-Ebb is the production planner and drainer on the simulated GKE, called every minute. Must not judge who did better.
+Ebb is the production planner and drainer on the simulated GKE, called every minute.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Whose eviction a pod stands for that has no node in the end: the autoscaler's own, or another's.
 
 The autoscaler proves one packing, and the scheduler chooses another: what it evicts itself may find no node whoever is
-beside it. Only a pod that nobody else can have made is told as its own. Must not judge who took the room.
+beside it. Only a pod that nobody else can have made is told as its own.
 """
 
 from collections.abc import Iterable, Sequence

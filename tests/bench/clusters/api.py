@@ -1,6 +1,6 @@
 """A generated cluster behind the production adapter: every list in pages, as the planner's pass reads it.
 
-What the adapter asks for and this does not know is an empty list. Must not know what is done with the reading.
+What the adapter asks for and this does not know is an empty list.
 """
 
 import json

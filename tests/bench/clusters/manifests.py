@@ -1,7 +1,4 @@
-"""A generated cluster as the Kubernetes API prints it, list by list; pods in full, about 6.6 kB each.
-
-Must not know how the lists are read.
-"""
+"""A generated cluster as the Kubernetes API prints it, list by list; pods in full, about 6.6 kB each."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """A generated cluster as a scenario of the simulated GKE.
 
 A StatefulSet whose replicas have disks becomes one StatefulSet for each replica, alike in all but the claim: a scenario
-knows no claim templates. Must not place anything.
+knows no claim templates.
 """
 
 from collections import Counter, defaultdict

@@ -1,7 +1,4 @@
-"""The pod template of a generated workload as the API writes it: labels and spec with all its rules.
-
-Must not know where pods lie.
-"""
+"""The pod template of a generated workload as the API writes it: labels and spec with all its rules."""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -2,7 +2,7 @@
 
 A third of the Deployments spread hard by zone or host; StatefulSets have zonal ReadWriteOnce disks; some take a port
 of their host, keep apart on hosts, or stay beside another workload. The widest mix adds what keeps a node whatever
-the scheduler says: opt-outs, bare pods, Jobs, and PodDisruptionBudgets. Must not place anything.
+the scheduler says: opt-outs, bare pods, Jobs, and PodDisruptionBudgets.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,6 @@
 """A cluster shrunk pass by pass: plan, take a tenth, let a scheduler that knows no plan place what was evicted; again.
 
 A pod that fits nowhere then is what the proof of placement is to prevent; its node is given back and tried no more.
-Must not judge which proof is better.
 """
 
 from collections.abc import Mapping, Sequence

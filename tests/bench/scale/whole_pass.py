@@ -1,7 +1,4 @@
-"""One whole pass over a generated cluster in a process of its own: reading, planning, how far it could shrink, memory.
-
-Must not judge the figures.
-"""
+"""One whole pass over a generated cluster in its own process: reading, planning, potential, memory."""
 
 import gc
 import re

@@ -1,4 +1,4 @@
-"""One pass over a small picture, for the tests of planning. Must not judge."""
+"""One pass over a small picture, for the tests of planning."""
 
 from datetime import timedelta
 from typing import Any

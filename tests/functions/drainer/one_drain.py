@@ -1,4 +1,4 @@
-"""A little cluster with one drain in it, for the tests of the drainer. Must not judge."""
+"""A little cluster with one drain in it, for the tests of the drainer."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A little cluster with a single replica that leaves without a gap, and its Deployment's controller. Must not judge."""
+"""A little cluster with a single replica that leaves without a gap, and its Deployment's controller."""
 
 from collections.abc import Mapping
 from dataclasses import replace

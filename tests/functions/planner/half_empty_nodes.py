@@ -1,4 +1,4 @@
-"""A little cluster for the tests of the planner, alone and with the drainer. Must not judge."""
+"""A little cluster for the tests of the planner, alone and with the drainer."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,7 @@
 """Programs built once from pinned Go modules into a cache, and proof that a build found there is a whole one.
 
 Nothing is downloaded but modules: the Go module beside this file (`binaries/go.mod`) pins every version and `go.sum`
-proves what was fetched. Must not know which programs are built, and starts none of them.
+proves what was fetched.
 """
 
 import fcntl

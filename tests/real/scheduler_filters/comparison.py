@@ -1,6 +1,6 @@
 """What Ebb says of the same manifests, read as a dump is read: which nodes take a pod, and what a drain would move.
 
-The only module here that knows Ebb. Must not know what the scheduler says.
+The only module here that knows Ebb.
 """
 
 import json

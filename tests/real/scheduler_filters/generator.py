@@ -1,6 +1,6 @@
 """Clusters as the API prints them, drawn from a seed: all that a placement rule reads, in values that differ by little.
 
-A value is one that the API server accepts. Must not know Ebb, nor who judges.
+A value is one that the API server accepts.
 """
 
 from collections.abc import Mapping

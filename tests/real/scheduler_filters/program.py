@@ -1,7 +1,4 @@
-"""The Go program beside this file: built once into the cache like the control plane's binaries, asked over a pipe.
-
-Must not know how clusters are made, nor judge an answer.
-"""
+"""The Go program beside this file: built once into the cache like the control plane's binaries, asked over a pipe."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 """Storage as the API prints it, drawn for pods as they are drawn: claims, volumes, classes, CSI nodes and attachments.
 
 Most of it is what GKE makes (zonal disks, claims bound to them), beside what differs by little and is read otherwise.
-A value is one that the API server accepts. Must not know Ebb, nor who judges.
+A value is one that the API server accepts.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,7 +2,7 @@
 
 Each round is a real pass without its pace, and what the autoscaler takes meanwhile of what it has announced, one node
 after another. `pace` says when nodes would go, and which never. Then the scheduler has put the pods where it likes,
-and the next round looks at that (docs/decisions/forecast.md). Must not order.
+and the next round looks at that (docs/decisions/forecast.md).
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """What the cluster autoscaler would take by itself: its gates, its greedy order, and the pods that forbid it a node.
 
 It looks at one node after the other, never at what a set of nodes would bring. Its rules about pods are not those of
-Ebb's drains (`rules.pods`): it asks no policy, and moves what Ebb would leave. Must not know a policy.
+Ebb's drains (`rules.pods`): it asks no policy, and moves what Ebb would leave.
 Source: cluster-autoscaler pkg/core/scaledown (eligibility, planner), pkg/simulator (cluster.go, utilization/info.go,
 drainability/rules), with GKE's flag that local storage does not matter.
 """

@@ -6,7 +6,7 @@ the sum of a_ir x_i is at least d_r, and so is any sum of these with weights. Th
 with 0 <= x_i <= 1 takes nodes in the order of cost by weighed room, the last one in part. Each step only widens what is
 allowed. As many nodes as must remain cost no less than the cheapest of that number. Nodes that nobody would empty,
 neither Ebb nor the autoscaler, have x_i = 1. Nodes among which no pod can move are separate clusters, whose bounds add
-up. Must not search.
+up.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,6 @@
 """A real pass without its pace: all marks are old, nothing is frozen, and as many nodes may go as have room.
 
 What only time keeps is open, what a policy wishes for good is not (its limits, its minimums, what it keeps of pods).
-Must not know when nodes would go: `pace` does.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -3,7 +3,6 @@
 Passes at which nothing can have changed are left out: schedules, freezes, rates, gaps and back-offs say when something
 opens or closes by itself. What stood in the way of the node that was next is counted by its reason. A gate that neither
 time nor the end of a drain opens is known from the start, and the nodes behind it never go.
-Must not judge what fits: `at_rest` does.
 """
 
 import heapq

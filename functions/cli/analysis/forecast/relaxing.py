@@ -1,7 +1,6 @@
 """What giving up a wish would add to a policy at rest, one wish at a time, planned anew and not guessed.
 
-A wish is only tried where it alone keeps a node: two that keep the same node are two decisions. Must not weaken what
-is safe: pods that nobody would start again stay.
+A wish is only tried where it alone keeps a node: two that keep the same node are two decisions.
 """
 
 from collections import Counter

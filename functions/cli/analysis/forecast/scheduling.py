@@ -3,7 +3,6 @@
 The default profile spreads pods, optimize-utilization packs them. The scheduler follows no plan. It takes nodes that
 the autoscaler has announced to empty only where no other has room, because their taint is PreferNoSchedule. After a
 drain its node is gone, its pods are elsewhere, and pods of DaemonSets are gone with the node.
-Must not choose who is evicted.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -1,7 +1,7 @@
 """The controllers of a simulated cluster: as many replicas as are wanted, DaemonSets' pods on new nodes, Jobs.
 
 A ReplicaSet gives up pods as kube-controller-manager's does (pkg/controller, ActivePodsWithRanks): those without a
-node, those that are not Ready, the cheapest, those beside most others of their kind, the youngest. Must not place pods.
+node, those that are not Ready, the cheapest, those beside most others of their kind, the youngest.
 """
 
 from collections import Counter

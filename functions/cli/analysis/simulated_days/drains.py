@@ -1,7 +1,7 @@
 """The drains of a simulated Ebb: claim, cordon, evictions within every limit, and the node left or given back.
 
 The drainer's steps without their messages: what may be evicted now is asked of the world's counts every few seconds.
-A drain whose replacements find no place, or that takes too long, is given back as the real one is. Must not plan.
+A drain whose replacements find no place, or that takes too long, is given back as the real one is.
 """
 
 from dataclasses import dataclass, field, replace

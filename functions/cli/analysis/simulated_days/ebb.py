@@ -2,7 +2,6 @@
 
 A pass at which nothing can have changed since the last one that ordered nothing is not planned again: neither the
 cluster, nor what is remembered, nor what time alone opens. Where every gate is shut only the marks are kept.
-Must not evict: `drains` does.
 """
 
 from collections.abc import Iterator, Mapping

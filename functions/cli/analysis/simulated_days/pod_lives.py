@@ -1,7 +1,4 @@
-"""What becomes of a pod of a simulated cluster: it is made, bound, Ready, moved, and told to end.
-
-Must not decide which pod: the scheduler, the controllers, the autoscaler and Ebb do.
-"""
+"""What becomes of a pod of a simulated cluster: it is made, bound, Ready, moved, and told to end."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta

@@ -1,7 +1,7 @@
 """READ FIRST here. One stretch of time of one cluster: with its autoscaler alone, or with Ebb beside it.
 
 What happens next is taken from an agenda; after each moment the scheduler and the autoscaler see what is new. Equal
-input gives equal days. Must not compare: whoever asks for several runs does.
+input gives equal days.
 """
 
 from dataclasses import dataclass, replace

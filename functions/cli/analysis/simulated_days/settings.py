@@ -1,7 +1,4 @@
-"""How long things take in a simulated cluster, besides what its profile and its pods say themselves.
-
-Must not hold what a policy sets.
-"""
+"""How long things take in a simulated cluster, besides what its profile and its pods say themselves."""
 
 from dataclasses import dataclass
 from datetime import timedelta

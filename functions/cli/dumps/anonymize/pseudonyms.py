@@ -2,7 +2,7 @@
 
 Whoever sorts by name finds the same order as before, so the plan of both dumps is the same; equal dumps give equal
 pseudonyms. All names have to be known before the first is given: a `Gathering` takes them down, `Pseudonyms` gives
-them out. Must not know objects.
+them out.
 """
 
 from collections import defaultdict

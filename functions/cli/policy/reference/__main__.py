@@ -1,6 +1,6 @@
 """Writes the policy's JSON Schema from its fields, for editors and Terraform.
 
-Used by `make schema`; a test holds `infra/policy.schema.json` to what this prints. Must not print anything else.
+Used by `make schema`; a test holds `infra/policy.schema.json` to what this prints.
 """
 
 import json

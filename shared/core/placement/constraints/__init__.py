@@ -9,8 +9,6 @@ To add one:
 3. its line out of `rules.unmodelled.UNMODELLED`, or the question there narrowed to what stays unmodelled;
 4. a table of its cases in `tests/core/`. `test_constraints.py` lists which rules of a pod are modelled and fails until
    1 to 3 agree with it; `tests/properties/test_constraint_laws.py` asks its laws of every line of the tuple.
-
-Must not know resources, or why a pod moves.
 """
 
 from typing import Final

@@ -2,7 +2,6 @@
 
 A pod may not enter a domain that holds a pod its own terms reject, nor one that holds a pod whose terms reject
 it (kube-scheduler, plugin InterPodAffinity). Nodes without the topology key belong to no domain.
-Must not know resources, or why a pod moves.
 """
 
 from collections.abc import Sequence

@@ -3,7 +3,6 @@
 Counted as the scheduler does (plugin NodeVolumeLimits): a volume that several pods of a node use is one; so is a claim
 whose volume is still to be made; an ephemeral volume is one of its own for each pod; an attachment that no pod of the
 node uses takes a place until it is gone. A pod brings what its new node has not attached for another pod.
-Must not know where a disk lies (`volume_place`), or why a pod moves.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

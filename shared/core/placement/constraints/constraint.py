@@ -2,7 +2,6 @@
 
 A constraint has a part that is fixed for a picture, and a part that changes with each move. Pods are named by class and
 node index (`kind`, `node`), never by name. Each constraint hears only of the classes that it concerns.
-Must not know any constraint by name.
 """
 
 from collections.abc import Callable, Iterator, Sequence

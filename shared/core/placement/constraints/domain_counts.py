@@ -2,7 +2,7 @@
 
 Only domains with pods are kept: thousands of rules over hostnames would otherwise cost as much as rules times nodes. A
 rule with many of them has an array beside, which answers for all nodes at once. Copies share a row until one of them
-changes it, because the search copies thousands. Must not know what a rule asks of a domain.
+changes it, because the search copies thousands.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -2,7 +2,6 @@
 
 Addresses are compared as written; `0.0.0.0` means all of them (kube-scheduler, plugin NodePorts). So does `::` here:
 the scheduler takes it for an address of its own, and the later pod could then not bind where it was sent.
-Must not know resources, or why a pod moves.
 """
 
 from collections.abc import Sequence

@@ -9,7 +9,6 @@ once, and several nodes are drained at once. So a pod relies only on companions 
 All others may be in their old place, in their new one, or nowhere for now: pods that move, that are terminating, or
 whose node may go. While there, they keep a pod from being the first of its group. So where there are only such, it is
 placed in the domain that all of them share, which does for each state between.
-Must not know resources, or why a pod moves.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 Equal constraints of different classes are one rule, and rules over the same nodes share their domains. A domain may
 go with its nodes: those that are closed, cordoned by somebody, or not Ready. Placed pods are looked at again only where
-a count changed. Must not count pods: `Skews` gives the counts.
+a count changed.
 """
 
 from collections import defaultdict

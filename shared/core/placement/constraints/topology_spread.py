@@ -12,7 +12,6 @@ domain any more.
 What is placed elsewhere can lift the least, and what leaves later can lower it again. So a place counts as found only
 if the pod could be put there anew when all is done (`misplaced`): then some pod that waits has a place at any moment,
 in whatever order several nodes are emptied (docs/decisions/robust-fit.md).
-Must not know resources, or why a pod moves.
 """
 
 from collections.abc import Callable

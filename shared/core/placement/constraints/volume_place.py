@@ -4,7 +4,6 @@ A bound claim's volume binds by its node affinity (kube-scheduler, plugin Volume
 labels that it bears itself (plugin VolumeZone). One that is still to be made binds by the topologies of its class.
 While a pod on any node uses a ReadWriteOncePod claim, no other gets a node (plugin VolumeRestrictions). A mask is made
 once for each place, and only when it is asked for: thousands of claims are in a few zones.
-Must not ask whether a claim is fit to start a pod (`rules.volumes`).
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Writes a simulated day down as the fault suites record a history, so that their oracle can judge it.
 
-Counts Ready pods by itself: what the world believes of its PodDisruptionBudgets is not asked. Must not judge.
+Counts Ready pods by itself: what the world believes of its PodDisruptionBudgets is not asked.
 """
 
 from collections.abc import Mapping
