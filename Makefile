@@ -7,9 +7,9 @@ EBB    := $(BIN)/python -m functions.cli
 PIP    := $(BIN)/python -m infra.installing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test deep quick check lint unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground zip clean
+.PHONY: help demo test deep quick check lint unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground words zip clean
 
-help: ## Say what each target does
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Asked before anything is installed, and only then: later the environment has its own.
@@ -49,8 +49,11 @@ real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane
 quick check unit faults real:
 	@$(BIN)/python -m tests.parts $@
 
-lint: $(VENV)/.dev ## Run ruff alone
-	@$(BIN)/ruff check --no-cache . && $(BIN)/ruff format --check .
+lint: $(VENV)/.dev ## Run ruff, and the check of words and sentences
+	@$(BIN)/ruff check --no-cache . && $(BIN)/ruff format --check . && $(BIN)/python -m tests.words
+
+words: $(VENV)/.dev ## Lower the baseline of words and sentences (tests/words.json) to what is left
+	@$(BIN)/python -m tests.words --lower
 
 assets: $(VENV)/.dev ## Build Kubernetes and what else real tests need into the cache, once: about eight minutes
 	@$(BIN)/python -m tests.assets

@@ -44,7 +44,9 @@ class Part:
 
 
 PARTS: Final = (
-    Part("check", ("ruff check --no-cache .", "ruff format --check .", "lint-imports", "mypy")),
+    Part(
+        "check", ("ruff check --no-cache .", "ruff format --check .", "lint-imports", "mypy", "python -m tests.words")
+    ),
     Part("unit", ("pytest -q -n3 --dist=loadfile -m 'not control_plane' --ignore=tests/faults --acceptance",)),
     Part("assets", ("python -m tests.assets",)),
     Part("real", ("pytest -q -m control_plane tests/real",), after=frozenset({"assets", "unit"})),

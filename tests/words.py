@@ -1,0 +1,224 @@
+"""Refuses words and long sentences that slow a reader down: `make lint` runs it, and `make words` lowers its baseline.
+
+`python -m tests.words FILE …` lists the findings of these files. Without a file it compares the number of findings with
+`tests/words.json`, which has a number for each kind and file. Only the sum of a kind may not grow: a file can be moved
+or merged without a change of the baseline. CONTRIBUTING.md has the rules of style.
+"""
+
+import ast
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
+from itertools import product, takewhile
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from tests.pages import ROOT, pages
+
+BASELINE: Final = Path(__file__).with_suffix(".json")
+LONGEST: Final = 25
+"""Words in a sentence of a page."""
+REFUSED: Final[Mapping[str, str]] = {
+    r"mend(s|ed|ing)?": "fix",
+    r"amiss": "wrong",
+    r"anew": "again",
+    r"whoever": "anyone who",
+    r"dear(er|est|ly)?": "expensive",
+    r"beside": "next to, with, as well as",
+    r"(come|comes|came|coming)\s+to": "ends at, is, costs",
+    r"of\s+it": "its, or name the thing",
+    r"(give|gives|gave|given|giving)\s+up": "relax, stop",
+    r"wish(es|ed)?": "constraint, relaxation",
+    r"rungs?": "scenario",
+    r"ladders?": "scenarios",
+    r"at\s+rest": "in steady state",
+    r"pictures?": "snapshot",
+    r"fence[sd]?": "admission policy",
+    r"(tell|tells|told|telling)": "show, report",
+    r"(bear|bears|bore|borne|bearing)": "have, carry",
+}
+"""By pattern, the words to write instead."""
+EXCUSED: Final[Mapping[tuple[str, str], str]] = {
+    ("Makefile", "pictures"): "the target that draws docs/pictures",
+}
+"""By file (a pattern) and word, why the word is right there."""
+_REFUSED: Final = [(re.compile(rf"\b(?:{each})\b", re.IGNORECASE), instead) for each, instead in REFUSED.items()]
+_CODE: Final = ("main.py", "shared/**/*.py", "functions/**/*.py", "infra/**/*.py")
+_TEXTS: Final = (
+    "Makefile",
+    "infra/**/*.yaml",
+    "terraform/**/*.tf",
+    "terraform/**/*.yaml",
+    "functions/**/*.html",
+)
+_SKIPPED: Final = {".terraform", ".venv", "build"}
+_FIRST_OF_A_BLOCK: Final = re.compile(r"\s*(?:[-*+] |\d+\. |#+ |>|\|)")
+
+
+class Finding(NamedTuple):
+    """A word or a sentence to change, and where it is."""
+
+    kind: str
+    path: str
+    line: int
+    about: str
+    """The word; the first words of a sentence."""
+    remedy: str
+
+
+class Text(NamedTuple):
+    """A piece of a file that somebody reads."""
+
+    line: int
+    text: str
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Show findings or lower the baseline; return 1 if a kind has more findings than the baseline allows."""
+    everything = list(findings())
+    found = [each for each in everything if not is_excused(each)]
+    if arguments == ["--lower"]:
+        return lower(found)
+    if arguments:
+        return show(described(each) for each in found if each.path in arguments)
+    grown = set(grown_files(counted(found), baseline()))
+    needless = (f"{file}: {word} needs no excuse any more" for file, word in unused(EXCUSED, everything))
+    return show([*(described(each) for each in found if (each.kind, each.path) in grown), *needless])
+
+
+def lower(found: Sequence[Finding], path: Path = BASELINE) -> int:
+    """Write the numbers of today into the baseline, unless a sum would grow."""
+    now, before = counted(found), baseline(path)
+    if grown := list(grown_files(now, before)):
+        return show(f"{kind} of {file} would grow" for kind, file in grown)
+    path.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return 0
+
+
+def show(lines: Iterable[str]) -> int:
+    """Print the lines; return 1 if there is one."""
+    shown = "".join(f"{line}\n" for line in lines)
+    sys.stdout.write(shown)
+    return 1 if shown else 0
+
+
+def described(finding: Finding) -> str:
+    return f"{finding.path}:{finding.line}: {finding.about} ({finding.remedy})"
+
+
+def baseline(path: Path = BASELINE) -> dict[str, dict[str, int]]:
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, int]])
+
+
+def counted(found: Iterable[Finding]) -> dict[str, dict[str, int]]:
+    """Return the number of findings by kind and file."""
+    numbers = Counter((each.kind, each.path) for each in found)
+    return {kind: {path: n for (of, path), n in numbers.items() if of == kind} for kind, _ in numbers}
+
+
+def grown_files(
+    now: Mapping[str, Mapping[str, int]], before: Mapping[str, Mapping[str, int]]
+) -> Iterator[tuple[str, str]]:
+    """Return kind and file of those that grew, for each kind whose sum grew."""
+    for kind, files in now.items():
+        allowed = before.get(kind, {})
+        if sum(files.values()) > sum(allowed.values()):
+            yield from ((kind, path) for path, number in files.items() if number > allowed.get(path, 0))
+
+
+def findings() -> Iterator[Finding]:
+    """Return all findings: in pages, docstrings, messages, manifests, Terraform and the report's page."""
+    for page in pages():
+        path, text = _named(page), page.read_text(encoding="utf-8")
+        yield from refused_words("words in pages", path, blocks(text))
+        yield from long_sentences("sentences in pages", path, blocks(text))
+    for path, text in _files(_CODE):
+        docstrings, texts = of_python(text)
+        yield from refused_words("words in docstrings", path, docstrings)
+        yield from refused_words("words in texts", path, texts)
+    for path, text in _files(_TEXTS):
+        yield from refused_words("words in texts", path, [Text(1, text)])
+    for path, text in _files(("functions/**/*.js",)):
+        yield from refused_words("words in texts", path, of_javascript(text))
+
+
+def _files(patterns: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for pattern in patterns:
+        for file in sorted(ROOT.glob(pattern)):
+            if not _SKIPPED & set(file.relative_to(ROOT).parts):
+                yield _named(file), file.read_text(encoding="utf-8")
+
+
+def _named(file: Path) -> str:
+    return file.relative_to(ROOT).as_posix()
+
+
+def refused_words(kind: str, path: str, texts: Iterable[Text]) -> Iterator[Finding]:
+    """Find the words of `REFUSED`."""
+    for (line, text), (refused, instead) in product(texts, _REFUSED):
+        for match in refused.finditer(text):
+            at = line + text.count("\n", 0, match.start())
+            yield Finding(kind, path, at, " ".join(match[0].split()).lower(), f"better: {instead}")
+
+
+def is_excused(finding: Finding, excuses: Iterable[tuple[str, str]] = EXCUSED) -> bool:
+    return any(finding.about == word and fnmatch(finding.path, file) for file, word in excuses)
+
+
+def unused(excuses: Iterable[tuple[str, str]], found: Sequence[Finding]) -> list[tuple[str, str]]:
+    """Return the excuses that no finding needs."""
+    return [excuse for excuse in excuses if not any(is_excused(each, [excuse]) for each in found)]
+
+
+def long_sentences(kind: str, path: str, texts: Iterable[Text]) -> Iterator[Finding]:
+    """Find the sentences of more than `LONGEST` words."""
+    for line, text in texts:
+        for sentence in re.split(r"(?<=[.!?])[\"')*_]*\s+(?=[^a-z])", text):
+            words = [word for word in sentence.split() if re.search(r"\w", word)]
+            if len(words) > LONGEST:
+                yield Finding(kind, path, line, f"{' '.join(words[:8])} …", f"{len(words)} words, at most {LONGEST}")
+
+
+def blocks(page: str) -> Iterator[Text]:
+    """Return the paragraphs, items and table cells of a Markdown page without code, comments and addresses of links."""
+    hidden = re.compile(r"^```.*?^```$|<!--.*?-->", re.DOTALL | re.MULTILINE)
+    lines = hidden.sub(lambda match: "\n" * match[0].count("\n"), page).splitlines()
+    number = 0
+    while number < len(lines):
+        more = takewhile(lambda line: line.strip() and not _FIRST_OF_A_BLOCK.match(line), lines[number + 1 :])
+        block = [lines[number], *(more if not lines[number].startswith(("#", "|")) and lines[number].strip() else ())]
+        cells = re.split(r"(?<!\\)\|", block[0]) if block[0].startswith("|") else ["\n".join(block)]
+        yield from (Text(number + 1, plain(cell)) for cell in cells if cell.strip())
+        number += len(block)
+
+
+def plain(markdown: str) -> str:
+    """Return the words of a piece of Markdown; a piece of code is one word."""
+    without_code = re.sub(r"(`+)(.+?)\1", lambda match: "CODE" + "\n" * match[0].count("\n"), markdown, flags=re.DOTALL)
+    return re.sub(r"\]\([^)]*\)", "]", without_code)
+
+
+def of_python(code: str) -> tuple[list[Text], list[Text]]:
+    """Return the docstrings of a module, and its other strings with a space: no key or name has one."""
+    tree = ast.parse(code)
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    docstrings = [Text(node.lineno, plain(str(node.value))) for node in strings if id(node) in alone]
+    texts = [Text(node.lineno, plain(str(node.value))) for node in strings if id(node) not in alone]
+    return docstrings, [text for text in texts if " " in text.text]
+
+
+def of_javascript(code: str) -> list[Text]:
+    """Return the strings with a space, without the values that are put into them."""
+    strings = re.finditer(r""" "[^"\n]*" | '[^'\n]*' | `[^`]*` """, code, re.VERBOSE)
+    found = (Text(code.count("\n", 0, each.start()) + 1, re.sub(r"\$\{[^}]*\}", "…", each[0])) for each in strings)
+    return [text for text in found if " " in text.text]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
