@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.local.autoscaler import Autoscaler
 from infra.local.broker import Subscription, TickJob
 from infra.local.clocks import ManualClock
-from infra.local.scenario.reading import Scenario, ScenarioError, load
+from infra.local.scaling.autoscaler import Autoscaler
+from infra.local.scenario import Scenario, ScenarioError, load
 from infra.local.servers.servers import ServerPorts, SimulatedGkeServers
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.whole_world import World

@@ -8,14 +8,17 @@ from typing import Protocol
 
 from infra.local.clocks import TimeSource
 from infra.local.scheduling.scheduler import Scheduler, Scoring
-from infra.local.workloads.daemons import DaemonSetController, JobController
+from infra.local.workloads.admission import LimitRanger, QuotaController
+from infra.local.workloads.controllers import (
+    DaemonSetController,
+    JobController,
+    ReplicaSetController,
+    StatefulSetController,
+    VolumeController,
+)
 from infra.local.workloads.deployments import DeploymentController
-from infra.local.workloads.namespace_limits import LimitRanger, QuotaController
-from infra.local.workloads.replicas import ReplicaSetController
-from infra.local.workloads.stateful import StatefulSetController, VolumeController
 from infra.local.world.budgets import DisruptionController
-from infra.local.world.deletion import GarbageCollector
-from infra.local.world.kubelet import Kubelet, KubeletTimes, NodeController
+from infra.local.world.kubelet import GarbageCollector, Kubelet, KubeletTimes, NodeController
 from infra.local.world.record import Record
 from infra.local.world.store import Store
 

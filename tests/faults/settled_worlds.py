@@ -3,9 +3,9 @@
 import pickle
 from dataclasses import dataclass
 
-from infra.local.autoscaler import Autoscaler
 from infra.local.broker import Subscription
 from infra.local.clocks import ManualClock
+from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.simulated_gke import SimulatedGke
 from tests.faults.worlds import ACK_DEADLINE, TOPIC, Setting
 

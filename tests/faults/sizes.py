@@ -1,7 +1,7 @@
 """How much CPU each pod asks for and each node offers, gathered as they come: the record does not tell."""
 
-from infra.local.quantities import pod_requests, units
 from infra.local.world.kinds import Json
+from infra.local.world.pods import pod_requests, units
 from infra.local.world.store import ObjectChange, Store
 
 

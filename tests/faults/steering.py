@@ -6,9 +6,8 @@ Judged from the record and the world at the end; shares no code with Ebb's rules
 from collections import Counter
 from collections.abc import Iterator
 
-from infra.local.quantities import quantity
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_terminating, node_of
+from infra.local.world.pods import is_terminating, node_of, quantity
 from shared.core.policy import Policy
 from tests.faults.installation import Installation
 from tests.faults.replay import Entry, ReplayedCluster, is_ebb

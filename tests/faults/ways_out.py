@@ -8,14 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from infra.local.quantities import pod_requests, units
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfos, node_infos_of
-from infra.local.workloads.namespace_limits import LimitRanger, QuotaController
-from infra.local.workloads.owned_objects import controller_of_pod
-from infra.local.workloads.webhooks import VerticalAutoscalerWebhook
+from infra.local.workloads.admission import LimitRanger, QuotaController, VerticalAutoscalerWebhook
+from infra.local.workloads.controllers import controller_of_pod
 from infra.local.world.disks import Disks
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
+from infra.local.world.pods import pod_requests, units
 from infra.local.world.store import NotAdmittedError, ObjectChange, Store, copied
 from tests.faults.replay import Entry, ReplayedCluster
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from infra.local.api.faults import InjectedFault
+from infra.local.http_messages import InjectedFault
 from infra.local.world.kinds import Json
 from shared.core.outcomes import Halt
 from tests.faults.api_requests import ask

@@ -8,8 +8,8 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from infra.local.scaling.custom_objects import CLASS_LABEL
-from infra.local.scenario.reading import Scenario
+from infra.local.scaling.view import CLASS_LABEL
+from infra.local.scenario import Scenario
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from infra.local.autoscaler import Autoscaler
 from infra.local.machine_types import MachinePool
+from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import DirectTransport
-from infra.local.scaling.settings import AutoscalerSettings
+from infra.local.scaling.view import AutoscalerSettings
 from infra.local.world.kinds import Json
 from tests.local.virtual_cluster import VirtualCluster, node
 

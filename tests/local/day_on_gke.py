@@ -11,7 +11,7 @@ from itertools import groupby
 import msgspec
 
 from functions.cli.analysis.simulated_days.patterns import Wish
-from infra.local.scenario.reading import Scenario
+from infra.local.scenario import Scenario
 from infra.local.world.kinds import Json
 from shared.adapters.kubernetes import translate, wire
 from shared.adapters.prices import load

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.api.faults import InjectedFault, Mode
+from infra.local.http_messages import InjectedFault, Mode
 from infra.local.world.kinds import Json
 from tests.local.virtual_cluster import (
     JSON_PATCH,

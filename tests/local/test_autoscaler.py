@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from infra.local.machine_types import MachinePool
-from infra.local.scaling.settings import AutoscalerSettings
-from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
+from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, AutoscalerSettings, has_taint
 from tests.local.autoscaled_cluster import AutoscaledCluster, pooled
 from tests.local.virtual_cluster import pod, workload
 

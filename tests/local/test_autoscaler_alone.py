@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from infra.local.__main__ import RestingCluster, alone, main
-from infra.local.scenario.reading import parse
+from infra.local.scenario import parse
 
 SCENARIO = """
 profile: {profile}

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from infra.local.machine_types import MachinePool
-from infra.local.scaling.settings import OPTIMIZE_UTILIZATION
-from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, has_taint
+from infra.local.scaling.view import CANDIDATE, OPTIMIZE_UTILIZATION, TO_BE_DELETED, has_taint
 from infra.local.world.kubelet import PREFIX
 from infra.local.world.pods import is_ready, node_of
 from tests.local.autoscaled_cluster import QUICK, AutoscaledCluster, pooled

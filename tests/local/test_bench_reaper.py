@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from infra.local.scenario.reading import Scenario
+from infra.local.scenario import Scenario
 from tests.bench.beside.comparison import Case
 from tests.bench.beside.reaper import beside, check, reaped
 from tests.bench.clusters.generated import generated

@@ -3,7 +3,7 @@
 import pytest
 
 from infra.local.scaling.client import AGENT
-from infra.local.scenario.reading import Scenario, parse
+from infra.local.scenario import Scenario, parse
 from tests.bench.beside.runs import Rest, autoscaler_alone, with_ebb
 from tests.bench.beside.waiting import Waiting, waiting_in
 from tests.local.virtual_cluster import VirtualCluster, workload

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from infra.local.quantities import quantity, units
-from infra.local.world.kinds import Json
-from infra.local.world.selectors import fields_match, matches, text_matches
+from infra.local.world.kinds import Json, fields_match, matches, text_matches
+from infra.local.world.pods import quantity, units
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from kubernetes import client, config
 from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
-from infra.local.api.faults import InjectedFault, Mode
-from infra.local.scenario.reading import parse
+from infra.local.http_messages import InjectedFault, Mode
+from infra.local.scenario import parse
 from infra.local.servers.servers import SimulatedGkeServers
 from tests.local.wait_until import wait_until
 

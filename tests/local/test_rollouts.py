@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.workloads.rollouts import Bounds, Sizes, bounds_of, rolled
+from infra.local.workloads.deployments import Bounds, Sizes, bounds_of, rolled
 from infra.local.world.kinds import Json
 from infra.local.world.pods import condition_of, is_ready, is_terminating, node_of
 from tests.local.virtual_cluster import MERGE, STRATEGIC, VirtualCluster, node, status_of, workload

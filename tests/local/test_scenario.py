@@ -12,14 +12,13 @@ import pytest
 
 from infra.local.__main__ import DEMO
 from infra.local.clocks import ManualClock
-from infra.local.gke_api import GkeApi, ServedCluster
+from infra.local.google_apis import GkeApi, ServedCluster
 from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import MachinePool, allocatable
 from infra.local.scaling.candidates import utilisation
-from infra.local.scaling.settings import BALANCED
-from infra.local.scaling.view import View, group_of, is_movable
-from infra.local.scenario.building import build, world_settings
-from infra.local.scenario.reading import ScenarioError, load, parse
+from infra.local.scaling.view import BALANCED, View, group_of, is_movable
+from infra.local.scenario import ScenarioError, load, parse
+from infra.local.simulated_gke import build, world_settings
 from infra.local.whole_world import World
 from infra.local.world.pods import is_ready, node_of
 from tests.local.wait_until import wait_until

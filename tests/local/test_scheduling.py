@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from infra.local.quantities import pod_requests
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import node_infos_of
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_unschedulable, node_of
+from infra.local.world.pods import is_unschedulable, node_of, pod_requests
 from tests.local.virtual_cluster import VirtualCluster, node, pod, workload
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"

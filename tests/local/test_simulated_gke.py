@@ -6,7 +6,7 @@ from typing import Any
 from infra.local.__main__ import DEMO
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import HttpRequest
-from infra.local.scenario.reading import load
+from infra.local.scenario import load
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.pods import is_unschedulable, node_of, stays_behind
 

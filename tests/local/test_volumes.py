@@ -7,10 +7,10 @@ import pytest
 from infra.local.scaling.candidates import RemovalSimulation
 from infra.local.scaling.client import Client, DirectTransport
 from infra.local.scaling.view import View
-from infra.local.scenario.building import build
-from infra.local.scenario.reading import Scenario
+from infra.local.scenario import Scenario
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import node_infos_of
+from infra.local.simulated_gke import build
 from infra.local.world.disks import SELECTED_NODE, disks_of
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_ready, is_unschedulable, node_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.workloads.webhooks import OwnersWebhook, VerticalAutoscalerWebhook
+from infra.local.workloads.admission import OwnersWebhook, VerticalAutoscalerWebhook
 from infra.local.world.kinds import Json
 from tests.local.virtual_cluster import VirtualCluster, node, workload
 

@@ -21,15 +21,14 @@ from google.pubsub_v1.services.publisher.transports import PublisherGrpcTranspor
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 from grpc import insecure_channel
 
-from infra.local.autoscaler import Autoscaler
 from infra.local.bound_process import BoundProcess
-from infra.local.bucket import Bucket
 from infra.local.clocks import ScaledClock
-from infra.local.gke_api import GkeApi, ServedCluster
+from infra.local.google_apis import Bucket, GkeApi, ServedCluster
 from infra.local.machine_types import MachinePool
+from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
-from infra.local.scaling.settings import AutoscalerSettings
-from infra.local.servers.http_server import HttpServer
+from infra.local.scaling.view import AutoscalerSettings
+from infra.local.servers.listeners import HttpServer
 from tests.real.held_ports import HeldPorts
 from tests.real.pusher import Pusher
 from tests.real.waiting import until

@@ -7,24 +7,24 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from infra.local.demo.promise import check
-from infra.local.demo.promise.evidence import Evidence
+from infra.local.demo import promise
+from infra.local.demo.evidence import Evidence
 from tests.rates import busiest, sustained
 from tests.real.audit_record import Audit, at, by_ebb, granted, is_dry, is_write, uid_asked_for
 
 
 def breaches(evidence: Evidence, audit: Sequence[Audit]) -> list[str]:
     """Return each breach of the promise as a sentence; a record in which nothing was drained proves nothing."""
-    if not check.starts(evidence) or not check.evictions(evidence):
+    if not promise.starts(evidence) or not promise.evictions(evidence):
         return ["no drain began or no pod was evicted: the record proves nothing"]
     return list(
         chain(
-            check.broken_budgets(evidence),
-            check.left_without_place(evidence),
-            check.deleted_by_ebb(evidence),
-            check.exceeded_limits(evidence),
-            check.cordons_for_nothing(evidence),
-            check.meddling(evidence),
+            promise.broken_budgets(evidence),
+            promise.left_without_place(evidence),
+            promise.deleted_by_ebb(evidence),
+            promise.exceeded_limits(evidence),
+            promise.cordons_for_nothing(evidence),
+            promise.meddling(evidence),
             _wrong_pods(evidence, audit),
         )
     )

@@ -4,11 +4,11 @@ from contextlib import suppress
 
 import pytest
 
-from infra.local.autoscaler import Autoscaler
 from infra.local.clocks import ScaledClock
 from infra.local.machine_types import MachinePool, make_node
+from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
-from infra.local.scaling.settings import AutoscalerSettings
+from infra.local.scaling.view import AutoscalerSettings
 from tests.real.control_plane import ControlPlane
 from tests.real.waiting import until
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from infra.local.scaling.client import Client, HttpTransport
-from infra.local.scaling.custom_objects import CLASS_LABEL, ClassRule, class_rules
+from infra.local.scaling.view import CLASS_LABEL, ClassRule, class_rules
 from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.autoscaling import AutoscalingPolicy

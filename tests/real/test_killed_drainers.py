@@ -18,7 +18,7 @@ from random import Random
 
 import pytest
 
-from infra.local.demo.promise.evidence import Evidence, limits_of, pdb_rules_of
+from infra.local.demo.evidence import Evidence, limits_of, pdb_rules_of
 from tests.depth import DEEP, SEED
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from infra.local.demo.promise.evidence import Evidence, is_ebb, limits_of, pdb_rules_of
+from infra.local.demo.evidence import Evidence, is_ebb, limits_of, pdb_rules_of
 from tests.fixtures_real import NewControlPlane
 from tests.measured_figures import MEASURED
 from tests.real.audit_record import entries, granted

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from infra.local.quantities import units
+from infra.local.world.pods import units
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass

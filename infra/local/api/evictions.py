@@ -9,8 +9,8 @@ from typing import Any
 from infra.local.clocks import stamp
 from infra.local.http_messages import RefusedError, bad_request, conflict, not_found, success
 from infra.local.world.budgets import budgets_of, counts_now
-from infra.local.world.deletion import delete_pod
 from infra.local.world.kinds import Json
+from infra.local.world.kubelet import delete_pod
 from infra.local.world.pods import is_ready, is_terminating, node_of, phase_of, set_condition
 from infra.local.world.record import Record
 from infra.local.world.store import Store

@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from infra.local.http_messages import HttpAnswer, HttpRequest, bad_request, no_such_path
-from infra.local.world.deletion import DEFAULT_GRACE
 from infra.local.world.kinds import KINDS, ApiKind, Json, find
+from infra.local.world.kubelet import DEFAULT_GRACE
 from infra.local.world.store import Store
 
 

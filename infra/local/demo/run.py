@@ -11,9 +11,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
+from infra.local.demo.evidence import Evidence, PassRecord, limits_of, pdb_rules_of
 from infra.local.demo.installation import DemoInstallation, running
-from infra.local.demo.promise.check import PromiseResult, check
-from infra.local.demo.promise.evidence import Evidence, PassRecord, limits_of, pdb_rules_of
+from infra.local.demo.promise import PromiseResult, check
 from infra.local.demo.screen import Screen, table
 from infra.local.demo.story import EVERY, MOST_SECONDS, Story, new_story, show_closing
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from infra.local.clocks import seconds_of
 from infra.local.machine_types import MachinePool
-from infra.local.quantities import pod_requests, units
-from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import (
     DISABLED,
     TO_BE_DELETED,
+    AutoscalerSettings,
     Group,
     View,
     group_of,
@@ -22,7 +21,7 @@ from infra.local.scaling.view import (
 )
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfo, node_infos_of
-from infra.local.world.kinds import Json
+from infra.local.world.kinds import Json, matches
 from infra.local.world.pods import (
     MIRROR,
     annotations_of,
@@ -32,8 +31,9 @@ from infra.local.world.pods import (
     labels_of,
     node_of,
     owner_kind,
+    pod_requests,
+    units,
 )
-from infra.local.world.selectors import matches
 
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 SYSTEM_POD_BLOCKS_FOR = 3600.0

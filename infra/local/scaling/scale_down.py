@@ -7,10 +7,10 @@ from enum import StrEnum
 from infra.local.clocks import stamp
 from infra.local.scaling.candidates import Candidates, Leaving, at_minimum, obstacle
 from infra.local.scaling.client import Client, RefusedCall
-from infra.local.scaling.settings import AutoscalerSettings
 from infra.local.scaling.view import (
     CANDIDATE,
     TO_BE_DELETED,
+    AutoscalerSettings,
     Group,
     View,
     group_of,
@@ -18,8 +18,8 @@ from infra.local.scaling.view import (
     taints_of,
     without_taint,
 )
-from infra.local.world.deletion import DEFAULT_GRACE
 from infra.local.world.kinds import Json
+from infra.local.world.kubelet import DEFAULT_GRACE
 from infra.local.world.pods import is_terminating
 
 _POLL = 5.0

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from infra.local.quantities import Resources, pod_requests, units
 from infra.local.world.disks import Disks
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_finished, labels_of, node_of
+from infra.local.world.pods import Resources, is_finished, labels_of, node_of, pod_requests, units
 
 HostPort = tuple[str, str, int]
 

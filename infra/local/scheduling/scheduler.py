@@ -5,12 +5,11 @@ from collections import Counter
 from enum import StrEnum
 
 from infra.local.clocks import stamp
-from infra.local.quantities import pod_requests
 from infra.local.scheduling.filters import refusal, untolerated
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
 from infra.local.world import disks
 from infra.local.world.kinds import Json
-from infra.local.world.pods import condition_of, is_terminating, node_of, set_condition
+from infra.local.world.pods import condition_of, is_terminating, node_of, pod_requests, set_condition
 from infra.local.world.store import Store
 
 

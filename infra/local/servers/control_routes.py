@@ -7,10 +7,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from infra.local.api.faults import InjectedFault, Mode
 from infra.local.api.patches import merge
 from infra.local.broker import Subscription, TickJob, UnknownTopicError
-from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
+from infra.local.http_messages import HttpAnswer, HttpRequest, InjectedFault, Mode, answer_json
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.kinds import KINDS, Json
 from infra.local.world.store import MissingError, copied

@@ -14,10 +14,9 @@ from urllib.parse import urlsplit
 from infra.local.broker import Broker, Push, TickJob
 from infra.local.clocks import ScaledClock
 from infra.local.scaling.client import HttpTransport, RefusedCall
-from infra.local.scenario.reading import Scenario
+from infra.local.scenario import Scenario
 from infra.local.servers.control_routes import Control
-from infra.local.servers.http_server import HttpServer
-from infra.local.servers.pubsub import PubSubServer
+from infra.local.servers.listeners import HttpServer, PubSubServer
 from infra.local.simulated_gke import SimulatedGke
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import ceil
 
 from infra.local.clocks import seconds_of
-from infra.local.world.kinds import PLURAL_OF_KIND, Json
+from infra.local.world.kinds import PLURAL_OF_KIND, Json, matches
 from infra.local.world.pods import (
     controller_of,
     is_healthy,
@@ -17,7 +17,6 @@ from infra.local.world.pods import (
     labels_of,
     set_condition,
 )
-from infra.local.world.selectors import matches
 from infra.local.world.store import Store
 
 ACTOR = "disruption-controller"

@@ -10,9 +10,8 @@ from typing import Any
 import msgspec
 
 from infra.local.clocks import TimeSource, stamp
-from infra.local.world.kinds import KINDS, ApiKind, Json
+from infra.local.world.kinds import KINDS, ApiKind, Json, matches
 from infra.local.world.pods import annotations_of, controller_of, labels_of
-from infra.local.world.selectors import matches
 
 _CORDON: Json = {"f:spec": {"f:unschedulable": {}}}
 

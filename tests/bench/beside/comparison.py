@@ -17,7 +17,7 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Any, Final
 
-from infra.local.scenario.reading import Scenario
+from infra.local.scenario import Scenario
 from tests.bench.beside.least import least_evictions
 from tests.bench.beside.runs import Rest, autoscaler_alone, with_ebb
 from tests.bench.clusters.generated import BenchCluster, generated

@@ -19,9 +19,8 @@ from statistics import median, quantiles
 from typing import Any, Final
 
 from infra.local.scaling.client import AGENT
-from infra.local.scaling.custom_objects import CLASS_LABEL
-from infra.local.scaling.view import CANDIDATE
-from infra.local.scenario.reading import Scenario
+from infra.local.scaling.view import CANDIDATE, CLASS_LABEL
+from infra.local.scenario import Scenario
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import OrderKind

@@ -11,7 +11,7 @@ import msgspec
 
 from infra.local.__main__ import until_rest
 from infra.local.clocks import ManualClock
-from infra.local.scenario.reading import Scenario
+from infra.local.scenario import Scenario
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.whole_world import World
 from shared.adapters.kubernetes import translate, wire

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from infra.local.scenario.reading import parse
+from infra.local.scenario import parse
 from infra.local.servers.servers import SimulatedGkeServers
 from tests.cli.fleet.fleets import POLICY, ebb
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from infra.local.demo.promise.evidence import Evidence, Limits, PassRecord, PdbRule
+from infra.local.demo.evidence import Evidence, Limits, PassRecord, PdbRule
 
 Entry = dict[str, Any]
 OURS = "status-taint.cluster-autoscaler.kubernetes.io/ebb=order-1:NoSchedule"

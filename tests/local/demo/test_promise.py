@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from infra.local.demo.promise import check as judge
-from infra.local.demo.promise.check import check
-from infra.local.demo.promise.evidence import Evidence, Limits, PassRecord, PdbRule, limits_of, pdb_rules_of
+from infra.local.demo import promise as judge
+from infra.local.demo.evidence import Evidence, Limits, PassRecord, PdbRule, limits_of, pdb_rules_of
+from infra.local.demo.promise import check
 from tests.local.demo.api_record import LIMITS, OURS, asked, drained, evicted, evidence, node, pod
 
 Rule = Callable[[Evidence], Iterator[str]]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from infra.local.demo.promise.evidence import (
+from infra.local.demo.evidence import (
     Evidence,
     Json,
     ReplayedCluster,

@@ -1,1 +1,0 @@
-"""Scenario files: a cluster described in YAML, read strictly and built into a world."""
