@@ -3,16 +3,11 @@
 import json
 from pathlib import Path
 
-from kubernetes.client import Configuration
-
-from shared.adapters.kubernetes.access import Access
+from shared.adapters.kubernetes.access import Access, Bearer
 
 
 def access_to(address: str) -> Access:
-    configuration = Configuration()
-    configuration.host = address
-    configuration.retries = 0
-    return Access(configuration, lambda: None)
+    return Access(address, Bearer(lambda: ("", None)))
 
 
 def kubeconfig(folder: Path, address: str, *, bearer: str = "") -> Path:

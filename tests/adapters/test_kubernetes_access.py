@@ -1,5 +1,6 @@
-"""The token hook is asked before each call, and renews what has run out (with both the words of 34 and of 37)."""
+"""A token goes with each call and is renewed before it expires; a kubeconfig is read as kubectl reads it."""
 
+import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
 from tests.adapters.access import kubeconfig
+from tests.adapters.certificates import Authority
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import NOW
 
@@ -52,8 +54,7 @@ def api() -> Iterator[Script]:
 
 def gke_access(api: Script, tokens: Tokens) -> Access:
     access = from_gke(Endpoint("control.plane", None, "dns"), tokens, lambda: None, lambda: tokens.now)
-    access.configuration.host = api.address
-    return access
+    return replace(access, server=api.address)
 
 
 def tokens_sent(api: Script) -> list[str]:
@@ -116,26 +117,21 @@ def test_a_token_that_cannot_be_had_is_a_named_failure(
     assert not api.asked
 
 
-def test_the_clusters_ca_is_trusted_and_nothing_else() -> None:
-    endpoint = Endpoint("10.0.0.2", "-----BEGIN CERTIFICATE-----\n", "private")
+def trusted(endpoint: Endpoint) -> int:
+    tls = from_gke(endpoint, Tokens(), lambda: None, lambda: NOW).tls
+    assert tls
+    assert tls.verify_mode is ssl.CERT_REQUIRED
+    return len(tls.get_ca_certs())
 
-    configuration = from_gke(endpoint, Tokens(), lambda: None, lambda: NOW).configuration
 
-    assert configuration.host == "https://10.0.0.2"
-    assert Path(configuration.ssl_ca_cert).read_text() == endpoint.ca_pem
-    assert configuration.verify_ssl
+def test_the_clusters_ca_is_trusted_and_nothing_else(tmp_path: Path) -> None:
+    assert trusted(Endpoint("10.0.0.2", Authority(tmp_path, "ca").pem, "private")) == 1
 
 
 def test_the_dns_endpoint_is_checked_against_the_systems_cas() -> None:
-    endpoint = Endpoint("uid.europe-west4.gke.goog", None, "dns")
-
-    assert from_gke(endpoint, Tokens(), lambda: None, lambda: NOW).configuration.ssl_ca_cert is None
-
-
-def test_a_kubeconfig_names_its_cluster(tmp_path: Path) -> None:
-    access = from_kubeconfig(str(kubeconfig(tmp_path, "https://10.0.0.2")), "here")
-
-    assert (access.configuration.host, access.configuration.retries) == ("https://10.0.0.2", 0)
+    assert trusted(Endpoint("uid.europe-west4.gke.goog", None, "dns")) == len(
+        ssl.create_default_context().get_ca_certs()
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,6 +165,6 @@ def test_renewing_reads_the_kubeconfig_again(tmp_path: Path, api: Script) -> Non
     kubeconfig(tmp_path, api.address, bearer="new")
     api.says(Say(401, status(401, "Unauthorized")), Say())
 
-    KubernetesClient(replace(access)).ask(GET)
+    KubernetesClient(access).ask(GET)
 
     assert tokens_sent(api) == ["Bearer old", "Bearer new"]

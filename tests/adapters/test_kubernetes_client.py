@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import Access, from_kubeconfig
+from shared.adapters.kubernetes.access import Access, Bearer, Header, from_kubeconfig
 from shared.adapters.kubernetes.client import REPEATS, Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
@@ -97,13 +97,18 @@ def test_a_server_that_is_not_there_is_an_outage() -> None:
 
 
 def test_expired_credentials_are_renewed_once_and_the_call_repeated(api: Script) -> None:
-    renewals: list[None] = []
-    access = Access(access_to(api.address).configuration, lambda: renewals.append(None))
+    fetches: list[None] = []
+
+    def fetch() -> Header:
+        fetches.append(None)
+        return "", None
+
+    access = Access(api.address, Bearer(fetch, first=("", None)))
     api.says(Say(401, status(401, "Unauthorized")), Say(body=api_node()))
 
     KubernetesClient(access).ask(GET)
 
-    assert (len(renewals), len(api.asked)) == (1, 2)
+    assert (len(fetches), len(api.asked)) == (1, 2)
 
 
 def test_each_call_is_counted_with_the_bytes_of_its_answer(api: Script) -> None:

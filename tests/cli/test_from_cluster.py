@@ -12,7 +12,7 @@ from functions.cli.input.readers import cluster_of
 from infra.local.scenario import parse
 from infra.local.servers.servers import SimulatedGkeServers
 from tests.adapters.scripted import Say, scripted
-from tests.cli.running import run_ebb, start_ebb
+from tests.cli.running import run_ebb
 
 SCENARIO = """
 autoscaler: {enabled: false}
@@ -52,7 +52,7 @@ def test_every_node_of_the_cluster_has_a_row(addresses: dict[str, Any]) -> None:
                      id="of the environment"),
         pytest.param("ebb: ~/.kube/config (kubectl's own place): cannot be used (", ("plan",), {},
                      id="nothing said"),
-        pytest.param("ebb: --context: /nonexistent (KUBECONFIG) cannot be read (", ("fleet", "--context", "prod-*"),
+        pytest.param("ebb: /nonexistent (KUBECONFIG): cannot be used (", ("fleet", "--context", "prod-*"),
                      {"KUBECONFIG": "/nonexistent"}, id="of several clusters"),
     ],
 )  # fmt: skip
@@ -60,7 +60,7 @@ def test_a_kubeconfig_that_is_not_there_is_named(
     tmp_path: Path, expected: str, args: tuple[str, ...], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
-    told = start_ebb(*args, HOME=str(tmp_path), **environment)  # kubernetes reads KUBECONFIG when it is imported
+    told = run_ebb(*args, HOME=str(tmp_path), **environment)
 
     assert told.returncode in {1, 2}
     assert told.stderr.startswith(expected)

@@ -5,6 +5,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -89,8 +90,7 @@ class Credentials:
 
 def access(server: str, fault: Exception | None = None) -> Access:
     made = from_gke(Endpoint("stand-in", None, "dns"), Credentials(fault), lambda: None, system_time)
-    made.configuration.host = server
-    return made
+    return replace(made, server=server)
 
 
 ANSWERS: Mapping[str, tuple[Say, ...]] = {

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from functions.cli.dumps.kinds import COMMAND
-from shared.adapters.kubernetes.plugin import INSTALL_GKE, LOG_IN
+from shared.adapters.kubernetes.kubeconfig import INSTALL_GKE, LOG_IN
 from shared.errors import BadDump
 
 STDIN: Final = Path("-")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from functions.cli.input.files import STDIN
 from functions.cli.input.pricing import LISTED, PriceOptions
@@ -203,22 +203,10 @@ def _contexts(request: FleetRequest, environment: Mapping[str, str]) -> Iterator
 
 
 def _known_contexts(kubeconfig: Path | None, environment: Mapping[str, str]) -> list[str]:
-    """Return the names of a kubeconfig's contexts.
+    """Return the names of a kubeconfig's contexts. Raises BadSettings if it cannot be read."""
+    from shared.adapters.kubernetes.kubeconfig import Kubeconfig
 
-    Raises:
-        BadInput: it cannot be read.
-    """
-    from kubernetes.config import list_kube_config_contexts
-    from kubernetes.config.config_exception import ConfigException
-
-    from shared.adapters.kubernetes.access import kubeconfig_named
-
-    path = str(kubeconfig or environment.get(_KUBECONFIG, ""))
-    listed: Any = list_kube_config_contexts  # the package has no types for it
-    try:
-        return [str(each["name"]) for each in listed(path or None)[0]]
-    except (ConfigException, OSError) as fault:
-        raise BadInput(f"--context: {kubeconfig_named(path)} cannot be read ({str(fault).rstrip('.')}).") from fault
+    return Kubeconfig(str(kubeconfig or environment.get(_KUBECONFIG, ""))).contexts()
 
 
 def _variables(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from functions.cli.input.files import STDIN
 from functions.cli.input.missing_data import check_usable, cloud, left_out, partial, printed_again
@@ -145,6 +145,7 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
     from shared.adapters.kubernetes.access import from_kubeconfig
     from shared.adapters.kubernetes.client import KubernetesClient
     from shared.adapters.kubernetes.cluster import KubernetesCluster
+    from shared.adapters.kubernetes.kubeconfig import Kubeconfig
 
     path, now = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", "")), system_time()
     with _or_by_a_dump():
@@ -161,7 +162,7 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
             f"Pools are those that the GKE API names for {cluster}.",
             installed=True,
         )
-    name = cluster or cluster_of(context or _current_context(path))
+    name = cluster or cluster_of(context or Kubeconfig(path).current())
     how = "" if cluster else HOW_GKE_API
     return Reading(name, cluster_reading, pools, now, f"Without a GKE API {NO_GKE_API}{how}", installed=bool(cluster))
 
@@ -182,13 +183,6 @@ def cluster_of(context: str) -> str:
     if len(parts) != _GKE_CONTEXT_PARTS or parts[0] != "gke":
         return context
     return f"projects/{parts[1]}/locations/{parts[2]}/clusters/{parts[3]}"
-
-
-def _current_context(path: str) -> str:
-    from kubernetes.config import list_kube_config_contexts
-
-    contexts: Any = list_kube_config_contexts  # the package has no types for it
-    return str(contexts(path or None)[1]["name"])
 
 
 def _pools() -> tuple[str, PoolsReading]:

@@ -1,24 +1,25 @@
-"""The way into the cluster: a kubernetes Configuration with credentials that renew themselves.
+"""The way into the cluster: its address, the TLS that checks it, and a token that renews itself.
 
-From a kubeconfig, or from the GKE API and a Google token. The kubernetes package is imported here and in `client`
-when first used: a dump needs none of it.
+From a kubeconfig, or from the GKE API and a Google token. TLS and HTTP are imported when first used: a dump needs none.
 """
 
-import hashlib
-import tempfile
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
 from shared.adapters.google_failures import Service
-from shared.adapters.kubernetes.plugin import no_credentials, root_messages
+from shared.adapters.kubernetes.kubeconfig import Kubeconfig, Login
 from shared.errors import BadSettings
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 SCOPES: Final = (
     "https://www.googleapis.com/auth/cloud-platform",
@@ -27,9 +28,43 @@ SCOPES: Final = (
 """Without userinfo.email the cluster may know the service account by its numeric id only, which RBAC does not name."""
 _RENEW_BEFORE: Final = timedelta(minutes=5)
 _IDENTITY: Final = Service("Google token", "Check that the function's service account exists and is enabled.")
-_KUBECTLS_OWN: Final = "~/.kube/config"
-_CONNECTIONS: Final = 32
-"""More than the evictions that run in parallel, so that none waits for a connection."""
+
+Header: TypeAlias = tuple[str, datetime | None]
+"""The value of the Authorization header, empty for none, and when it expires."""
+
+
+class GoogleCredentials(Protocol):
+    """What we use of google-auth's credentials; `expiry` is UTC without a zone there."""
+
+    token: str | None
+    expiry: datetime | None
+
+    def refresh(self, request: Any) -> None: ...
+
+
+class Bearer:
+    """The Authorization header, renewed before it expires; calls run in parallel, renewals one at a time."""
+
+    def __init__(
+        self, fetch: Callable[[], Header], now: Callable[[], datetime] = system_time, first: Header | None = None
+    ) -> None:
+        self._fetch = fetch
+        self._now = now
+        self._held = first
+        self._lock = threading.Lock()
+
+    def header(self) -> str:
+        """Return what to send. Raises what fetching raises."""
+        with self._lock:
+            value, expires = self._held or ("", self._now())
+            if expires is not None and expires - self._now() < _RENEW_BEFORE:
+                self._held = value, _ = self._fetch()
+            return value
+
+    def renew(self) -> None:
+        """Fetch another although the old one looked valid: the cluster refused it."""
+        with self._lock:
+            self._held = self._fetch()
 
 
 def _has_not_moved() -> None:
@@ -38,21 +73,15 @@ def _has_not_moved() -> None:
 
 @dataclass(frozen=True)
 class Access:
-    """A Configuration of the kubernetes package, and how to get fresh credentials into it."""
+    """Where the API server is, how it is checked (`name` where its certificate is not of the address), who asks."""
 
-    configuration: Any
-    renew: Callable[[], None]
+    server: str
+    bearer: Bearer
+    tls: "SSLContext | None" = None
+    name: str = ""
+    proxy: str = ""
     find_again: Callable[[], "Access | None"] = _has_not_moved
     """Look for the cluster once more: the access to where it is now, None where that has not changed."""
-
-
-class Credentials(Protocol):
-    """What we use of google-auth's credentials; `expiry` is UTC without a zone there."""
-
-    token: str | None
-    expiry: datetime | None
-
-    def refresh(self, request: Any) -> None: ...
 
 
 def from_kubeconfig(path: str, context: str | None = None) -> Access:
@@ -62,67 +91,49 @@ def from_kubeconfig(path: str, context: str | None = None) -> Access:
         BadSettings: the file cannot be read, or describes no such context.
         Retryable: its credential plugin gives no credentials; the sentence says what to run.
     """
-    configuration = _configuration()
-    load = partial(_load_kubeconfig, configuration, path, context)
-    load()
-    return Access(configuration, load)
 
+    def log_in() -> Login:
+        return Kubeconfig(path).login(context)
 
-def kubeconfig_named(path: str) -> str:
-    """Return how a sentence names a kubeconfig; an empty path means kubectl's own place."""
-    from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION
+    def again() -> Header:
+        credentials = log_in().credentials
+        return credentials.authorization, credentials.expires
 
-    if path or KUBE_CONFIG_DEFAULT_LOCATION == _KUBECTLS_OWN:
-        return path or f"{_KUBECTLS_OWN} (kubectl's own place)"
-    return f"{KUBE_CONFIG_DEFAULT_LOCATION} (KUBECONFIG)"
-
-
-def _load_kubeconfig(configuration: Any, path: str, context: str | None) -> None:
-    from kubernetes.config import ConfigException, load_kube_config
-    from yaml import YAMLError
-
+    login = log_in()
+    proof = login.credentials
     try:
-        with root_messages() as complaints:
-            load_kube_config(  # type: ignore[no-untyped-call]  # the package types only a part of itself
-                path or None, context, client_configuration=configuration, persist_config=False
-            )
-    except (ConfigException, YAMLError, OSError, ValueError, TypeError, KeyError, AttributeError) as fault:
-        raise BadSettings(
-            f"{kubeconfig_named(path)}: cannot be used ({fault}); try `kubectl config view` with it."
-        ) from fault
-    if complaints:
-        raise no_credentials(path, context, complaints[0])
+        tls = _tls(login.ca, proof.certificate + proof.key, is_checked=login.is_checked)
+    except (OSError, ValueError) as fault:
+        raise BadSettings(f"{path or 'kubeconfig'}: cannot be used (a certificate or key of it is no PEM).") from fault
+    bearer = Bearer(again, first=(proof.authorization, proof.expires))
+    return Access(login.server, bearer, tls, login.name, login.proxy or _proxy(login.server))
 
 
 def from_gke(
     endpoint: Endpoint,
-    credentials: Credentials,
+    credentials: GoogleCredentials,
     request: Callable[[], Any],
     now: Callable[[], datetime],
     find: Callable[[], Endpoint] | None = None,
 ) -> Access:
     """Return the access to a GKE cluster with a Google token.
 
-    `request` makes google-auth's transport for a refresh, `find` asks the GKE API where the cluster is by now. The
-    cluster's CA stands in a temporary file for the life of the instance; an endpoint without CA (the DNS endpoint) is
-    checked against the system's.
+    `request` makes google-auth's transport for a refresh, `find` asks the GKE API where the cluster is by now. An
+    endpoint without CA (the DNS endpoint) is checked against the system's.
     """
 
     def find_again() -> Access | None:
         moved = find() if find else endpoint
         return None if moved == endpoint else from_gke(moved, credentials, request, now, find)
 
-    configuration = _configuration()
-    configuration.host = f"https://{endpoint.host}"
-    if endpoint.ca_pem:
-        configuration.ssl_ca_cert = _ca_file(endpoint.ca_pem)
-    hook = TokenHook(credentials, request, now)
-    # The client asks the hook only where a key stands already; `authorization` is its name in version 34 and an alias
-    # of BearerToken in 37.
-    configuration.api_key["authorization"] = "not yet asked for"
-    configuration.api_key_prefix["authorization"] = "Bearer"
-    configuration.refresh_api_key_hook = hook
-    return Access(configuration, partial(hook.renew, configuration), find_again)
+    def fetch() -> Header:
+        with _IDENTITY.naming_failures():
+            credentials.refresh(request())
+        return f"Bearer {credentials.token}", credentials.expiry and credentials.expiry.replace(tzinfo=UTC)
+
+    server = f"https://{endpoint.host}"
+    tls = _tls(endpoint.ca_pem or "")
+    return Access(server, Bearer(fetch, now), tls, proxy=_proxy(server), find_again=find_again)
 
 
 def from_google(find: Callable[[], Endpoint]) -> Access:
@@ -141,56 +152,50 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
     return from_gke(endpoint, credentials, Request, system_time, find)
 
 
-class TokenHook:
-    """Puts a valid token into the Configuration before each call; calls run in parallel, refreshes one at a time."""
+def _tls(ca: str, shown: str = "", *, is_checked: bool = True) -> "SSLContext":
+    """Return what checks a server by a CA, the system's own if it is empty, and shows a certificate with its key.
 
-    def __init__(self, credentials: Credentials, request: Callable[[], Any], now: Callable[[], datetime]) -> None:
-        self._credentials = credentials
-        self._request = request
-        self._now = now
-        self._lock = threading.Lock()
+    Raises:
+        OSError, ValueError: one of them is no PEM.
+    """
+    import ssl
 
-    def __call__(self, configuration: Any) -> None:
-        with self._lock:
-            if self._stale():
-                self._refresh()
-            configuration.api_key["authorization"] = self._credentials.token
+    from urllib3.util import create_urllib3_context
 
-    def renew(self, configuration: Any) -> None:
-        """Fetch a new token although the old one looked valid: the cluster refused it."""
-        with self._lock:
-            self._refresh()
-            configuration.api_key["authorization"] = self._credentials.token
-
-    def _stale(self) -> bool:
-        expiry = self._credentials.expiry
-        if not self._credentials.token:
-            return True
-        return expiry is not None and expiry.replace(tzinfo=UTC) - self._now() < _RENEW_BEFORE
-
-    def _refresh(self) -> None:
-        with _IDENTITY.naming_failures():
-            self._credentials.refresh(self._request())
+    context = create_urllib3_context()
+    if not is_checked:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif ca:
+        context.load_verify_locations(cadata=ca)
+    else:
+        context.load_default_certs()
+    if shown:
+        # OpenSSL reads a key from a file alone; it is gone as soon as it is read.
+        with TemporaryDirectory(prefix="ebb-") as folder:
+            file = Path(folder) / "shown.pem"
+            file.touch(mode=0o600)
+            file.write_text(shown, encoding="ascii")
+            context.load_cert_chain(file)
+    return context
 
 
-def _configuration() -> Any:
-    from kubernetes.client import Configuration
+def _proxy(server: str) -> str:
+    """Return the proxy that the environment names for an address; networks in no_proxy count, as for kubectl."""
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies_environment, proxy_bypass
 
-    configuration = Configuration()
-    configuration.retries = 0
-    configuration.connection_pool_maxsize = _CONNECTIONS
-    return configuration
-
-
-@cache
-def _ca_file(pem: str) -> str:
-    """Return a file of this process with the certificate: the client reads it for each connection pool."""
-    file = Path(_folder().name) / f"{hashlib.sha256(pem.encode()).hexdigest()[:16]}.pem"
-    file.write_text(pem)
-    return str(file)
+    address = urlsplit(server)
+    networks = (os.environ.get("no_proxy") or os.environ.get("NO_PROXY", "")).split(",")
+    if proxy_bypass(address.netloc) or any(_holds(each.strip(), address.hostname) for each in networks):
+        return ""
+    return getproxies_environment().get(address.scheme, "")
 
 
-@cache
-def _folder() -> "tempfile.TemporaryDirectory[str]":
-    """Return a folder that goes with this process."""
-    return tempfile.TemporaryDirectory(prefix="ebb-ca-")
+def _holds(network: str, host: str | None) -> bool:
+    from ipaddress import ip_address, ip_network
+
+    try:
+        return ip_address(host or "") in ip_network(network, strict=False)
+    except ValueError:
+        return False

@@ -1,7 +1,7 @@
 """Calls to the Kubernetes API: one request out, one answer or a named failure back, in the API's own words.
 
-Configuration, authentication, TLS and connections are the kubernetes package's (`access`, `transport`); its models and
-its own retries are not used. Each call has a connect and a read timeout.
+Each call has a connect and a read timeout. No package of the API's models is used: lists of a large cluster would take
+minutes and gigabytes in them.
 """
 
 import json
@@ -198,7 +198,6 @@ class KubernetesClient:
         return reply
 
     def _send(self, call: Call) -> ApiReply:
-        from kubernetes.config import ConfigException
         from urllib3.exceptions import HTTPError
 
         answered = 0
@@ -206,8 +205,6 @@ class KubernetesClient:
             answer = self._transport.send(_request(call))
             reply = ApiReply(answer.code, answer.body, answer.retry_after)
             answered = len(reply.body)
-        except ConfigException as fault:
-            raise Retryable(f"Kubernetes API, {call}", f"the kubeconfig gave no credentials ({fault})") from fault
         except (HTTPError, OSError) as fault:
             kind = _Reset if call.method == "GET" and is_reset(fault) else Retryable
             raise kind(f"Kubernetes API, {call}", f"no answer ({fault})") from fault

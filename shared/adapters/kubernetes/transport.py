@@ -8,14 +8,16 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from shared.adapters.kubernetes.access import Access
 from shared.errors import EbbError
 
 if TYPE_CHECKING:
-    from urllib3 import Timeout
+    from urllib3 import PoolManager, Timeout
 
+_CONNECTIONS: Final = 32
+"""More than the evictions that run in parallel, so that none waits for a connection."""
 LOOK_AGAIN_AFTER: Final = 60.0
 """Seconds between two questions where the cluster is: an API server that is down has not moved."""
 
@@ -43,25 +45,29 @@ class Connection:
     """One address with its CA, its credentials and its connections."""
 
     def __init__(self, access: Access) -> None:
-        from kubernetes.client import ApiClient
-
         self.access = access
-        self._pool = ApiClient(access.configuration).rest_client.pool_manager
+        self._pool = _pool(access)
 
     def send(self, request: RawRequest, timeout: "Timeout") -> RawAnswer:
-        """Return the answer. Raises urllib3's HTTPError, OSError and the package's ConfigException."""
+        """Return the answer. Raises urllib3's HTTPError, OSError, and what fetching credentials raises."""
+        header = self.access.bearer.header()
         answer = self._pool.request(
             request.method,
-            f"{self.access.configuration.host.rstrip('/')}{request.target}",
+            f"{self.access.server.rstrip('/')}{request.target}",
             body=request.body,
-            headers={**request.headers, **self._authorization()},
+            headers={**request.headers, **({"Authorization": header} if header else {})},
             timeout=timeout,
         )
         return RawAnswer(answer.status, answer.data, answer.headers.get("Retry-After", ""))
 
-    def _authorization(self) -> dict[str, str]:
-        token = self.access.configuration.auth_settings().get("BearerToken")
-        return {"Authorization": token["value"]} if token and token["value"] else {}
+
+def _pool(access: Access) -> "PoolManager":
+    from urllib3 import PoolManager, ProxyManager
+
+    options: dict[str, Any] = {"maxsize": _CONNECTIONS, "retries": 0, "ssl_context": access.tls}
+    if access.name:
+        options |= {"server_hostname": access.name, "assert_hostname": access.name}
+    return ProxyManager(access.proxy, **options) if access.proxy else PoolManager(**options)
 
 
 class _RequestLoss(Enum):
@@ -106,13 +112,13 @@ class Transport:
 
     def renew(self) -> None:
         """Fetch new credentials: the old ones were refused."""
-        self._connection.access.renew()
+        self._connection.access.bearer.renew()
 
     def send(self, request: RawRequest) -> RawAnswer:
         """Return the answer; a request that never left goes another way, where there is one by now.
 
         Raises:
-            HTTPError, OSError, ConfigException: as `Connection.send`.
+            HTTPError, OSError, EbbError: as `Connection.send`.
         """
         from urllib3.exceptions import HTTPError
 

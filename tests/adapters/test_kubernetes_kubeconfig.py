@@ -1,0 +1,243 @@
+"""A kubeconfig is read as kubectl reads it; a plugin that gives no credentials is one sentence with what to run."""
+
+import base64
+import json
+import os
+import ssl
+import stat
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shared.adapters.gke import Endpoint
+from shared.adapters.kubernetes.access import from_gke, from_kubeconfig
+from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.kubeconfig import Kubeconfig
+from shared.errors import Retryable
+from tests.adapters.certificates import Authority
+from tests.adapters.scripted import Say, scripted
+from tests.adapters.test_kubernetes_access import Tokens
+from tests.builders import NOW
+from tests.cli.running import run_ebb
+
+GCLOUD_SAYS = """\
+F1122 01:08:25 cred.go:145] print credential failed: exit status 1 (err: ERROR: (gcloud.config) No active account.
+Please run:
+
+  $ gcloud auth login
+"""
+
+
+def plugin(folder: Path, name: str, script: str) -> str:
+    """Write a plugin and return its path."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def kubeconfig(folder: Path, command: str, **more: Any) -> str:
+    version = "client.authentication.k8s.io/v1"
+    user = {"exec": {"apiVersion": version, "command": command, **more}}
+    whole = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "here",
+        "clusters": [{"name": "here", "cluster": {"server": "http://127.0.0.1:9"}}],
+        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+        "users": [{"name": "me", "user": user}],
+    }
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(whole))
+    return str(path)
+
+
+def says(text: str) -> str:
+    return f"cat >&2 <<'END'\n{text}END\nexit 1"
+
+
+@pytest.mark.parametrize(
+    ("expected", "name", "script", "more"),
+    [
+        pytest.param(
+            "it gave no credentials (No active account); run `gcloud auth login`",
+            "gke-gcloud-auth-plugin",
+            says(GCLOUD_SAYS),
+            {},
+            id="an expired login",
+        ),
+        pytest.param(
+            "it is not installed; run `gcloud components install gke-gcloud-auth-plugin`",
+            "gke-gcloud-auth-plugin",
+            "",
+            {},
+            id="GKE's plugin is missing",
+        ),
+        pytest.param(
+            "it is not installed; Get it from https://x.y",
+            "other",
+            "",
+            {"installHint": "Get it\n from https://x.y."},
+            id="a plugin that says where to get it",
+        ),
+        pytest.param("it is not installed; install it, or put its folder", "other", "", {}, id="one that does not"),
+        pytest.param(
+            "it gave no credentials (Token expired); run `",
+            "other",
+            says("Token expired.\n"),
+            {},
+            id="another's failure",
+        ),
+        pytest.param("other -x y` to see why", "other", "exit 3", {"args": ["-x", "y"]}, id="how to see it again"),
+        pytest.param("it gave no credentials (its answer", "other", "echo", {}, id="an answer that is none"),
+    ],
+)
+def test_the_sentence_says_what_to_run(
+    expected: str, name: str, script: str, more: dict[str, Any], tmp_path: Path
+) -> None:
+    command = plugin(tmp_path, name, script) if script else str(tmp_path / name)
+    with pytest.raises(Retryable) as caught:
+        from_kubeconfig(kubeconfig(tmp_path, command, **more))
+    assert str(caught.value).startswith(f"credential plugin {command}: ")
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_plugin_gives_a_token_and_when_it_expires(tmp_path: Path) -> None:
+    until = NOW + timedelta(hours=1)
+    status = json.dumps({"status": {"token": "t", "expirationTimestamp": until.isoformat()}})
+    command = plugin(tmp_path, "other", f"echo '{status}'")
+
+    found = Kubeconfig(kubeconfig(tmp_path, command)).login().credentials
+
+    assert (found.authorization, found.expires) == ("Bearer t", until)
+
+
+def test_a_plugin_is_run_in_the_files_folder_and_told_of_the_cluster(tmp_path: Path) -> None:
+    script = """python3 -c 'import json, os; info = json.loads(os.environ["KUBERNETES_EXEC_INFO"])
+print(json.dumps({"status": {"token": os.environ["WHO"] + info["spec"]["cluster"]["server"]}}))'"""
+    plugin(tmp_path, "other", script)
+    path = kubeconfig(tmp_path, "./other", env=[{"name": "WHO", "value": "me@"}], provideClusterInfo=True)
+
+    assert Kubeconfig(path).login().credentials.authorization == "Bearer me@http://127.0.0.1:9"
+
+
+def written(folder: Path, name: str = "c", **user: str) -> Path:
+    """A file with one context, whose cluster is on a host of its name."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "config"
+    document = {
+        "current-context": name,
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "clusters": [{"name": name, "cluster": {"server": f"http://{name}.example"}}],
+        "users": [{"name": name, "user": user}],
+    }
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("expected", "user"),
+    [
+        pytest.param("Bearer t", {"token": "t"}, id="a token"),
+        pytest.param("Bearer in a file", {"tokenFile": "token"}, id="a file beside it"),
+        pytest.param("Bearer i", {"auth-provider": {"name": "oidc", "config": {"id-token": "i"}}}, id="OpenID Connect"),
+        pytest.param("", {}, id="none"),
+    ],
+)
+def test_a_user_has_a_token_in_several_ways(expected: str, user: dict[str, Any], tmp_path: Path) -> None:
+    path = written(tmp_path, **user)
+    (tmp_path / "token").write_text("in a file\n")
+
+    assert Kubeconfig(str(path)).login().credentials.authorization == expected
+
+
+def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, other = written(tmp_path / "1", "a", tokenFile="mine"), written(tmp_path / "2", "b")
+    again = written(tmp_path / "3", "a", tokenFile="not-mine")
+    (tmp_path / "1" / "mine").write_text("mine")
+    monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, (tmp_path / "nowhere", first, other, again))))
+
+    merged = Kubeconfig("")
+
+    assert (merged.contexts(), merged.current()) == (["a", "b"], "a")
+    assert merged.login().credentials.authorization == "Bearer mine"
+    assert merged.login("b").server == "http://b.example"
+
+
+@pytest.mark.parametrize("inline", [pytest.param(True, id="in the file itself"), pytest.param(False, id="beside it")])
+def test_a_certificate_goes_to_a_server_that_trusts_it(tmp_path: Path, *, inline: bool) -> None:
+    authority = Authority(tmp_path, "ca")
+    shown, key = (tmp_path / "ca" / "shown.pem", tmp_path / "ca" / "key.pem")
+    server = authority.server()
+    server.verify_mode = ssl.CERT_REQUIRED
+    server.load_verify_locations(cadata=authority.pem)
+    (tmp_path / "ca.pem").write_text(authority.pem)
+    parts = {"certificate-authority": tmp_path / "ca.pem", "client-certificate": shown, "client-key": key}
+    given = {
+        f"{name}-data" if inline else name: base64.b64encode(path.read_bytes()).decode() if inline else str(path)
+        for name, path in parts.items()
+    }
+    ca = {name: value for name, value in given.items() if name.startswith("certificate")}
+    user = {name: value for name, value in given.items() if name.startswith("client")}
+
+    with scripted(server) as script:
+        path = written(tmp_path, **user)
+        document = json.loads(path.read_text())
+        document["clusters"][0]["cluster"] = {"server": script.address, **ca}
+        path.write_text(json.dumps(document))
+        script.says(Say(body={"kind": "Node"}))
+
+        assert KubernetesClient(from_kubeconfig(str(path))).ask(Call("get", "nodes", "/api/v1/nodes/n1"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "proxy", "no_proxy"),
+    [
+        pytest.param("http://proxy:3128", "http://proxy:3128", "", id="a proxy of the environment"),
+        pytest.param("", "http://proxy:3128", "10.0.0.0/8", id="not for a network that is excluded"),
+        pytest.param("", "http://proxy:3128", "10.1.2.3", id="nor for an address"),
+        pytest.param("http://proxy:3128", "http://proxy:3128", "example.com", id="another is excluded"),
+        pytest.param("", "", "", id="none"),
+    ],
+)
+def test_a_proxy_of_the_environment_is_used(
+    expected: str, proxy: str, no_proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", proxy)
+    monkeypatch.setenv("no_proxy", no_proxy)
+
+    assert from_gke(Endpoint("10.1.2.3", None, "private"), Tokens(), lambda: None, lambda: NOW).proxy == expected
+
+
+def test_a_command_prints_that_sentence_alone(tmp_path: Path) -> None:
+    command = plugin(tmp_path, "gke-gcloud-auth-plugin", says(GCLOUD_SAYS))
+    ended = run_ebb("plan", "--kubeconfig", kubeconfig(tmp_path, command))
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == (
+        f"ebb: credential plugin {command}: it gave no credentials (No active account); run `gcloud auth login`\n"
+        "ebb: Without access from here: `ebb dump` names the kubectl command to run where there is some; "
+        "then --dump FILE.\n"
+    )
+
+
+def test_a_command_without_google_credentials_prints_one_sentence() -> None:
+    ended = run_ebb(
+        "status",
+        EBB_CLUSTER="projects/p/locations/l/clusters/c",
+        GOOGLE_APPLICATION_CREDENTIALS="/nowhere/key.json",
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.endswith(
+        "File /nowhere/key.json was not found; run `gcloud auth application-default login`, "
+        "or name a key in GOOGLE_APPLICATION_CREDENTIALS\n"
+    )
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_client_library_that_logs_by_itself_is_silent() -> None:
+    ended = run_ebb("status", EBB_CLUSTER="projects/p/locations/l/clusters/c", FIRESTORE_EMULATOR_HOST="")
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert ended.stderr.startswith("ebb: Firestore database (default) of p: ")
