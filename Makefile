@@ -19,12 +19,12 @@ define NEEDS_PYTHON
   echo "Ebb needs Python 3.11 or newer, and $(PYTHON) is $$is: name another with PYTHON=python3.12 or the like." >&2; exit 1; }
 endef
 
-$(VENV)/.cli: requirements.txt requirements.in requirements-cli.in pyproject.toml
+$(VENV)/.cli: requirements.txt pyproject.toml
 	$(NEEDS_PYTHON)
 	@echo "Installing what Ebb needs into $(VENV), once; this may take some minutes."
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) --require-hashes -r requirements.txt
-	@$(PIP) -e .
+	@$(PIP) -e '.[demo]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.cli

@@ -1,4 +1,4 @@
-"""The package of a checkout works as it is installed: with what it declares, on any Python from the oldest on."""
+"""The package of a checkout works as it is installed: with what it names, slim, on any Python from the oldest on."""
 
 import ast
 import os
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,10 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from infra.installing import EVERY_SECONDS, progress
+from infra.local.scenario import parse
+from infra.local.servers.servers import SimulatedGkeServers
 from tests.bench.cold_start import measured
+from tests.builders import CLUSTER
 from tests.real.needs import require
 
 ROOT = Path(__file__).parents[1]
@@ -27,11 +30,13 @@ OURS = {*PACKAGED, "main"}
 MIB = 1024 * 1024
 
 
-def declared() -> set[str]:
+def declared(*extras: str) -> set[str]:
     """What pip installs with the package: what it names, and what that needs."""
-    files = PROJECT["tool"]["setuptools"]["dynamic"]["dependencies"]["file"]
-    lines = [line.partition("#")[0].strip() for name in files for line in (ROOT / name).read_text().splitlines()]
-    waiting = [Requirement(line) for line in lines if line]
+    parts = (
+        PROJECT["project"]["dependencies"],
+        *(PROJECT["project"]["optional-dependencies"][each] for each in extras),
+    )
+    waiting = [Requirement(line) for part in parts for line in part]
     found: set[str] = set()
     while waiting:
         asked = waiting.pop()
@@ -61,8 +66,8 @@ def imported() -> Iterator[tuple[str, str]]:
                     yield str(path.relative_to(ROOT)), name
 
 
-def test_the_commands_import_nothing_that_is_not_installed_with_them() -> None:
-    owners, here = packages_distributions(), declared()
+def test_the_package_imports_nothing_that_it_does_not_name() -> None:
+    owners, here = packages_distributions(), declared("cloud", "demo")
     strangers = {
         (path, name)
         for path, name in imported()
@@ -70,7 +75,88 @@ def test_the_commands_import_nothing_that_is_not_installed_with_them() -> None:
     }
 
     assert strangers == set()
-    assert {"typer", "rich", "google-crc32c"} <= here
+
+
+def test_the_functions_and_the_commands_want_the_same_versions() -> None:
+    lines = (line.partition("#")[0].strip() for line in (ROOT / "requirements.in").read_text().splitlines())
+    functions = {each.name: each for each in map(Requirement, filter(None, lines))}
+    extras = PROJECT["project"]["optional-dependencies"]
+    commands = [*PROJECT["project"]["dependencies"], *extras["cloud"], *extras["demo"]]
+    both = {each.name: each for each in map(Requirement, commands) if each.name in functions}
+
+    assert both == functions
+
+
+def test_what_looks_at_a_cluster_takes_less_than_90_megabytes() -> None:
+    """Without bytecode, which pip writes beside it and uv does not."""
+    files = [path for name in declared() for path in distribution(name).files or () if path.suffix != ".pyc"]
+    own = [path for folder in PACKAGED for path in (ROOT / folder).rglob("*") if path.is_file() and is_source(path)]
+
+    assert (
+        sum(Path(str(path.locate())).stat().st_size for path in files) + sum(path.stat().st_size for path in own)
+        < 90 * MIB
+    )
+
+
+WITHOUT_EXTRAS = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {names!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+sys.argv[0] = "ebb"
+from functions.cli.main import main
+main()
+"""
+
+
+def run_slim(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as if only what the package itself names were installed."""
+    extras, here = declared("cloud", "demo") - {"ebb"}, declared()
+    owners = packages_distributions().items()
+    names = {top for top, by in owners if (who := {canonicalize_name(each) for each in by}) & extras and not who & here}
+    assert {"google", "requests", "flask", "grpc"} <= names
+    program = WITHOUT_EXTRAS.format(names=names)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("EBB_")}
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        cwd=ROOT, env={**kept, **environment}, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A kubeconfig of a simulated cluster."""
+    running = SimulatedGkeServers(parse("pools: [{name: main, count: 2}]"), token="secret")  # noqa: S106 - a test's
+    running.start()
+    yield Path(running.addresses(tmp_path_factory.mktemp("kubeconfig"))["kubeconfig"])
+    running.stop()
+
+
+@pytest.mark.parametrize("command", ["plan", "why-not", "report"])
+def test_a_kubeconfig_is_looked_at_without_any_extra(cluster: Path, command: str, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "page.html") if command == "report" else ()
+
+    shown = run_slim(command, "--kubeconfig", cluster, *out)
+
+    assert (shown.returncode, shown.stderr.count("Traceback")) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "arguments"),
+    [
+        pytest.param(".[cloud]", ("status",), id="what an installation remembers"),
+        pytest.param(".[demo]", ("demo",), id="the demo"),
+    ],
+)
+def test_what_an_extra_is_for_names_it(expected: str, arguments: tuple[str, ...]) -> None:
+    environment = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": "firestore", "EBB_FIRESTORE_DATABASE": "ebb"}
+
+    shown = run_slim(*arguments, **environment)
+
+    assert (shown.returncode, shown.stderr.count("\n")) == (1, 1)
+    assert expected in shown.stderr
 
 
 def test_no_python_is_too_new_and_the_makefile_asks_for_the_same_oldest_one() -> None:
@@ -107,7 +193,7 @@ def test_a_python_that_is_too_old_is_named_before_anything_is_installed(
     expected: str, version: str | None, tmp_path: Path
 ) -> None:
     require(None if shutil.which("make") else "make is not on PATH: install make")
-    for name in ("Makefile", "pyproject.toml", "requirements.txt", "requirements.in", "requirements-cli.in"):
+    for name in ("Makefile", "pyproject.toml", "requirements.txt"):
         shutil.copy(ROOT / name, tmp_path)
     python = tmp_path / "python"
     if version is not None:

@@ -138,10 +138,26 @@ class Sentences(PlainGroup):
         except typer.BadParameter as wrong:
             typer.echo(f"ebb: {visible(str(sentence_of(wrong)))}", err=True)
             raise typer.Exit(BAD_USE) from wrong
+        except ModuleNotFoundError as missing:
+            typer.echo(f"ebb: {_missing_extra(missing, ctx.invoked_subcommand)}", err=True)
+            raise typer.Exit(WRONG) from missing
         except EbbError as failure:
             for sentence in told(failure).split("\n"):
                 typer.echo(f"ebb: {visible(sentence)}", err=True)
             raise typer.Exit(exit_code(failure)) from failure
+
+
+_OURS: Final = ("functions", "infra", "shared")
+_CLOUD: Final = ("google", "grpc", "requests")
+
+
+def _missing_extra(missing: ModuleNotFoundError, command: str) -> str:
+    """Return which extra a command lacks. Raises the failure again if it is no extra's module that is not there."""
+    module = (missing.name or "").partition(".")[0]
+    if module in _OURS:
+        raise missing
+    extra = "cloud" if module in _CLOUD else "demo"
+    return f"{command} needs the package {module}; in the checkout of Ebb run: pipx install --force '.[{extra}]'"
 
 
 def told(failure: EbbError) -> str:

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Final, NoReturn
 
@@ -31,6 +32,9 @@ def become_the_demo(logs: Path | None, *, keep: bool = False) -> NoReturn:
 
     The folder that a person stands in is kept off the path (`-P`): it may well have an `infra` of its own.
     """
+    for needed in ("flask", "pydantic"):
+        if find_spec(needed) is None:
+            raise ModuleNotFoundError(name=needed)
     kept = [*([] if logs is None else ["--logs", str(logs)]), *(["--keep"] if keep else [])]
     path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, "-P", "-m", "infra.local.demo", *kept]
