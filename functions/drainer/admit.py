@@ -23,8 +23,8 @@ from functions.drainer.session import DrainSession, policy_in_reach, read_policy
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import exceeded_limits, needs_whole_picture, objections, refusal_of
-from shared.core.outcomes import Outcome, Refusal
 from shared.core.policy import Policy
+from shared.core.reasons import Outcome, Refusal
 from shared.core.records.claims import without_order
 from shared.core.records.orders import echoed
 from shared.core.records.state import ClusterState

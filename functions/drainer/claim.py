@@ -18,9 +18,8 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import claim_to_be, exceeded_limits, no_place, room_was_claimed
 from shared.core.draining.completion import deadline, grace_seconds
-from shared.core.outcomes import Refusal
 from shared.core.policy import STRICTEST_POD_RULES, Policy
-from shared.core.reasons import Blocker, Reason
+from shared.core.reasons import Blocker, Reason, Refusal
 from shared.core.records.claims import back_off, grant, longest_rate
 from shared.core.records.drain_record import NO_OBJECTION, REFUSED_FOR_GOOD, DrainPhase, Objection
 from shared.core.records.state import Claim, ClusterState

@@ -11,8 +11,7 @@ from shared.core.cluster.workloads import Deployment
 from shared.core.draining.cordon import untainted
 from shared.core.draining.evicting import counted_at
 from shared.core.draining.surging import left_to_people, restarts, stamp_to_restore, take_back_by_hand
-from shared.core.outcomes import Halt, Outcome
-from shared.core.reasons import Reason
+from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.records.claims import left_to_person, mark_drained, settle
 from shared.core.records.drain_record import DrainPhase, Surge
 from shared.core.records.orders import outcome_of, result_of

@@ -15,7 +15,7 @@ from functions.drainer.release import release
 from functions.drainer.session import DrainSession
 from functions.drainer.work import work
 from shared.adapters.envelope import PushMessage, unwrap
-from shared.core.outcomes import Outcome, Refusal
+from shared.core.reasons import Outcome, Refusal
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import Order, OrderKind, decode, echoed, result_of
 from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable

@@ -16,9 +16,9 @@ from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.draining.cordon import untainted, wanted_by_person
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
-from shared.core.outcomes import Halt
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin, outcome_of, result_of
 from shared.core.records.state import Claim, ClusterState

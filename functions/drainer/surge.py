@@ -15,7 +15,7 @@ from shared.core.draining.observation import Observation
 from shared.core.draining.replacements import with_baselines
 from shared.core.draining.steps import LOOK_EVERY, Restart
 from shared.core.draining.surging import asked_of, is_taken_back, why_not_restart
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.errors import Gone, Stale, Terminal
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from shared.core.draining.steps import log_fields, stats_of
 from shared.core.healing.healing_input import Repair, RepairKind
-from shared.core.outcomes import Outcome
+from shared.core.reasons import Outcome
 from shared.core.records.claims import settle_gone
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import DrainResult, Order, OrderKind, Origin, continuation

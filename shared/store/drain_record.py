@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from shared.core.outcomes import Outcome
-from shared.core.reasons import Reason
+from shared.core.reasons import Outcome, Reason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import DrainResult, Order
 from shared.core.records.state import Lease

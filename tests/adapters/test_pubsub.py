@@ -6,7 +6,7 @@ import pytest
 from google.pubsub_v1 import PublisherClient, SubscriberClient
 
 from shared.adapters.pubsub import PubSubOrders
-from shared.core.outcomes import Outcome
+from shared.core.reasons import Outcome
 from shared.core.records.orders import result_of
 from shared.errors import EbbError, Retryable, Terminal
 from tests.adapters.time_limits import patience

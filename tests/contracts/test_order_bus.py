@@ -11,7 +11,7 @@ import pytest
 from google.pubsub_v1 import PublisherClient, SubscriberClient
 
 from shared.adapters.pubsub import PubSubOrders
-from shared.core.outcomes import Outcome
+from shared.core.reasons import Outcome
 from shared.core.records.orders import Order, decode, encode, result_of
 from shared.ports import OrderBus
 from tests.builders import CLUSTER, NOW, order

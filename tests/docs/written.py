@@ -13,13 +13,10 @@ from typing import Any, Final
 from typer.testing import CliRunner
 
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.analysis.remedies import REMEDIES
-from functions.cli.drains.outcome import HALT_REMEDIES, REFUSAL_REMEDIES
 from functions.cli.main import app
 from functions.cli.policy.reference.page import precedence, schema, table
 from infra.module_reference import inputs, outputs
-from shared.core.outcomes import Halt, Outcome, Refusal
-from shared.core.reasons import PodBlock, Reason, Unremovable
+from shared.core.reasons import Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
 from tests.cli import dumps
 from tests.docs import fleet_sample
 from tests.pages import DOCS, README, ROOT, filled
@@ -36,7 +33,6 @@ KINDS: Final[Mapping[str, type[Reason]]] = {
     "outcomes": Outcome,
     "exclusions": Exclusion,
 }
-_BY_KIND: Final[Mapping[type[Reason], Mapping[str, str]]] = {Refusal: REFUSAL_REMEDIES, Halt: HALT_REMEDIES}
 SAMPLE: Final = ("plan", "--dump", "cluster.json")
 NODES: Final = 60
 
@@ -56,31 +52,16 @@ def written() -> dict[Path, str]:
 
 
 def reasons(kind: type[Reason]) -> str:
-    """Return the table of one group of reasons; with what can be done where the CLI says it.
-
-    The reasons that keep a node are told with the autoscaler's own message ids, too.
-    """
-    remedies = {each: _remedy(kind, each) for each in kind}
-    if not any(remedies.values()):
-        rows = "".join(f"| `{each.value}` | {each.sentence} |\n" for each in kind)
-        return f"| word | meaning |\n|---|---|\n{rows}"
-    if not any(each.message_id for each in kind):
-        rows = "".join(f"| `{each.value}` | {each.sentence} | {remedies[each]} |\n" for each in kind)
-        return f"| word | meaning | what to do |\n|---|---|---|\n{rows}"
-    rows = "".join(_row(each, remedies[each]) for each in kind)
-    return f"| word | meaning | what to do | the autoscaler's message id |\n|---|---|---|---|\n{rows}"
-
-
-def _remedy(kind: type[Reason], reason: Reason) -> str:
-    """Words of several kinds differ in what helps: `cordoned_by_other` keeps a node, and ends a drain."""
-    if kind in _BY_KIND:
-        return _BY_KIND[kind][reason.value]
-    return REMEDIES.get(reason, "") if kind is not Outcome else ""
-
-
-def _row(reason: Reason, remedy: str) -> str:
-    theirs = f"`{reason.message_id}`" if reason.message_id else ""
-    return f"| `{reason.value}` | {reason.sentence} | {remedy} | {theirs} |\n"
+    """Return the table of one group of reasons, with the columns that any of them fills."""
+    columns = {
+        "word": [f"`{each.value}`" for each in kind],
+        "meaning": [each.sentence for each in kind],
+        "what to do": [each.remedy for each in kind],
+        "the autoscaler's message id": [f"`{each.message_id}`" if each.message_id else "" for each in kind],
+    }
+    filled_ones = {head: cells for head, cells in columns.items() if any(cells)}
+    rows = (f"| {' | '.join(cells)} |\n" for cells in (filled_ones, *zip(*filled_ones.values(), strict=True)))
+    return f"{next(rows)}|{'---|' * len(filled_ones)}\n{''.join(rows)}"
 
 
 def sample() -> str:

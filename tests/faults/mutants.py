@@ -28,13 +28,12 @@ from shared.core.draining.replacements import Owed
 from shared.core.healing import repairs as healing
 from shared.core.healing.healing_input import HealingInput, Repair
 from shared.core.healing.repairs import find_repairs
-from shared.core.outcomes import Halt
 from shared.core.placement import Simulation
 from shared.core.placement.assignments import Assignments, Move
 from shared.core.planning import selection as choosing
 from shared.core.planning import steering
 from shared.core.planning.plan import Plan
-from shared.core.reasons import Blocker, Unremovable
+from shared.core.reasons import Blocker, Halt, Unremovable
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.core.rules.situation import Situation

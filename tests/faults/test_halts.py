@@ -3,7 +3,7 @@
 import pytest
 
 from shared.core.draining import next_step
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from tests.faults.history import History, run
 from tests.faults.installation import Installation

@@ -9,7 +9,7 @@ import pytest
 from functions.drainer import finish, release
 from functions.drainer import surge as drainer_surge
 from shared.core.draining import next_step, surging
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from tests.faults.call_faults import KILL_AFTER
 from tests.faults.catalog import calls

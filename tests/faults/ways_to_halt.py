@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from infra.local.http_messages import InjectedFault
 from infra.local.world.kinds import Json
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from tests.faults.api_requests import ask
 from tests.faults.call_faults import CallFault
 from tests.faults.catalog import calls

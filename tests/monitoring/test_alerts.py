@@ -9,7 +9,7 @@ import pytest
 from infra.monitoring.alerts import ALERTS, FAILURES, MOST_ABSENCE, absence_seconds
 from infra.monitoring.files import runbook
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from tests.monitoring.alarm import Points, seconds, speaks
 from tests.monitoring.entries import Entry
 from tests.monitoring.generated import VALUES, alerts, metrics

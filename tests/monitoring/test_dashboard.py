@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from infra.monitoring.query import LAST_NIGHT, WHY_HERE
-from shared.core.reason_groups import ReasonGroup
+from shared.core.reasons import ReasonGroup
 from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, metrics
 from tests.monitoring.histories import entries, given_back, removal
 from tests.monitoring.log_filters import matches

@@ -9,8 +9,7 @@ import pytest
 from infra.monitoring.events import BY_NAME
 from infra.monitoring.reference import LOG_WORDS, LogWord
 from shared.core.healing.healing_input import RepairKind
-from shared.core.outcomes import Halt, Refusal
-from shared.core.reasons import DrainReason, PodBlock, Unremovable
+from shared.core.reasons import DrainReason, Halt, PodBlock, Refusal, Unremovable
 from shared.errors import Retryable, Stale
 
 ROOT = Path(__file__).parents[2]

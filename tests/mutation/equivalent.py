@@ -15,8 +15,8 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (
         _CLAIMS,
         "settle",
-        "claim is None or why is None or why in _NO_BACKOFF",
-        "claim is None or why in _NO_BACKOFF",
+        "claim is None or why is None or why.row.after is After.NOTHING",
+        "claim is None or why.row.after is After.NOTHING",
     ): "a claim without a halt has returned before; the part is for the types",
     (_CLAIMS, "longest_rate", "0", "1"): "what no rate counts may be remembered or not",
     (_CLAIMS, "longest_rate", "0", "-1"): "what no rate counts may be remembered or not",

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node, NodePool
 from shared.core.draining.admission import exceeded_limits
-from shared.core.outcomes import Halt
 from shared.core.policy import Limit, Policy, Schedule
 from shared.core.policy.parsing import parse
 from shared.core.policy.schedule import active
-from shared.core.reasons import Blocker, DrainReason
+from shared.core.reasons import Blocker, DrainReason, Halt
 from shared.core.records.claims import claim_for, grant, longest_rate, settle
 from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, limit_now

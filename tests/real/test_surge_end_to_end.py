@@ -12,7 +12,7 @@ import pytest
 
 from infra.local.machine_types import MachinePool
 from shared.core.cluster.names import OUR_TAINT, SURGE_STAMP
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from tests.fixtures_real import NewControlPlane
 from tests.real.audit_record import Audit, about, by_ebb, is_dry
 from tests.real.conftest import Corner, is_ready

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
-from shared.core.outcomes import Halt, Outcome
+from shared.core.reasons import Halt, Outcome
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Replicas
 from shared.core.records.state import Lease
 from shared.errors import Stale

@@ -27,26 +27,40 @@ from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.simulation import Simulation
 from shared.core.reasons import Finding, Reason
+from shared.core.reasons import ReasonRow as Row
 
 
 class Exclusion(Reason):
     """Why a pod may not go to a node."""
 
-    SHUT = "shut", "Not Ready, cordoned, being upgraded or on its way out."
-    TAINT = "taint", "The pod does not tolerate a taint of the node."
-    SELECTOR = "selector", "The pod's node selector or required node affinity means other nodes."
-    KUBELET = "kubelet", "The node's kubelet is older than the one that the pod runs on, or declares less features."
-    ROOM = "room", "Too little of it is free there, with the headroom that the policy keeps."
-    ANTI_AFFINITY = "anti_affinity", "Required anti-affinity keeps it apart from a pod there or in the node's domain."
-    AFFINITY = "affinity", "No pod that its required affinity asks for is there or in the node's domain."
-    HOST_PORT = "host_port", "Another pod has the host port that it needs."
-    SPREAD = "spread", "A topology spread constraint (DoNotSchedule) would be more uneven than its maxSkew."
-    VOLUME_PLACE = (
-        "volume_place",
-        "A volume of the pod cannot be mounted there: it lies elsewhere.",
-    )
-    CLAIM_IN_USE = "claim_in_use", "A claim that one pod at a time may use (ReadWriteOncePod) is in use."
-    ATTACH_LIMIT = "attach_limit", "The node can attach no further volume."
+    # fmt: off
+    SHUT = Row("shut", "Not Ready, cordoned, being upgraded or on its way out.",
+        "Mend or uncordon them if they are to stay; kubectl get nodes shows their state.")
+    TAINT = Row("taint", "The pod does not tolerate a taint of the node.",
+        "Nothing to do where the taint keeps the pool for others; else let the pod tolerate it.")
+    SELECTOR = Row("selector", "The pod's node selector or required node affinity means other nodes.",
+        "Ask for a label that more nodes carry, or write it as preferred affinity.")
+    KUBELET = Row("kubelet",
+        "The node's kubelet is older than the one that the pod runs on, or declares less features.",
+        "Upgrade the older node pools: pods come back only to kubelets that can do as much.")
+    ROOM = Row("room", "Too little of it is free there, with the headroom that the policy keeps.",
+        "Set requests nearer to what the pod uses; headroom of the pool keeps some of it free.")
+    ANTI_AFFINITY = Row("anti_affinity",
+        "Required anti-affinity keeps it apart from a pod there or in the node's domain.",
+        "Ask for it by topology spread, which lets pods share where nodes are few.")
+    AFFINITY = Row("affinity", "No pod that its required affinity asks for is there or in the node's domain.",
+        "Ask for a wider domain (topologyKey), such as the zone instead of the node.")
+    HOST_PORT = Row("host_port", "Another pod has the host port that it needs.",
+        "Reach the pod by a Service instead of by a port of its node.")
+    SPREAD = Row("spread", "A topology spread constraint (DoNotSchedule) would be more uneven than its maxSkew.",
+        "One more replica may even it out; so does spreading over larger domains.")
+    VOLUME_PLACE = Row("volume_place", "A volume of the pod cannot be mounted there: it lies elsewhere.",
+        "Use a regional disk, or a volume over the network, where the pod may change zones.")
+    CLAIM_IN_USE = Row("claim_in_use", "A claim that one pod at a time may use (ReadWriteOncePod) is in use.",
+        "Give each pod a claim of its own (volumeClaimTemplates of a StatefulSet).")
+    ATTACH_LIMIT = Row("attach_limit", "The node can attach no further volume.",
+        "Use larger machines for pods with many disks, or fewer disks.")
+    # fmt: on
 
 
 OF_CONSTRAINT: Final[Mapping[NewConstraint, Exclusion]] = {

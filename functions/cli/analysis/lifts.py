@@ -93,33 +93,6 @@ LIFTS: Final[Mapping[Reason, Lifting]] = {
     Unremovable.MINIMUM_NON_TAINTED: with_cluster(minimum_non_tainted_nodes=0),
     Unremovable.SAVING_TOO_SMALL: with_pool(minimum_saving=Fraction(0)),
 }
-NOT_LIFTED: Final[Mapping[str, frozenset[Reason]]] = {
-    "it passes by itself": frozenset({
-        PodBlock.WAITS_FOR_COMPLETION, PodBlock.ROLLING_OUT, PodBlock.TOO_YOUNG_POD, PodBlock.STILL_TERMINATING,
-        PodBlock.SURGE_NOT_READY,
-        Unremovable.POOL_UPGRADING, Unremovable.GOING_AWAY, Unremovable.TOO_YOUNG, Unremovable.BACKING_OFF,
-        Unremovable.BEING_MAINTAINED,
-        Unremovable.MARKED_RECENTLY, Unremovable.RECENT_ADDITION, Unremovable.TIME_GAP, Unremovable.BREAKER_OPEN,
-        Unremovable.FROZEN, Unremovable.OUTSIDE_WINDOWS, Unremovable.BUDGET, Unremovable.CLUSTER_BUDGET,
-        Unremovable.RATE, Unremovable.NAMESPACE_RATE, Unremovable.WORKLOAD_MOVING, Unremovable.DRAIN_TOO_LONG,
-        Unremovable.NODES_PER_PASS,
-    }),
-    "nobody can say where the pod would go without it": frozenset({
-        PodBlock.FOREIGN_SCHEDULER, PodBlock.RESOURCE_CLAIMS, PodBlock.UNMODELLED, PodBlock.LOCAL_VOLUME,
-        PodBlock.UNBOUND_CLAIM, PodBlock.SHARED_DISK, PodBlock.VOLUMES, Exclusion.VOLUME_PLACE,
-        Exclusion.KUBELET, Exclusion.CLAIM_IN_USE, Exclusion.ATTACH_LIMIT,
-    }),
-    "it depends on who answers for the pod": frozenset({PodBlock.EVICTION_RESPONDERS}),
-    "it is a fact, or a fault to be mended, and no setting": frozenset({
-        PodBlock.NOT_ADMITTED, PodBlock.SURGE_UNREADABLE, PodBlock.SURGE_SCATTERED,
-        Unremovable.STANDBY_NODE, Unremovable.MANAGED_NODE,
-        Unremovable.NO_POOL, Unremovable.POLICY_INVALID, Unremovable.ATOMIC_POOL, Unremovable.NOT_READY,
-        Unremovable.NO_ALLOCATABLE, Unremovable.POOLS_UNKNOWN, Unremovable.UNFORESEEN, Unremovable.NO_PLACE_FOR_PODS,
-        Unremovable.KEPT_AS_DESTINATION, Unremovable.NEEDED_BY_BUFFER, Exclusion.SHUT, Exclusion.TAINT,
-    }),
-    "each pod says why by itself": frozenset({Unremovable.BLOCKED_BY_POD}),
-}  # fmt: skip
-"""Why no change is planned for the other reasons; with `LIFTS` it names each reason once."""
 
 
 def lifted(situation: Situation, subject: Subject) -> Situation:

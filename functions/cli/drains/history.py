@@ -11,7 +11,7 @@ from rich.text import Text
 
 from functions.cli.drains.outcome import why_sentence
 from functions.cli.output.format import clock, count, dollars, moment, monthly, rfc3339, shared_beginning, span
-from shared.core.outcomes import Outcome
+from shared.core.reasons import Outcome
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Reclaimed
 from shared.ports import State

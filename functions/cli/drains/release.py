@@ -15,12 +15,12 @@ from functions.cli.drains.client import (
     node_name,
     what_to_check,
 )
-from functions.cli.drains.outcome import REFUSAL_REMEDIES, sentence
+from functions.cli.drains.outcome import sentence
 from functions.cli.errors import WRONG, told
 from functions.cli.output.format import count, moment, some, span
 from functions.cli.output.terminal import print_point, print_sentence, print_warning
 from shared.core.cluster.node import Node, holding_order
-from shared.core.outcomes import Outcome, Refusal
+from shared.core.reasons import Outcome, Refusal
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import ClusterState
@@ -122,7 +122,7 @@ def freed_line(target: ReleaseTarget, state: ClusterState, documents: State) -> 
     outcome = record.outcome if record and record.outcome else Outcome.RELEASED.value
     backoff = state.backoffs.get(target.uid)
     alone = f" It is left alone until {moment(backoff.until)}." if backoff else ""
-    return f"{target.node}  {outcome}  {sentence((Outcome,), outcome)}{alone}"
+    return f"{target.node}  {outcome}  {sentence(outcome, Outcome)}{alone}"
 
 
 ALL: Final = "all"
@@ -189,7 +189,7 @@ def _release_one(installation: Installation, name: str, read_nodes: ReadNodes, o
     node = next((each for each in visible.nodes if each.name == name), None)
     if node is None:
         word = Refusal.NODE_UNKNOWN
-        print_sentence(f"{name}: {word.value}. {word.sentence} {REFUSAL_REMEDIES[word.value]}")
+        print_sentence(f"{name}: {word.value}. {word.sentence} {word.remedy}")
         return WRONG
     held = list(tainted_targets((node,), state))
     if not held:

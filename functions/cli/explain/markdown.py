@@ -5,7 +5,6 @@ from typing import Final
 
 from functions.cli.analysis.exclusions import NodeChoice
 from functions.cli.analysis.explanation import Explainer
-from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.explain import node_page, pod_page
 from functions.cli.explain.parts import Fact, NodeNamer, by_reason, lines
 from functions.cli.explain.resolve import Meant, rows_of
@@ -84,7 +83,7 @@ def _choice(choice: NodeChoice, namer: NodeNamer, source: str) -> Iterator[str]:
     if choice.excluded:
         rows = (
             (f"{each.nodes:,}", f"{each.alone:,}", code(f"{each.rule.value} {each.detail}".strip()),
-             text(each.rule.sentence), text(namer.said(each.where.names, source)), text(REMEDIES[each.rule]))
+             text(each.rule.sentence), text(namer.said(each.where.names, source)), text(each.rule.remedy))
             for each in choice.excluded
         )  # fmt: skip
         yield from (table(_EXCLUDED, rows, _EXCLUDED[:2]), pod_page.ALONE)

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from functions.cli.analysis.explanation import NodeExplanation
 from functions.cli.analysis.openings import Closed
-from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.explain import parts
 from functions.cli.explain.parts import NONE, Fact, blockers, facts, kept_by, place_of
 from functions.cli.explain.usage import used
@@ -83,7 +82,7 @@ def closed_of(found: Iterable[Closed]) -> Iterator[tuple[str, str, str]]:
         reason = each.blocker.reason
         about = ", ".join(filter(None, (each.blocker.object, each.blocker.detail, each.which)))
         until = f"until {moment(each.until)}" if each.until else "no clock says until when"
-        yield reason.value, f"{reason.sentence} {f'({about}) ' if about else ''}{until}", REMEDIES[reason]
+        yield reason.value, f"{reason.sentence} {f'({about}) ' if about else ''}{until}", reason.remedy
 
 
 def _closed(found: Sequence[Closed]) -> Table:

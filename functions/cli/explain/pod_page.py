@@ -9,7 +9,6 @@ from rich.text import Text
 
 from functions.cli.analysis.exclusions import NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
-from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.explain import parts
 from functions.cli.explain.parts import NONE, Fact, NodeNamer, blockers, facts, kept_by, place_of
 from functions.cli.explain.resolve import Meant, PodRow, kept_alone, rows_of
@@ -133,7 +132,7 @@ def _choice(console: Console, choice: NodeChoice, namer: NodeNamer, source: str)
         rule = f"{each.rule.value} {each.detail}".strip()
         table.add_row(f"{each.nodes:,}", f"{each.alone:,}", rule, each.rule.sentence)
         table.add_row("", "", "", namer.said(each.where.names, source))
-        table.add_row("", "", "", Text(REMEDIES[each.rule], style="dim"))
+        table.add_row("", "", "", Text(each.rule.remedy, style="dim"))
     console.print(table)
     console.print(ALONE, style="dim")
 

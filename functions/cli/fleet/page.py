@@ -7,7 +7,6 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Final
 
-from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.fleet.installations import InstallationHealth
 from functions.cli.fleet.view import (
     TITLES,
@@ -28,6 +27,7 @@ from functions.cli.plan.ladder import title
 from functions.cli.plan.sentences import HOLDING
 from functions.cli.plan.table import HEADINGS
 from functions.cli.report.page import asset, filled, head
+from shared.core.reasons import PodBlock, Unremovable, named
 
 
 class Html(str):
@@ -79,7 +79,6 @@ def row(columns: Sequence[PageColumn], cells: Sequence[str], class_: str = "") -
 
 
 _CLUSTERS: Final = 6
-_REMEDIES: Final = {reason.value: remedy for reason, remedy in REMEDIES.items()}
 _WORDS: Final = {
     "now": "now, a month",
     "alone": "the autoscaler alone, a month",
@@ -184,10 +183,10 @@ def _blockers(view: FleetView) -> PageSection:
 
 
 def _hold(hold: FleetHold) -> Html:
-    entry = hold.entry
+    entry, reason = hold.entry, named(hold.entry.word, Unremovable, PodBlock)
     cause = together((
         element("span", entry.sentence, " ", element("code", entry.word, class_="quiet"), class_="sentence"),
-        element("span", _REMEDIES.get(entry.word, ""), class_="remedy"),
+        element("span", reason.remedy if reason else "", class_="remedy"),
         element("span", some(hold.clusters_in_words, _CLUSTERS), class_="about"),
     ))  # fmt: skip
     cells = (monthly(entry.cost), f"{entry.nodes:,}", cause)

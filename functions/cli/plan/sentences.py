@@ -31,11 +31,7 @@ VERDICTS: Final = {
 IN_FLIGHT: Final = VERDICTS[Verdict.IN_FLIGHT]
 _REASONS: Final[Mapping[str, str]] = {
     IN_FLIGHT: "The reason column names the order that drains the node.",
-    DrainReason.EMPTY: "No pod would have to move.",
-    DrainReason.UNDERUTILIZED: "Its requests are below the limits, and its pods all have a place elsewhere.",
-    DrainReason.EXPIRED: "The node is older than expireAfter, and its pods all have a place elsewhere.",
-    DrainReason.MANUAL: "A person asked for it.",
-    **{reason.value: reason.sentence for reason in Unremovable},
+    **{each.value: each.sentence for kind in (DrainReason, Unremovable) for each in kind},
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
-from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.input.missing_data import nothing_of_savings
 from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
@@ -101,8 +100,7 @@ def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, 
 def blocker_view(blocker: Blocker) -> BlockerView:
     """Return a blocker with its sentence and remedy."""
     reason = blocker.reason
-    remedy = REMEDIES.get(reason, "")
-    return BlockerView(reason.value, reason.sentence, reason.message_id, blocker.object, blocker.detail, remedy)
+    return BlockerView(reason.value, reason.sentence, reason.message_id, blocker.object, blocker.detail, reason.remedy)
 
 
 def verdict_groups(nodes: Iterable[NodeView], orders: Sequence[PlannedOrder]) -> tuple[VerdictGroup, ...]:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
 from functions.cli.analysis.pools import PoolSummary
-from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.output.format import count, monthly, monthly_parts, percent
 from functions.cli.plan.ladder import LadderMoney, is_followed
 from functions.cli.plan.ladder import title as ladder_title
@@ -15,10 +14,9 @@ from functions.cli.plan.pools import ALL
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.table import HEADINGS
 from functions.cli.report.material import Material
-from shared.core.reasons import PodBlock, Reason, Unremovable
+from shared.core.reasons import PodBlock, Unremovable, named
 
 _OBJECTS: Final = 3
-_BY_WORD: Final[dict[str, Reason]] = {each.value: each for each in (*Unremovable, *PodBlock)}
 
 
 def title(material: Material) -> str:
@@ -135,13 +133,13 @@ def _pool(pool: PoolSummary, month: str, saved: str | None) -> dict[str, Any]:
 
 
 def _blocker(entry: LegendEntry) -> dict[str, Any]:
-    reason = _BY_WORD.get(entry.word)
+    reason = named(entry.word, Unremovable, PodBlock)
     return {
         "reason": entry.word,
         "nodes": entry.nodes,
         "month": monthly(entry.cost),
         "cost": entry.cost,
         "sentence": entry.sentence,
-        "remedy": REMEDIES.get(reason, "") if reason else "",
+        "remedy": reason.remedy if reason else "",
         "about": entry.some_objects(_OBJECTS),
     }

@@ -16,12 +16,11 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.cordon import CORDON_SETTLES
-from shared.core.outcomes import Refusal
 from shared.core.placement import Simulation
 from shared.core.placement.demand import is_waiting
 from shared.core.planning.candidates import assess_node
 from shared.core.planning.selection import announced_nodes, departing_nodes, planned_simulation
-from shared.core.reasons import Blocker, DrainReason, Unremovable
+from shared.core.reasons import Blocker, DrainReason, Refusal, Unremovable
 from shared.core.records.claims import claim_for
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin

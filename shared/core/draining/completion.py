@@ -16,7 +16,7 @@ from shared.core.draining.evicting import STATUS_LAG
 from shared.core.draining.observation import Drain
 from shared.core.draining.replacements import overdue_replacement, owed, short_of_replicas
 from shared.core.draining.steps import Await, Compare, GiveBack, LeaveToAutoscaler, RecordPhase, Step
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.state import Claim
 from shared.core.rules.drain_time import disk_moves

@@ -20,20 +20,17 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import UNKNOWN, Workload, mark
 from shared.core.draining.observation import Drain, Observation, Proof
 from shared.core.draining.steps import Evict, GiveBack, Prove, Step
-from shared.core.outcomes import Halt
 from shared.core.policy import Limit
-from shared.core.reasons import PodBlock
+from shared.core.reasons import Halt, PodBlock
 from shared.core.records.drain_record import REFUSED_FOR_GOOD, DrainRecord, EvictionAnswer
 from shared.core.rules.drain_time import RETRY_AFTER
-from shared.core.rules.pods import WAITS, judge, movable
+from shared.core.rules.pods import judge, movable
 
 PROOF_STANDS_FOR: Final = timedelta(seconds=20)
 """How old the picture that the proof rests on may be at the first eviction."""
 NEXT_LOOK: Final = timedelta(seconds=2)
 """The look after the proof begins within this time, and no second round of evictions does."""
 SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLOWS})
-ONLY_DELAYS: Final = SHUT_BUDGETS | {PodBlock.TOO_FEW_AVAILABLE, PodBlock.ROLLING_OUT, PodBlock.SURGE_NOT_READY}
-"""Blocks that only delay an eviction once the drain has begun, at most until its deadline."""
 
 
 def evict(drain: Drain) -> Step | None:
@@ -62,9 +59,9 @@ def refused_for_good(drain: Drain) -> Step | None:
 def pod_blocks(drain: Drain) -> Step | None:
     """A pod slipped in before all had seen the cordon: one that blocks is a failure, one that merely waits is not."""
     staying = (pod for pod in movable(drain.observed.pods, drain.now) if pod.deleting is None)
-    found = [each for pod in staying for each in judge(pod, drain.pod_rules) if each.reason not in ONLY_DELAYS]
-    for each in sorted(found, key=lambda each: each.reason in WAITS):
-        why = Halt.POD_WAITS if each.reason in WAITS else Halt.POD_BLOCKS
+    found = [each for pod in staying for each in judge(pod, drain.pod_rules) if not each.reason.row.delays]
+    for each in sorted(found, key=lambda each: each.reason.row.passes):
+        why = Halt.POD_WAITS if each.reason.row.passes else Halt.POD_BLOCKS
         return GiveBack(why, f"{each.object}: {each.reason.value}")
     return None
 

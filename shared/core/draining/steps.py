@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.outcomes import Halt, Outcome
-from shared.core.reasons import Reason
+from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 
 LOOK_EVERY: Final = timedelta(seconds=1)

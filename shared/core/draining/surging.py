@@ -17,7 +17,7 @@ from shared.core.draining.evicting import unproved
 from shared.core.draining.observation import Drain, Observation
 from shared.core.draining.replacements import came_after, name_of, waiting
 from shared.core.draining.steps import Await, GiveBack, Restart, Step
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainRecord, Surge
 from shared.core.rules.pods import movable
 from shared.core.rules.surges import deployment_findings, is_surged

@@ -15,7 +15,7 @@ from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import is_order_id
 from shared.core.records.state import ClusterState

@@ -7,13 +7,12 @@ savings are worth its evictions, and the counts that limits are measured by.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.planning.prices import MICRO, Prices, per_month
 from shared.core.policy import PoolPolicy
-from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
+from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts, PoolMeasure
 from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate
@@ -21,21 +20,6 @@ from shared.core.rules.nodes import NODE_RULES, NodeRule, has_expired, judge_nod
 from shared.core.rules.pods import avoided
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import Usage, above_limits, excess, spare, usage
-
-PASSING: Final = frozenset({Unremovable.BLOCKED_BY_POD, Unremovable.BACKING_OFF, Unremovable.SAVING_TOO_SMALL})
-"""Blockers that leave a mark's time alone: it is under-used all the same (estafette: pods block the pick)."""
-_NOT_UNDERUTILIZED: Final = frozenset({
-    Unremovable.NO_POOL,
-    Unremovable.POOL_DISABLED,
-    Unremovable.POLICY_INVALID,
-    Unremovable.STANDBY_NODE,
-    Unremovable.MANAGED_NODE,
-    Unremovable.TOO_YOUNG,
-    Unremovable.CPU_ABOVE_LIMIT,
-    Unremovable.MEMORY_ABOVE_LIMIT,
-    Unremovable.ACCELERATOR_ABOVE_LIMIT,
-})  # fmt: skip
-_WAIVED_FOR_EXPIRED: Final = frozenset({Unremovable.NOT_EMPTY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +41,13 @@ class AssessedNode:
     @property
     def underutilized(self) -> bool:
         """Whether it earns a mark: nothing but passing blockers keeps it."""
-        return self.claimed_by is None and all(
-            isinstance(each.reason, PodBlock) or each.reason in PASSING for each in self.blockers
-        )
+        return self.claimed_by is None and all(each.reason.row.keeps_mark for each in self.blockers)
 
     @property
     def below_limits(self) -> bool:
         """Whether estafette would count it as under-utilised: ratios, age and pool, whatever else keeps it."""
-        found = {each.reason for each in self.blockers}
-        return self.usage is not None and self.claimed_by is None and not found & _NOT_UNDERUTILIZED
+        known = self.usage is not None and self.claimed_by is None
+        return known and all(each.reason.row.underused for each in self.blockers)
 
     @property
     def is_candidate(self) -> bool:
@@ -85,7 +67,7 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
     reason = _reason(node, settings, situation, empty=not moving)
     found = judge_node(node, situation, rules)
     if reason is DrainReason.EXPIRED:
-        found = tuple(each for each in found if each.reason not in _WAIVED_FOR_EXPIRED)
+        found = tuple(each for each in found if each.reason is not Unremovable.NOT_EMPTY)
     if rules is NODE_RULES and reason is DrainReason.UNDERUTILIZED and measured is not None:
         found += _too_full(measured, settings)
     if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:

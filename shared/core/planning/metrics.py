@@ -16,8 +16,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.marks import INTERVAL
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import Prices
-from shared.core.reason_groups import GROUP_OF, ReasonGroup
-from shared.core.reasons import Unremovable
+from shared.core.reasons import ReasonGroup, Unremovable, group_of
 from shared.core.records.claims import hours_since, open_breakers, still_saved
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.drain_time import LONGEST_DISK_MOVES
@@ -138,7 +137,7 @@ def cluster_metrics(
 
 def _kept(plan: Plan) -> dict[ReasonGroup, int]:
     stay = (each for each in plan.decisions if each.verdict in {Verdict.KEEP, Verdict.WAITING})
-    counts = Counter(GROUP_OF.get(each.reason, ReasonGroup.TROUBLE) for each in stay)
+    counts = Counter(group_of(each.reason) for each in stay)
     return {group: counts[group] for group in ReasonGroup}
 
 
@@ -187,7 +186,7 @@ def missed_savings(plan: Plan) -> tuple[MissedSaving, ...]:
 def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:
     if decision.name in proved:
         return True
-    return decision.underutilized and GROUP_OF.get(decision.reason) is not ReasonGroup.ROOM
+    return decision.underutilized and group_of(decision.reason) is not ReasonGroup.ROOM
 
 
 def _word(decision: NodeDecision) -> str:

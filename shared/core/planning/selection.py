@@ -26,16 +26,6 @@ from shared.core.rules.gates import blockers, is_only_paced
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
-LATER: Final = frozenset({
-    Unremovable.RECENT_ADDITION,
-    Unremovable.TIME_GAP,
-    Unremovable.BUDGET,
-    Unremovable.CLUSTER_BUDGET,
-    Unremovable.RATE,
-    Unremovable.NODES_PER_PASS,
-    Unremovable.WORKLOAD_MOVING,
-})  # fmt: skip
-"""What keeps a node for now only."""
 KeepRule = Callable[["Selection", AssessedNode], tuple[Blocker, ...]]
 """Returns what keeps a node; empty where the rule does not. Changes nothing."""
 
@@ -224,7 +214,7 @@ def _goes_anyway(assessed: AssessedNode) -> bool:
 
 def _only_later(found: Sequence[Blocker]) -> bool:
     """Whether a node that is kept by these still goes, as soon as drains have ended or time has passed."""
-    return all(blocker.reason in LATER for blocker in found)
+    return all(blocker.reason.row.passes for blocker in found)
 
 
 _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UNDERUTILIZED: 2}

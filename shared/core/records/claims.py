@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.cluster.node import Node
 from shared.core.cluster.workloads import mark
-from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings, Policy
-from shared.core.reasons import Reason
+from shared.core.reasons import After, Halt, Reason
 from shared.core.records.orders import Order
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Published, Reclaimed, Start
 
@@ -26,9 +25,6 @@ OVERRULED_FOR: Final = timedelta(hours=24)
 KEEP_EXPIRED: Final = timedelta(days=1)
 """How long a back-off that has passed is kept, so that a failure soon after doubles it."""
 NO_PODS: Final[Mapping[str, int]] = MappingProxyType({})
-_NO_BACKOFF: Final = frozenset({Halt.PAUSED, Halt.ORPHAN, Halt.BREAKER, Halt.GOING_AWAY, Halt.POD_WAITS, Halt.STALE})
-"""Halts that say nothing about the node."""
-_BY_A_PERSON: Final = frozenset({Halt.OVERRULED, Halt.RELEASED})
 
 
 def claim_for(
@@ -102,9 +98,9 @@ def settle(
     ended = replace(state, claims={key: each for key, each in state.claims.items() if key != uid})
     if claim is not None and why is None:
         return replace(ended, reclaimed=with_removed(state.reclaimed, claim, now))
-    if claim is None or why is None or why in _NO_BACKOFF:
+    if claim is None or why is None or why.row.after is After.NOTHING:
         return ended
-    if why in _BY_A_PERSON:
+    if why.row.after is After.A_DAY:
         return _left_to_person(ended, uid, claim.node, why, now)
     return back_off(ended, uid, claim.node, claim.settings, why, now, gave_way_for)
 
@@ -123,7 +119,7 @@ def left_to_person(state: ClusterState, uid: str, node: str, why: Halt, now: dat
     """
     known = state.backoffs.get(uid)
     is_said = known is not None and known.why == why.value and now < known.until
-    if why not in _BY_A_PERSON or uid in state.claims or is_said:
+    if why.row.after is not After.A_DAY or uid in state.claims or is_said:
         return None
     return _left_to_person(state, uid, node, why, now)
 

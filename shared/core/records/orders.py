@@ -15,9 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from shared.core.cluster.names import NO_ORDER, NODE_NAME
-from shared.core.outcomes import Halt, Outcome
 from shared.core.policy.times import YEARS
-from shared.core.reasons import DrainReason, Reason
+from shared.core.reasons import DrainReason, Halt, Outcome, Reason
 from shared.errors import BadOrder
 
 SCHEMA: Final = 1

@@ -16,9 +16,9 @@ from shared.core.cluster.node import Node, NodePool, holding_order
 from shared.core.cluster.resources import TPU
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import ConsolidationPolicy, Policy, PoolPolicy
-from shared.core.reasons import Blocker, Unremovable
+from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.core.rules.do_not_disrupt import node_opt_outs
-from shared.core.rules.pods import PASSES_BY_ITSELF, blockers
+from shared.core.rules.pods import blockers
 from shared.core.rules.situation import Situation
 
 OTHER_RULES: Final = frozenset({names.OUR_TAINT, names.UNSCHEDULABLE_TAINT, *names.GOING_TAINTS, *names.OUTSIDE_TAINTS})
@@ -138,9 +138,13 @@ def _blocked_by_pod(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 
 def _blocked_for_good(node: Node, situation: Situation) -> Iterable[Blocker]:
-    """The same without what passes by itself: a rollout, a running Job, a pod's youth."""
+    """The same without what passes by itself: a rollout, a running Job, a pod's youth.
+
+    A pod whose owner asks to leave it until it completes may run for ever.
+    """
     found = blockers(situation.moving(node.name), situation.drain_context(node.pool))
-    return _with_lead(tuple(each for each in found if each.reason not in PASSES_BY_ITSELF))
+    asked = PodBlock.WAITS_FOR_COMPLETION
+    return _with_lead(tuple(each for each in found if each.reason is asked or not each.reason.row.passes))
 
 
 def _with_lead(found: tuple[Blocker, ...]) -> tuple[Blocker, ...]:

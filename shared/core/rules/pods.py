@@ -11,7 +11,7 @@ from typing import Final
 
 from shared.core.cluster.pod import Pod, PodClass, is_daemon, is_finished, is_mirror
 from shared.core.policy import SingleReplicas
-from shared.core.reasons import Blocker, Finding, PodBlock
+from shared.core.reasons import Blocker, Finding
 from shared.core.rules.disruption_budgets import pdb_exhausted, several_pdbs
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import (
@@ -75,17 +75,6 @@ POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] =
     too_young,
 )  # fmt: skip
 """What blocks this one pod now."""
-PASSES_BY_ITSELF: Final = frozenset({
-    PodBlock.JOB_RUNNING,
-    PodBlock.ROLLING_OUT,
-    PodBlock.TOO_YOUNG_POD,
-    PodBlock.STILL_TERMINATING,
-    PodBlock.PDB_EXHAUSTED,
-    PodBlock.TOO_FEW_AVAILABLE,
-    PodBlock.SURGE_NOT_READY,
-})  # fmt: skip
-"""Blocks that only ask to come again later."""
-WAITS: Final = PASSES_BY_ITSELF | {PodBlock.WAITS_FOR_COMPLETION}
 
 
 def skipped(pod: Pod, now: datetime) -> bool:

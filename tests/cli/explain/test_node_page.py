@@ -4,13 +4,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.openings import Closed
-from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.explain.node_page import show
 from functions.cli.plan.view import view_of
 from shared.core.planning.plan import Plan
-from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
+from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.errors import BadInput
 from tests.builders import NOW, resources
 from tests.cli.explain.explained import explanation, place
@@ -44,12 +42,6 @@ def test_a_node_is_not_found_by(expected: str, name: str) -> None:
         both.node(name)
 
 
-@pytest.mark.parametrize("reason", [*Unremovable, *PodBlock, *Exclusion])
-def test_every_reason_that_explain_names_has_a_sentence_and_a_remedy(reason: Reason) -> None:
-    assert reason.sentence.endswith(".")
-    assert REMEDIES[reason].endswith(".")
-
-
 def _shown(name: str, given: Plan | None = None, width: int = 160, **known: Any) -> str:
     view, pages = view_of(given or of_every_kind()), StringIO()
     console = Console(file=pages, width=width, force_terminal=True, color_system=None)
@@ -80,7 +72,7 @@ def test_explain_says(expected: str, node: str) -> None:
 def test_a_reason_of_several_pods_is_explained_once_and_that_pods_block_not_at_all() -> None:
     shown = _shown("0004")
     assert shown.count(PodBlock.LOCAL_STORAGE.sentence) == 1
-    assert REMEDIES[Unremovable.BLOCKED_BY_POD] not in shown
+    assert Unremovable.BLOCKED_BY_POD.remedy not in shown
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from msgspec import structs
 
 from functions.cli.analysis.forecast.ladder import LadderStep, Rung
-from functions.cli.analysis.remedies import REMEDIES
 from functions.cli.input.inputs import Sources, gather
 from functions.cli.plan import as_json
 from functions.cli.plan.ladder import DEFAULTS
@@ -131,7 +130,7 @@ def test_every_blocker_has_the_tables_money_and_a_remedy(made: Material, report:
     assert [(row["cost"], row["nodes"]) for row in rows] == [
         (entries[row["reason"]].cost, entries[row["reason"]].nodes) for row in rows
     ]
-    remedies = {reason.value: text for reason, text in REMEDIES.items()}
+    remedies = {each.value: each.remedy for kind in (Unremovable, PodBlock) for each in kind}
     assert [row["remedy"] for row in rows] == [remedies[row["reason"]] for row in rows]
     assert report["reasons"].keys() >= {
         each["reason"]

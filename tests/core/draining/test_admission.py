@@ -16,9 +16,8 @@ from shared.core.draining.admission import (
     room_was_claimed,
     still_reflects,
 )
-from shared.core.outcomes import Refusal
 from shared.core.policy import Policy
-from shared.core.reasons import DrainReason
+from shared.core.reasons import DrainReason, Refusal
 from shared.core.records.orders import Order, Origin
 from shared.core.records.state import Backoff, Claim, ClusterState, Start
 from shared.core.rules.situation import Situation

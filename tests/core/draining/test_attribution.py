@@ -17,7 +17,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.draining.steps import Await, Compare, GiveBack
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
 from shared.core.records.state import Claim, ClusterState, Lease

@@ -7,7 +7,7 @@ import pytest
 from shared.core.cluster.buffers import Buffers
 from shared.core.draining.next_step import next_step
 from shared.core.draining.steps import GiveBack
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from tests.builders import NOW, buffer, held, pod
 from tests.core.draining.test_next_step import observed, record
 

@@ -12,8 +12,8 @@ from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, OtherDrains
 from shared.core.draining.replacements import with_baselines
 from shared.core.draining.steps import Await, GiveBack, LeaveToAutoscaler, RecordPhase
-from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
 from tests.builders import NOW, claim, node, order, our_taint, pod, policy, taint
 

@@ -16,9 +16,8 @@ from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, Proof
 from shared.core.draining.steps import Await, Cordon, Evict, GiveBack, Prove, RecordPhase, Settle
-from shared.core.outcomes import Halt, Outcome
 from shared.core.policy import DrainSettings, LongGrace
-from shared.core.reasons import Blocker, Unremovable
+from shared.core.reasons import Blocker, Halt, Outcome, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, mounts, node, order, our_taint, pdb, pod, pod_class, policy, taint
 

@@ -16,8 +16,8 @@ from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
 from shared.core.draining.steps import Await, GiveBack, RecordPhase, Restart, Settle, Step
-from shared.core.outcomes import Halt, Outcome
 from shared.core.policy import PodRules, SingleReplicas
+from shared.core.reasons import Halt, Outcome
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas, Surge
 from tests.builders import NOW, buffer, claim, held, node, order, our_taint, pod, policy, taint
 from tests.core.draining.test_next_step import asked, noted_by

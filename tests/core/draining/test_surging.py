@@ -12,9 +12,8 @@ from shared.core.draining.next_step import next_step
 from shared.core.draining.observation import Observation, Proof
 from shared.core.draining.steps import Await, Evict, GiveBack, Prove, Restart
 from shared.core.draining.surging import asked_of, restarts, stamp_to_restore, why_not_restart
-from shared.core.outcomes import Halt
 from shared.core.policy import Limit, PodRules, SingleReplicas
-from shared.core.reasons import Blocker, Unremovable
+from shared.core.reasons import Blocker, Halt, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
 from tests.builders import NOW, claim, node, order, our_taint, pod
 

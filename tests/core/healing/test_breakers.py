@@ -18,7 +18,7 @@ from shared.core.healing.breakers import (
 )
 from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.orders import Origin
 from shared.core.records.state import Backoff, Breaker, ClusterState, Lease

@@ -14,7 +14,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Lease
 from tests.builders import NOW, buffer, claim, cluster, held, node, order, our_taint, pod, policy

@@ -14,8 +14,7 @@ from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.metrics import ClusterMetrics, cluster_metrics, missed_savings, node_metrics, pool_metrics
 from shared.core.planning.plan import Plan
 from shared.core.policy import DrainSettings
-from shared.core.reason_groups import GROUP_OF, ReasonGroup
-from shared.core.reasons import PodBlock, Unremovable
+from shared.core.reasons import ReasonGroup
 from shared.core.records.state import Breaker, ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy, resources
@@ -30,11 +29,6 @@ def planned(snapshot: Snapshot, state: ClusterState | None = None) -> Plan:
 def told(state: ClusterState) -> ClusterMetrics:
     snapshot = cluster([node("n1")])
     return cluster_metrics(planned(snapshot, state), snapshot, state, NOW)
-
-
-def test_every_reason_for_a_node_to_stay_has_a_theme() -> None:
-    assert GROUP_OF.keys() == {reason.value for kind in (Unremovable, PodBlock) for reason in kind}
-    assert set(GROUP_OF.values()) == set(ReasonGroup)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.floats(0, 4)), max_size=12))

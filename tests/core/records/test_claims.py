@@ -9,8 +9,8 @@ import pytest
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL, CONSOLIDATION_DELAY_LABEL
 from shared.core.cluster.node import NodePool
-from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
+from shared.core.reasons import Halt
 from shared.core.records.claims import (
     claim_for,
     grant,

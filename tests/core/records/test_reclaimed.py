@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.claims import COUNTS_FOR, hours_since, settle, still_saved, with_removed
 from shared.core.records.state import ClusterState, Reclaimed
 from tests.builders import NOW, claim, node

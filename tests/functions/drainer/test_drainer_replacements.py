@@ -12,7 +12,7 @@ from msgspec.structs import replace as changed
 from functions.drainer.receive import PushReply
 from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.cluster.workloads import Workload, mark
-from shared.core.outcomes import Halt
+from shared.core.reasons import Halt
 from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Lease, Start

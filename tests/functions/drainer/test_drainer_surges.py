@@ -7,8 +7,8 @@ from typing import Any, SupportsIndex
 import pytest
 
 from functions.drainer.receive import PushReply
-from shared.core.outcomes import Halt
 from shared.core.policy import SingleReplicas
+from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.errors import EbbError, Forbidden, Retryable, Stale

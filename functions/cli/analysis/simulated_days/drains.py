@@ -15,10 +15,10 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import NO_SCHEDULE, Taint
-from shared.core.outcomes import Halt
 from shared.core.placement.demand import as_given_back
 from shared.core.planning.plan import PlannedOrder
 from shared.core.policy import DrainSettings, Policy
+from shared.core.reasons import Halt
 from shared.core.records.claims import drain_settings, grant, longest_rate, mark_drained, settle
 from shared.core.records.orders import Origin
 from shared.core.records.state import Claim, ClusterState

@@ -14,7 +14,6 @@ from functions.cli.analysis.forecast.pace import Schedules, openings
 from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.pod_lives import steer
 from functions.cli.analysis.simulated_days.world import World
-from shared.core.outcomes import Halt
 from shared.core.placement.demand import nodes_to_give_back
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.make_plan import could_go, make_plan
@@ -22,7 +21,7 @@ from shared.core.planning.marks import update_marks
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
 from shared.core.policy import Policy
-from shared.core.reasons import DrainReason
+from shared.core.reasons import DrainReason, Halt
 from shared.core.records.claims import without_past
 from shared.core.records.state import PoolMarks
 from shared.core.rules.counts import NodeCounts

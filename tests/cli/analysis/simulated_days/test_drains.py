@@ -14,10 +14,9 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.outcomes import Halt
 from shared.core.planning.plan import PlannedOrder
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy
-from shared.core.reasons import DrainReason
+from shared.core.reasons import DrainReason, Halt
 from tests.builders import NOW, cluster, node, pdb, pod, policy, taint
 from tests.cli.analysis.simulated_days.time_passing import let_pass
 

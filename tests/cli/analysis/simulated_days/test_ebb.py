@@ -7,8 +7,8 @@ from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.settings import DELAYS
 from functions.cli.analysis.simulated_days.world import World
 from shared.adapters.prices import load
-from shared.core.outcomes import Halt
 from shared.core.policy import DrainSettings
+from shared.core.reasons import Halt
 from tests.builders import NOW, cluster, node, pod, policy
 from tests.cli.analysis.simulated_days.time_passing import let_pass
 
