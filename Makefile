@@ -92,8 +92,9 @@ schema: $(VENV)/.dev ## Write infra/policy.schema.json and the tables of docs/po
 pages: $(VENV)/.dev ## Write the parts of README, docs/ and terraform/README.md that come from the code
 	@$(BIN)/python -m tests.docs.written
 
-pictures: $(VENV)/.dev ## Draw the pictures of docs/ of generated clusters (the report's need Chromium, or Debian's apt)
+pictures: $(VENV)/.dev ## Draw docs/pictures of generated clusters, and record the demo (the report's need Chromium, or Debian's apt)
 	@$(BIN)/python -m tests.docs.simulated_week
+	@$(BIN)/python -m tests.docs.recording
 	@$(BIN)/python -m tests.browser.pictures
 
 monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard, docs/events.md and the runbook from the tables in infra/monitoring

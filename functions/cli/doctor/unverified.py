@@ -1,4 +1,4 @@
-"""What Ebb rests on and nobody has seen on a real GKE yet: what this cluster shows of it, by words of docs/limits.md.
+"""What Ebb rests on and nobody has seen on a real GKE yet: what this cluster shows of it, by words of docs/unverified.md.
 
 A cluster without such things says nothing of them, and that is no finding.
 """
@@ -22,7 +22,7 @@ from shared.store.snapshots import odd_autoscalers, odd_buffers
 CHECK: Final = "unverified"
 GKE_QUOTA: Final = "gke-resource-quotas"
 """The ResourceQuota that GKE puts into namespaces by itself."""
-_TELL: Final = "Compare it with docs/limits.md, and tell Ebb's maintainers what your GKE does."
+_TELL: Final = "Compare it with docs/unverified.md, and tell Ebb's maintainers what your GKE does."
 _AS: Final = "Ask as the function, or as a person who may list what infra/rbac.yaml names."
 Look = Callable[[ClusterReading], Iterable[CheckResult]]
 
@@ -35,7 +35,7 @@ def unverified(parts: InstallationParts) -> Iterable[CheckResult]:
         yield warn(CHECK, f"This identity may not read the cluster ({_bare(refused)}).", _AS)
         return
     found = [_named(word, each) for word, look in SIGHTINGS.items() for each in look(reading)]
-    nothing = "This cluster has nothing of what was never seen on a real GKE (docs/limits.md)."
+    nothing = "This cluster has nothing of what was never seen on a real GKE (docs/unverified.md)."
     yield from found or [ok(CHECK, nothing)]
 
 
@@ -173,4 +173,4 @@ SIGHTINGS: Final[Mapping[str, Look]] = {
     "granted": _granted,
     "quotas": _quotas,
 }
-"""By the word that stands in the table of docs/limits.md: what to look at. Each looks in vain where nothing is."""
+"""By the word that stands in the table of docs/unverified.md: what to look at. Each looks in vain where nothing is."""
