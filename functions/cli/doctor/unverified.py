@@ -1,4 +1,4 @@
-"""What Ebb rests on and nobody has seen on a real GKE yet: what this cluster shows of it, by words of docs/unverified.md.
+"""What Ebb assumes about GKE and nobody has seen there: what this cluster shows, by the words of docs/unverified.md.
 
 A cluster without such things says nothing of them, and that is no finding.
 """

@@ -110,7 +110,7 @@ def unexplained(evidence: Evidence) -> Iterator[str]:
             yield f"pass {number}: {each.nodes} nodes and verdicts for {len(names)}"
     final = {name for name, _ in evidence.passes[-1].verdicts} if evidence.passes else set()
     for name in sorted(last(evidence.entries).nodes.keys() - final):
-        yield f"{name}: in the cluster at the end, and the last pass said nothing of it"
+        yield f"{name}: in the cluster at the end, but without a verdict in the last pass"
 
 
 MOST_UNSCHEDULABLE: Final = 30.0

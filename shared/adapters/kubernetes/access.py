@@ -104,7 +104,7 @@ def from_kubeconfig(path: str, context: str | None = None) -> Access:
     try:
         tls = _tls(login.ca, proof.certificate + proof.key, is_checked=login.is_checked)
     except (OSError, ValueError) as fault:
-        raise BadSettings(f"{path or 'kubeconfig'}: cannot be used (a certificate or key of it is no PEM).") from fault
+        raise BadSettings(f"{path or 'kubeconfig'}: cannot be used (a certificate or key is not PEM).") from fault
     bearer = Bearer(again, first=(proof.authorization, proof.expires))
     return Access(login.server, bearer, tls, login.name, login.proxy or _proxy(login.server))
 
