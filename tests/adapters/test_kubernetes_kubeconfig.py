@@ -14,7 +14,7 @@ import pytest
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import from_gke, from_kubeconfig
 from shared.adapters.kubernetes.client import Call, KubernetesClient
-from shared.adapters.kubernetes.kubeconfig import Kubeconfig
+from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles
 from shared.errors import Retryable
 from tests.adapters.certificates import Authority
 from tests.adapters.scripted import Say, scripted
@@ -110,7 +110,7 @@ def test_a_plugin_gives_a_token_and_when_it_expires(tmp_path: Path) -> None:
     status = json.dumps({"status": {"token": "t", "expirationTimestamp": until.isoformat()}})
     command = plugin(tmp_path, "other", f"echo '{status}'")
 
-    found = Kubeconfig(kubeconfig(tmp_path, command)).login().credentials
+    found = KubeconfigFiles(kubeconfig(tmp_path, command)).login().credentials
 
     assert (found.authorization, found.expires) == ("Bearer t", until)
 
@@ -121,7 +121,7 @@ print(json.dumps({"status": {"token": os.environ["WHO"] + info["spec"]["cluster"
     plugin(tmp_path, "other", script)
     path = kubeconfig(tmp_path, "./other", env=[{"name": "WHO", "value": "me@"}], provideClusterInfo=True)
 
-    assert Kubeconfig(path).login().credentials.authorization == "Bearer me@http://127.0.0.1:9"
+    assert KubeconfigFiles(path).login().credentials.authorization == "Bearer me@http://127.0.0.1:9"
 
 
 def written(folder: Path, name: str = "c", **user: str) -> Path:
@@ -151,7 +151,7 @@ def test_a_user_has_a_token_in_several_ways(expected: str, user: dict[str, Any],
     path = written(tmp_path, **user)
     (tmp_path / "token").write_text("in a file\n")
 
-    assert Kubeconfig(str(path)).login().credentials.authorization == expected
+    assert KubeconfigFiles(str(path)).login().credentials.authorization == expected
 
 
 def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +160,7 @@ def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "1" / "mine").write_text("mine")
     monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, (tmp_path / "nowhere", first, other, again))))
 
-    merged = Kubeconfig("")
+    merged = KubeconfigFiles("")
 
     assert (merged.contexts(), merged.current()) == (["a", "b"], "a")
     assert merged.login().credentials.authorization == "Bearer mine"

@@ -204,9 +204,9 @@ def _contexts(request: FleetRequest, environment: Mapping[str, str]) -> Iterator
 
 def _known_contexts(kubeconfig: Path | None, environment: Mapping[str, str]) -> list[str]:
     """Return the names of a kubeconfig's contexts. Raises BadSettings if it cannot be read."""
-    from shared.adapters.kubernetes.kubeconfig import Kubeconfig
+    from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles
 
-    return Kubeconfig(str(kubeconfig or environment.get(_KUBECONFIG, ""))).contexts()
+    return KubeconfigFiles(str(kubeconfig or environment.get(_KUBECONFIG, ""))).contexts()
 
 
 def _variables(

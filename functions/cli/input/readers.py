@@ -145,7 +145,7 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
     from shared.adapters.kubernetes.access import from_kubeconfig
     from shared.adapters.kubernetes.client import KubernetesClient
     from shared.adapters.kubernetes.cluster import KubernetesCluster
-    from shared.adapters.kubernetes.kubeconfig import Kubeconfig
+    from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles
 
     path, now = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", "")), system_time()
     with _or_by_a_dump():
@@ -162,7 +162,7 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
             f"Pools are those that the GKE API names for {cluster}.",
             installed=True,
         )
-    name = cluster or cluster_of(context or Kubeconfig(path).current())
+    name = cluster or cluster_of(context or KubeconfigFiles(path).current())
     how = "" if cluster else HOW_GKE_API
     return Reading(name, cluster_reading, pools, now, f"Without a GKE API {NO_GKE_API}{how}", installed=bool(cluster))
 

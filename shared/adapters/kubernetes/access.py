@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
 from shared.adapters.google_failures import Service
-from shared.adapters.kubernetes.kubeconfig import Kubeconfig, Login
+from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, Login
 from shared.errors import BadSettings
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def from_kubeconfig(path: str, context: str | None = None) -> Access:
     """
 
     def log_in() -> Login:
-        return Kubeconfig(path).login(context)
+        return KubeconfigFiles(path).login(context)
 
     def again() -> Header:
         credentials = log_in().credentials

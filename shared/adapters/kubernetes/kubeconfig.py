@@ -137,7 +137,7 @@ class _ExecCredential(msgspec.Struct, frozen=True):
     status: _ExecStatus
 
 
-class Kubeconfig:
+class KubeconfigFiles:
     """The files of a path, or of the variable KUBECONFIG, or else kubectl's own.
 
     Raises:

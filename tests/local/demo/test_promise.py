@@ -193,7 +193,7 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
             id="a node without a verdict",
         ),
         pytest.param(
-            "n-2: in the cluster at the end, and the last pass said nothing of it",
+            "n-2: in the cluster at the end, but without a verdict in the last pass",
             judge.unexplained,
             evidence(*TWO_NODES, passes=[PassRecord(1, [("n-1", "rate")])]),
             id="a node of the end that nobody spoke of",
