@@ -12,7 +12,7 @@ resource "google_storage_bucket_object" "policy" {
 
   lifecycle {
     precondition {
-      condition     = var.policy_file == null || contains(["{}", "{\"paused\":true}"], local.policy_typed)
+      condition     = var.policy_file == null || length(var.policy) == 0
       error_message = "policy and policy_file exclude each other; write one of them."
     }
     precondition {

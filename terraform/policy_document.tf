@@ -1,16 +1,11 @@
-# The policy as it is written: a typed one becomes JSON without its nulls, a file stays as it stands, comments and
-# all. Only values here: the object is in policy.tf.
+# The policy as it is written: a typed one becomes JSON, a file stays as it stands, comments and all. Only values here: the
+# object is in policy.tf.
 
 locals {
   policy_object = "policy/${local.name}.yaml"
 
-  # jsonencode writes null for what is absent. No string can hold what is cut: its quotes would be escaped.
-  policy_typed = replace(replace(replace(
-    jsonencode(merge(var.policy, var.paused ? { paused = true } : {})),
-    "/,\"[A-Za-z]+\":null/", ""),
-    "/\\{\"[A-Za-z]+\":null,/", "{"),
-    "/\\{\"[A-Za-z]+\":null\\}/", "{}"
-  )
+  # A null is written as null, which the functions read as absent.
+  policy_typed = jsonencode(merge(var.policy, var.paused ? { paused = true } : {}))
 
   # Text is changed as text: decoded and encoded again, a date would become an instant, and `yes` true.
   policy_text   = var.policy_file == null ? "" : file(var.policy_file)

@@ -1,5 +1,5 @@
-# What is written in the policy, `policy_faults.tf` judges by infra/policy.schema.json: a type here would drop what it does
-# not know, and a misspelt `enable` would leave its pool off without a word.
+# The policy's fields are compared with infra/policy.schema.json in policy_faults.tf: a type here would drop what it does not
+# know, and a misspelt `enable` would leave its pool off without a word.
 
 variable "policy" {
   description = "The policy, field by field as in docs/policy.md, which has the fields, their units and defaults. A field that is null is absent; one that does not exist is refused."

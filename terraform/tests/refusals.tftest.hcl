@@ -1,4 +1,4 @@
-# Each check of the plan refuses. The sentences, and every validation by its line, are tested with the functions' tests.
+# Each precondition of a resource refuses. What inputs are refused is tested with the functions' tests.
 
 mock_provider "google" {
   source = "./tests/mocks"
@@ -9,29 +9,6 @@ mock_provider "time" {}
 variables {
   project = "my-project"
   cluster = { name = "prod", location = "europe-west1" }
-}
-
-run "inputs_out_of_range" {
-  command = plan
-
-  variables {
-    project = "My Project"
-    prefix  = "much-too-long"
-    region  = "europe-west1-b"
-    labels  = { Team = "x" }
-  }
-
-  expect_failures = [var.project, var.prefix, var.region, var.labels]
-}
-
-run "a_policy_that_could_not_be_parsed" {
-  command = plan
-
-  variables {
-    policy = { nodePools = { default-pool = { minimumNodeAge = "20" } } }
-  }
-
-  expect_failures = [google_storage_bucket_object.policy]
 }
 
 run "two_policies" {
