@@ -16,8 +16,6 @@ _TEXT: Final = re.compile(r'^  description = "(.*)"$', re.MULTILINE)
 _TYPE: Final = re.compile(r"^  type += (.*?)(?=^  \w)", re.DOTALL | re.MULTILINE)
 _DEFAULT: Final = re.compile(r"^  default += (.*)$", re.MULTILINE)
 _FIELD: Final = re.compile(r"(?P<name>\w+) += (?:optional\()?(?P<type>\w+(?:\(\w+\))?)(?:, (?P<default>.*?))?\)?")
-MOST_FIELDS: Final = 20
-"""A longer object has a page of its own."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,16 @@ def outputs(module: Path) -> str:
 
 
 def _inputs(module: Path) -> Iterator[list[Row]]:
-    """An input of any type may have its form within, in the folder inputs."""
-    forms = dict(_blocks(module / "inputs", "variable"))
+    """Return each input with its fields: those of an input of any type stand in the folder inputs."""
+    form = dict(_blocks(module / "inputs", "variable")).get("input", "")
+    known = [replace(row, name=row.name.partition(".")[2]) for row in _fields("", form)]
     for name, body in _blocks(module, "variable"):
-        form = forms.get(name, body)
-        fields = list(_fields(name, form))
+        fields = [row for row in known if row.name.startswith(f"{name}.")]
         default = _DEFAULT.search(body)
-        kind = "object" if "object({" in form else _type(form)
-        own = Row(name, kind, _shown(default[1]) if default else "required", _about(body))
-        yield _explained(own, fields) if len(fields) <= MOST_FIELDS else [own]
+        own = Row(
+            name, "object" if fields else _type(body), _shown(default[1]) if default else "required", _about(body)
+        )
+        yield _explained(own, fields)
 
 
 def _explained(own: Row, fields: list[Row]) -> list[Row]:

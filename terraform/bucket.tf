@@ -1,22 +1,22 @@
 # The bucket holds two things, both written by Terraform alone: the policy and the functions' source.
 
 locals {
-  bucket = module.inputs.bucket.create ? google_storage_bucket.ebb[0].name : module.inputs.bucket.name
+  bucket = local.inputs.bucket.create ? google_storage_bucket.ebb[0].name : local.inputs.bucket.name
 }
 
 resource "google_storage_bucket" "ebb" {
-  count = module.inputs.bucket.create ? 1 : 0
+  count = local.inputs.bucket.create ? 1 : 0
 
   project                     = var.project
   name                        = local.bucket_name
-  location                    = coalesce(module.inputs.bucket.location, local.region)
+  location                    = coalesce(local.inputs.bucket.location, local.region)
   labels                      = local.labels
   uniform_bucket_level_access = true
   public_access_prevention    = "enforced"
 
   # Of one installation it holds nothing that Terraform could not write again, but old versions, which would keep `destroy`
   # from ending. In one that others share their policies and sources lie, too.
-  force_destroy = module.inputs.bucket.force_destroy
+  force_destroy = local.inputs.bucket.force_destroy
 
   # Who changed the policy, and what it said before.
   versioning {
@@ -34,7 +34,7 @@ resource "google_storage_bucket" "ebb" {
   }
 
   dynamic "encryption" {
-    for_each = module.inputs.encryption.key == null ? [] : [module.inputs.encryption.key]
+    for_each = local.inputs.encryption.key == null ? [] : [local.inputs.encryption.key]
     content {
       default_kms_key_name = encryption.value
     }

@@ -4,8 +4,8 @@
 check "the_cluster_can_be_served" {
   data "google_container_cluster" "target" {
     project  = local.cluster_project
-    location = module.inputs.cluster.location
-    name     = module.inputs.cluster.name
+    location = local.inputs.cluster.location
+    name     = local.inputs.cluster.name
   }
 
   # Of one that is not there the provider makes an error, which is a warning here, or answers with nothing.
@@ -15,13 +15,13 @@ check "the_cluster_can_be_served" {
   }
   assert {
     condition     = !try(data.google_container_cluster.target.enable_autopilot, false)
-    error_message = "cluster: ${module.inputs.cluster.name} is an Autopilot cluster, whose nodes Google consolidates and does not bill; Ebb refuses it at the first pass."
+    error_message = "cluster: ${local.inputs.cluster.name} is an Autopilot cluster, whose nodes Google consolidates and does not bill; Ebb refuses it at the first pass."
   }
   assert {
     condition = local.environment.EBB_ENDPOINT != "dns" || try(
       data.google_container_cluster.target.control_plane_endpoints_config[0].dns_endpoint_config[0].allow_external_traffic, true
     )
-    error_message = "network.endpoint: the DNS endpoint of ${module.inputs.cluster.name} admits no calls from outside its network; allow external traffic on it, or write a connector."
+    error_message = "network.endpoint: the DNS endpoint of ${local.inputs.cluster.name} admits no calls from outside its network; allow external traffic on it, or write a connector."
   }
   assert {
     condition = local.environment.EBB_ENDPOINT != "auto" || !try(
@@ -29,7 +29,7 @@ check "the_cluster_can_be_served" {
       !data.google_container_cluster.target.control_plane_endpoints_config[0].dns_endpoint_config[0].allow_external_traffic,
       false,
     )
-    error_message = "network: the control plane of ${module.inputs.cluster.name} has neither a public address nor an open DNS endpoint; open the DNS endpoint, or write network.connector."
+    error_message = "network: the control plane of ${local.inputs.cluster.name} has neither a public address nor an open DNS endpoint; open the DNS endpoint, or write network.connector."
   }
   # Cloud Run calls from addresses of Google's. An open DNS endpoint, which auto takes first, asks for none.
   assert {
@@ -42,13 +42,13 @@ check "the_cluster_can_be_served" {
       !contains([for each in data.google_container_cluster.target.master_authorized_networks_config[0].cidr_blocks : each.cidr_block], "0.0.0.0/0"),
       false,
     )
-    error_message = "network: the authorized networks of ${module.inputs.cluster.name} let in no address of Google Cloud's, from which the functions call; open the DNS endpoint, or write network.connector."
+    error_message = "network: the authorized networks of ${local.inputs.cluster.name} let in no address of Google Cloud's, from which the functions call; open the DNS endpoint, or write network.connector."
   }
   assert {
     condition = length(local.pools_named) == 0 || length(try(data.google_container_cluster.target.node_pool, [])) == 0 || length(setsubtract(
       local.pools_named, try(data.google_container_cluster.target.node_pool[*].name, [])
     )) == 0
-    error_message = "policy.nodePools: ${module.inputs.cluster.name} has no pool ${join(", ", setsubtract(local.pools_named, try(data.google_container_cluster.target.node_pool[*].name, [])))}; write the names that `gcloud container node-pools list` prints."
+    error_message = "policy.nodePools: ${local.inputs.cluster.name} has no pool ${join(", ", setsubtract(local.pools_named, try(data.google_container_cluster.target.node_pool[*].name, [])))}; write the names that `gcloud container node-pools list` prints."
   }
 }
 

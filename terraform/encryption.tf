@@ -15,9 +15,9 @@ locals {
 }
 
 resource "google_kms_crypto_key_iam_member" "agents" {
-  for_each = module.inputs.encryption.key != null && module.inputs.encryption.grant ? { for key, agent in local.agents : key => agent if key != "firestore" || module.inputs.encryption.database } : {}
+  for_each = local.inputs.encryption.key != null && local.inputs.encryption.grant ? { for key, agent in local.agents : key => agent if key != "firestore" || local.inputs.encryption.database } : {}
 
-  crypto_key_id = module.inputs.encryption.key
+  crypto_key_id = local.inputs.encryption.key
   role          = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
   member        = "serviceAccount:service-${data.google_project.this.number}@${each.value}.iam.gserviceaccount.com"
 
@@ -25,7 +25,7 @@ resource "google_kms_crypto_key_iam_member" "agents" {
 }
 
 data "google_storage_project_service_account" "storage" {
-  count = module.inputs.encryption.key != null && module.inputs.encryption.grant ? 1 : 0
+  count = local.inputs.encryption.key != null && local.inputs.encryption.grant ? 1 : 0
 
   project = var.project
 }

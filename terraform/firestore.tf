@@ -1,7 +1,7 @@
 # One database per cluster: an identity that reaches it reaches no other cluster's state.
 
 locals {
-  database = module.inputs.database.create ? google_firestore_database.state[0].name : module.inputs.database.name
+  database = local.inputs.database.create ? google_firestore_database.state[0].name : local.inputs.database.name
 
   # Nothing is ever queried by a field, and an index on the maps would cost a write for every node.
   collections = ["clusters", "drains", "pools", "runs"]
@@ -9,11 +9,11 @@ locals {
 }
 
 resource "google_firestore_database" "state" {
-  count = module.inputs.database.create ? 1 : 0
+  count = local.inputs.database.create ? 1 : 0
 
   project                           = var.project
   name                              = local.database_name
-  location_id                       = coalesce(module.inputs.database.location, local.region)
+  location_id                       = coalesce(local.inputs.database.location, local.region)
   type                              = "FIRESTORE_NATIVE"
   concurrency_mode                  = "OPTIMISTIC"
   app_engine_integration_mode       = "DISABLED"
@@ -22,10 +22,10 @@ resource "google_firestore_database" "state" {
   # Without DELETE, `destroy` would leave the database behind (the default is ABANDON). Losing it is safe: every node
   # that Ebb holds is then given back, and the marks start anew.
   deletion_policy         = "DELETE"
-  delete_protection_state = module.inputs.database.delete_protection ? "DELETE_PROTECTION_ENABLED" : "DELETE_PROTECTION_DISABLED"
+  delete_protection_state = local.inputs.database.delete_protection ? "DELETE_PROTECTION_ENABLED" : "DELETE_PROTECTION_DISABLED"
 
   dynamic "cmek_config" {
-    for_each = module.inputs.encryption.key != null && module.inputs.encryption.database ? [module.inputs.encryption.key] : []
+    for_each = local.inputs.encryption.key != null && local.inputs.encryption.database ? [local.inputs.encryption.key] : []
     content {
       kms_key_name = cmek_config.value
     }

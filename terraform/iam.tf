@@ -2,8 +2,6 @@
 # speaks. Logs to stdout need no role.
 
 locals {
-  functions = toset(["drainer", "planner"])
-
   # Only calls by the DNS endpoint need IAM's own right to connect.
   by_dns = contains(["auto", "dns"], local.environment.EBB_ENDPOINT)
 
@@ -30,14 +28,14 @@ locals {
 resource "google_project_iam_custom_role" "control_plane" {
   project     = local.cluster_project
   role_id     = local.role_id
-  title       = "Ebb: find and reach the control plane (${module.inputs.cluster.name})"
+  title       = "Ebb: find and reach the control plane (${local.inputs.cluster.name})"
   permissions = local.control_plane_permissions
 
   depends_on = [time_sleep.apis]
 }
 
 resource "google_project_iam_member" "control_plane" {
-  for_each = local.functions
+  for_each = toset(keys(local.functions))
 
   project = local.cluster_project
   role    = google_project_iam_custom_role.control_plane.name
@@ -46,12 +44,12 @@ resource "google_project_iam_member" "control_plane" {
   # https://cloud.google.com/iam/docs/conditions-resource-attributes (container.googleapis.com); a zonal cluster has an older
   # name, too.
   dynamic "condition" {
-    for_each = module.inputs.cluster.only ? [1] : []
+    for_each = local.inputs.cluster.only ? [1] : []
     content {
       title       = "cluster-of-${local.name}"
       description = "This one cluster"
       expression = join(" || ", [
-        for place in ["locations", "zones"] : "resource.name == \"projects/${local.cluster_project}/${place}/${module.inputs.cluster.location}/clusters/${module.inputs.cluster.name}\""
+        for place in ["locations", "zones"] : "resource.name == \"projects/${local.cluster_project}/${place}/${local.inputs.cluster.location}/clusters/${local.inputs.cluster.name}\""
       ])
     }
   }
@@ -60,14 +58,14 @@ resource "google_project_iam_member" "control_plane" {
 resource "google_project_iam_custom_role" "state" {
   project     = var.project
   role_id     = replace("${local.name}_state", "-", "_")
-  title       = "Ebb: read and write the state (${module.inputs.cluster.name})"
+  title       = "Ebb: read and write the state (${local.inputs.cluster.name})"
   permissions = local.state_permissions
 
   depends_on = [time_sleep.apis]
 }
 
 resource "google_project_iam_member" "state" {
-  for_each = local.functions
+  for_each = toset(keys(local.functions))
 
   project = var.project
   role    = google_project_iam_custom_role.state.name
@@ -82,7 +80,7 @@ resource "google_project_iam_member" "state" {
 }
 
 resource "google_storage_bucket_iam_member" "policy" {
-  for_each = local.functions
+  for_each = toset(keys(local.functions))
 
   bucket = local.bucket
   role   = "roles/storage.objectViewer"
@@ -108,38 +106,18 @@ resource "google_pubsub_topic_iam_member" "publishers" {
 
 # Who calls whom. A function that is replaced has a service without the right to call it, and the same name: only the
 # function's own replacement can say that the right is to be given again.
-resource "google_cloud_run_v2_service_iam_member" "drainer_invoker" {
+resource "google_cloud_run_v2_service_iam_member" "invokers" {
+  for_each = { drainer = "push", planner = "scheduler" }
+
   project  = var.project
   location = local.region
-  name     = google_cloudfunctions2_function.drainer.name
+  name     = google_cloudfunctions2_function.functions[each.key].name
   role     = "roles/run.invoker"
-  member   = local.identities["push"].member
+  member   = local.identities[each.value].member
 
   lifecycle {
-    replace_triggered_by = [google_cloudfunctions2_function.drainer.id]
+    replace_triggered_by = [google_cloudfunctions2_function.functions[each.key].id]
   }
-}
-
-resource "google_cloud_run_v2_service_iam_member" "planner_invoker" {
-  project  = var.project
-  location = local.region
-  name     = google_cloudfunctions2_function.planner.name
-  role     = "roles/run.invoker"
-  member   = local.identities["scheduler"].member
-
-  lifecycle {
-    replace_triggered_by = [google_cloudfunctions2_function.planner.id]
-  }
-}
-
-moved {
-  from = google_cloud_run_v2_service_iam_member.invokers["drainer"]
-  to   = google_cloud_run_v2_service_iam_member.drainer_invoker
-}
-
-moved {
-  from = google_cloud_run_v2_service_iam_member.invokers["planner"]
-  to   = google_cloud_run_v2_service_iam_member.planner_invoker
 }
 
 # Pub/Sub signs the tokens of its pushes, and moves dead letters, in the name of its own agent.
@@ -168,7 +146,7 @@ resource "google_pubsub_subscription_iam_member" "dead_letters" {
 
 # The images. Without a repository of its own an installation would leave them in gcf-artifacts, which nobody cleans up.
 resource "google_artifact_registry_repository" "images" {
-  count = module.inputs.encryption.repository == null ? 1 : 0
+  count = local.inputs.encryption.repository == null ? 1 : 0
 
   project       = var.project
   location      = local.region
@@ -206,7 +184,7 @@ resource "google_artifact_registry_repository_iam_member" "build" {
 }
 
 resource "google_project_iam_member" "build" {
-  for_each = toset(module.inputs.build.create ? ["roles/logging.logWriter"] : [])
+  for_each = toset(local.inputs.build.create ? ["roles/logging.logWriter"] : [])
 
   project = var.project
   role    = each.key
@@ -214,7 +192,7 @@ resource "google_project_iam_member" "build" {
 }
 
 resource "google_project_iam_member" "build_source" {
-  count = module.inputs.build.create ? 1 : 0
+  count = local.inputs.build.create ? 1 : 0
 
   project = var.project
   role    = "roles/storage.objectViewer"
@@ -233,8 +211,8 @@ resource "time_sleep" "roles" {
   create_duration = "180s"
   triggers = {
     build_account = local.build_account
-    accounts      = join(",", [for each in sort(tolist(local.functions)) : local.identities[each].email])
-    grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, module.inputs.encryption.repository, module.inputs.build.create]))
+    accounts      = join(",", [for each in sort(keys(local.functions)) : local.identities[each].email])
+    grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, local.inputs.encryption.repository, local.inputs.build.create]))
     permissions   = join(",", concat(local.control_plane_permissions, local.state_permissions))
   }
 

@@ -9,23 +9,23 @@ locals {
     drainer                   = local.drainer_name
     orders_subscription       = local.orders_name
     dead_letters_subscription = local.dead_letters_name
-    missed_passes             = module.inputs.alerts.missed_passes
+    missed_passes             = local.inputs.alerts.missed_passes
     absence_seconds           = local.absence_seconds
     window_seconds            = local.absence_seconds - 60 # the condition on it lasts a minute
   }
   metrics = {
     for key, metric in yamldecode(templatefile("${local.root}/infra/metrics.yaml", local.monitoring)) : key => metric
     # A series for each node costs money, and without every verdict it would have holes.
-    if !metric.per_node || module.inputs.functions.decision_log == "all"
+    if !metric.per_node || local.inputs.functions.decision_log == "all"
   }
 
   # Half an interval lets the last pass arrive: one or two missing passes of three are no news, nor is a metric that is
   # ten minutes late. Cloud Monitoring takes 2 minutes to 23.5 hours; of passes that are rarer nobody can be told in time.
-  absence_minutes = max(ceil((module.inputs.alerts.missed_passes + 0.5) * local.interval_minutes), local.interval_minutes + 12)
+  absence_minutes = max(ceil((local.inputs.alerts.missed_passes + 0.5) * local.interval_minutes), local.interval_minutes + 12)
   absence_seconds = 60 * min(local.absence_minutes, 1410)
   alerts = {
     for key, alert in yamldecode(templatefile("${local.root}/infra/alerts.yaml", local.monitoring)) : key => alert
-    if module.inputs.alerts.enabled && (key != "no_pass" || local.absence_minutes <= 1410)
+    if local.inputs.alerts.enabled && (key != "no_pass" || local.absence_minutes <= 1410)
   }
 }
 
@@ -75,7 +75,7 @@ resource "google_logging_metric" "metrics" {
 # answered with 404. Only PromQL conditions can switch that off (disable_metric_validation). The wait runs beside the
 # builds, which take longer.
 resource "time_sleep" "metrics" {
-  count = module.inputs.alerts.enabled ? 1 : 0
+  count = local.inputs.alerts.enabled ? 1 : 0
 
   create_duration = "180s"
   triggers        = { metrics = sha256(jsonencode(local.metrics)) }
@@ -90,7 +90,7 @@ resource "google_monitoring_alert_policy" "alerts" {
   display_name          = "Ebb ${local.name}: ${each.value.title}"
   combiner              = "OR"
   severity              = each.value.severity
-  notification_channels = module.inputs.alerts.notification_channels
+  notification_channels = local.inputs.alerts.notification_channels
   user_labels           = local.labels
 
   dynamic "conditions" {
@@ -156,7 +156,7 @@ resource "google_monitoring_dashboard" "ebb" {
 
 check "missing_passes_can_be_noticed" {
   assert {
-    condition     = !module.inputs.alerts.enabled || local.absence_minutes <= 1410
-    error_message = "alerts: ${module.inputs.alerts.missed_passes} passes of this schedule take longer than the 23.5 hours that Cloud Monitoring can look back; there is no alert on missing passes."
+    condition     = !local.inputs.alerts.enabled || local.absence_minutes <= 1410
+    error_message = "alerts: ${local.inputs.alerts.missed_passes} passes of this schedule take longer than the 23.5 hours that Cloud Monitoring can look back; there is no alert on missing passes."
   }
 }

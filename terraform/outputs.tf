@@ -16,9 +16,9 @@ output "database" {
 output "drainer" {
   description = "The function that drains."
   value = {
-    name            = google_cloudfunctions2_function.drainer.name
+    name            = google_cloudfunctions2_function.functions["drainer"].name
     service_account = local.identities["drainer"].email
-    uri             = google_cloudfunctions2_function.drainer.service_config[0].uri
+    uri             = google_cloudfunctions2_function.functions["drainer"].service_config[0].uri
   }
 }
 
@@ -62,10 +62,10 @@ output "optional_rights" {
 output "planner" {
   description = "The function that plans."
   value = {
-    name            = google_cloudfunctions2_function.planner.name
+    name            = google_cloudfunctions2_function.functions["planner"].name
     schedule        = google_cloud_scheduler_job.planner.schedule
     service_account = local.identities["planner"].email
-    uri             = google_cloudfunctions2_function.planner.service_config[0].uri
+    uri             = google_cloudfunctions2_function.functions["planner"].service_config[0].uri
   }
 }
 

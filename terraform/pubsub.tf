@@ -3,7 +3,7 @@
 
 locals {
   # When an order is delivered again whose request was lost: just after the drainer's own limit, at most Pub/Sub's 600.
-  ack_deadline_seconds = module.inputs.functions.drainer.timeout_seconds + 5
+  ack_deadline_seconds = local.inputs.functions.drainer.timeout_seconds + 5
 
   topics = {
     dead_letters = local.dead_letters_name
@@ -20,7 +20,7 @@ resource "google_pubsub_topic" "topics" {
   project      = var.project
   name         = each.value
   labels       = local.labels
-  kms_key_name = module.inputs.encryption.key
+  kms_key_name = local.inputs.encryption.key
 
   depends_on = [time_sleep.apis, google_kms_crypto_key_iam_member.agents]
 }
@@ -36,11 +36,11 @@ resource "google_pubsub_subscription" "orders" {
   message_retention_duration = "86400s"
 
   push_config {
-    push_endpoint = google_cloudfunctions2_function.drainer.service_config[0].uri
+    push_endpoint = google_cloudfunctions2_function.functions["drainer"].service_config[0].uri
 
     oidc_token {
       service_account_email = local.identities["push"].email
-      audience              = google_cloudfunctions2_function.drainer.service_config[0].uri
+      audience              = google_cloudfunctions2_function.functions["drainer"].service_config[0].uri
     }
   }
 
@@ -60,7 +60,7 @@ resource "google_pubsub_subscription" "orders" {
     ttl = ""
   }
 
-  depends_on = [google_service_account_iam_member.push_token, google_cloud_run_v2_service_iam_member.drainer_invoker]
+  depends_on = [google_service_account_iam_member.push_token, google_cloud_run_v2_service_iam_member.invokers["drainer"]]
 }
 
 # A topic without a subscription keeps nothing.

@@ -4,13 +4,13 @@
 
 locals {
   # As a rule, by which marks are kept; and at most, by which the alert on missing passes waits.
-  every_minutes    = coalesce(module.inputs.schedule.every_minutes, 5)
-  interval_minutes = coalesce(module.inputs.schedule.longest_gap_minutes, local.every_minutes)
+  every_minutes    = coalesce(local.inputs.schedule.every_minutes, 5)
+  interval_minutes = coalesce(local.inputs.schedule.longest_gap_minutes, local.every_minutes)
 
   offset_minutes = parseint(substr(sha256("offset ${local.cluster_id}"), 0, 8), 16) % local.every_minutes
   cron = (
-    module.inputs.schedule.cron != null
-    ? module.inputs.schedule.cron
+    local.inputs.schedule.cron != null
+    ? local.inputs.schedule.cron
     : "${join(",", range(local.offset_minutes, 60, local.every_minutes))} * * * *"
   )
 }

@@ -1,16 +1,16 @@
 resource "google_cloud_scheduler_job" "planner" {
   project     = var.project
-  region      = coalesce(module.inputs.schedule.region, local.region)
+  region      = coalesce(local.inputs.schedule.region, local.region)
   name        = local.planner_name
   description = "A pass of Ebb over ${local.cluster_id}"
   schedule    = local.cron
-  time_zone   = module.inputs.schedule.time_zone
+  time_zone   = local.inputs.schedule.time_zone
 
   # `paused` pauses Ebb in its policy and not here: the planner also heals.
   paused = false
 
   # Cloud Scheduler starts no execution before the last one has answered, as long as it waits for the answer.
-  attempt_deadline = "${module.inputs.functions.planner.timeout_seconds + 20}s"
+  attempt_deadline = "${local.inputs.functions.planner.timeout_seconds + 20}s"
 
   # The next tick is the retry.
   retry_config {
@@ -19,14 +19,14 @@ resource "google_cloud_scheduler_job" "planner" {
 
   http_target {
     http_method = "POST"
-    uri         = google_cloudfunctions2_function.planner.service_config[0].uri
+    uri         = google_cloudfunctions2_function.functions["planner"].service_config[0].uri
 
     oidc_token {
       service_account_email = local.identities["scheduler"].email
-      audience              = google_cloudfunctions2_function.planner.service_config[0].uri
+      audience              = google_cloudfunctions2_function.functions["planner"].service_config[0].uri
     }
   }
 
   # The first tick finds a policy, and may call.
-  depends_on = [google_cloud_run_v2_service_iam_member.planner_invoker, google_storage_bucket_object.policy]
+  depends_on = [google_cloud_run_v2_service_iam_member.invokers["planner"], google_storage_bucket_object.policy]
 }

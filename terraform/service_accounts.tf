@@ -2,18 +2,18 @@
 
 locals {
   # Those that somebody else has made; the module grants them what they need.
-  given_accounts = { for key, email in module.inputs.identities : key => email if email != null }
+  given_accounts = { for key, email in local.inputs.identities : key => email if email != null }
 
   accounts = merge(
     {
       for key, title in {
-        drainer   = "Ebb's drainer, ${module.inputs.cluster.name}"
-        planner   = "Ebb's planner, ${module.inputs.cluster.name}"
-        push      = "Pub/Sub, to call Ebb's drainer, ${module.inputs.cluster.name}"
-        scheduler = "Cloud Scheduler, to call Ebb's planner, ${module.inputs.cluster.name}"
+        drainer   = "Ebb's drainer, ${local.inputs.cluster.name}"
+        planner   = "Ebb's planner, ${local.inputs.cluster.name}"
+        push      = "Pub/Sub, to call Ebb's drainer, ${local.inputs.cluster.name}"
+        scheduler = "Cloud Scheduler, to call Ebb's planner, ${local.inputs.cluster.name}"
       } : key => title if !contains(keys(local.given_accounts), key)
     },
-    module.inputs.build.create ? { build = "Builds Ebb's functions, ${module.inputs.cluster.name}" } : {},
+    local.inputs.build.create ? { build = "Builds Ebb's functions, ${local.inputs.cluster.name}" } : {},
   )
   account_ids = {
     build     = "${local.name}-build"
@@ -29,12 +29,12 @@ locals {
       key => { email = email, member = "serviceAccount:${email}", name = "projects/-/serviceAccounts/${email}" }
     },
   )
-  build_account = module.inputs.build.create ? local.identities["build"].email : module.inputs.build.service_account
+  build_account = local.inputs.build.create ? local.identities["build"].email : local.inputs.build.service_account
 
   # Its address says where it lies: a@my-project.iam.gserviceaccount.com, and of the project example.com:my-project
   # a@my-project.example.com.iam.gserviceaccount.com. Any other address is taken for one of the functions' project.
   build_place = try(
-    reverse(compact(regex("@([^.]+)\\.?(.*)\\.iam\\.gserviceaccount\\.com$", module.inputs.build.service_account))), [var.project]
+    reverse(compact(regex("@([^.]+)\\.?(.*)\\.iam\\.gserviceaccount\\.com$", local.inputs.build.service_account))), [var.project]
   )
   build_account_name = "projects/${join(":", local.build_place)}/serviceAccounts/${local.build_account}"
 }

@@ -1,33 +1,16 @@
-# Terraform drops a field that an object's type does not know; here it is refused. The types of variables.tf are the only
-# list of fields: what is written is compared with what they make of it.
+# Terraform drops a field that an object's type does not know; here it is refused. The type in variables.tf is the only list
+# of fields: what is written is compared with what the type makes of it.
 
 locals {
-  forms = {
-    alerts     = var.alerts
-    bucket     = var.bucket
-    build      = var.build
-    cluster    = var.cluster
-    database   = var.database
-    encryption = var.encryption
-    functions  = var.functions
-    identities = var.identities
-    network    = var.network
-    schedule   = var.schedule
-  }
-  fields = flatten([
+  misspelt = flatten([
     for input, fields in var.written : [
-      for field in try(keys(fields), []) : { path = "${input}.${field}", input = input, field = field, inner = try(keys(fields[field]), []) }
+      for field in try(keys(fields), []) : (
+        !contains(keys(var.input[input]), field)
+        ? ["${input}.${field}"]
+        : [for inner in try(setsubtract(keys(fields[field]), keys(var.input[input][field])), []) : "${input}.${field}.${inner}"]
+      )
     ]
   ])
-  misspelt = concat(
-    [for each in local.fields : each.path if !contains(keys(local.forms[each.input]), each.field)],
-    flatten([
-      for each in local.fields : [
-        for inner in each.inner : "${each.path}.${inner}"
-        if !contains(try(keys(local.forms[each.input][each.field]), [inner]), inner)
-      ]
-    ]),
-  )
 }
 
 output "misspelt" {

@@ -66,10 +66,10 @@ run "rights" {
   }
   assert {
     condition = (
-      google_cloud_run_v2_service_iam_member.planner_invoker.name == "${local.name}-planner" &&
-      google_cloud_run_v2_service_iam_member.drainer_invoker.name == "${local.name}-drainer" &&
-      google_cloud_run_v2_service_iam_member.planner_invoker.role == "roles/run.invoker" &&
-      google_cloud_run_v2_service_iam_member.drainer_invoker.role == "roles/run.invoker"
+      google_cloud_run_v2_service_iam_member.invokers["planner"].name == "${local.name}-planner" &&
+      google_cloud_run_v2_service_iam_member.invokers["drainer"].name == "${local.name}-drainer" &&
+      google_cloud_run_v2_service_iam_member.invokers["planner"].role == "roles/run.invoker" &&
+      google_cloud_run_v2_service_iam_member.invokers["drainer"].role == "roles/run.invoker"
     )
     error_message = "Cloud Scheduler calls the planner, Pub/Sub the drainer, nobody else anything."
   }
@@ -144,7 +144,7 @@ run "a_given_builder_of_any_project_writes_into_the_given_repository_alone" {
   }
   assert {
     condition = toset([
-      for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] : function.build_config[0].service_account
+      for function in google_cloudfunctions2_function.functions : function.build_config[0].service_account
     ]) == toset(["projects/example.com:builders/serviceAccounts/builder@builders.example.com.iam.gserviceaccount.com"])
     error_message = "A builder's address says in which project it lies."
   }

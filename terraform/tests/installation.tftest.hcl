@@ -7,13 +7,13 @@ mock_provider "archive" {}
 mock_provider "time" {}
 
 override_resource {
-  target = google_cloudfunctions2_function.planner
+  target = google_cloudfunctions2_function.functions["planner"]
   values = {
     service_config = { uri = "https://planner.a.run.app" }
   }
 }
 override_resource {
-  target = google_cloudfunctions2_function.drainer
+  target = google_cloudfunctions2_function.functions["drainer"]
   values = {
     service_config = { uri = "https://drainer.a.run.app" }
   }
@@ -60,7 +60,7 @@ run "an_installation" {
 
   assert {
     condition = alltrue([
-      for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] :
+      for function in google_cloudfunctions2_function.functions :
       function.location == "europe-west1" &&
       function.service_config[0].ingress_settings == "ALLOW_INTERNAL_ONLY" &&
       function.service_config[0].min_instance_count == 0 &&
@@ -71,30 +71,30 @@ run "an_installation" {
 
   assert {
     condition = (
-      google_cloudfunctions2_function.planner.build_config[0].entry_point == "plan" &&
-      google_cloudfunctions2_function.planner.service_config[0].max_instance_count == 1 &&
-      google_cloudfunctions2_function.planner.service_config[0].max_instance_request_concurrency == 1
+      google_cloudfunctions2_function.functions["planner"].build_config[0].entry_point == "plan" &&
+      google_cloudfunctions2_function.functions["planner"].service_config[0].max_instance_count == 1 &&
+      google_cloudfunctions2_function.functions["planner"].service_config[0].max_instance_request_concurrency == 1
     )
     error_message = "One pass at a time."
   }
 
   assert {
     condition = (
-      google_cloudfunctions2_function.drainer.build_config[0].entry_point == "drain" &&
-      google_cloudfunctions2_function.drainer.service_config[0].available_cpu == "1" &&
-      google_cloudfunctions2_function.drainer.service_config[0].available_memory == "512Mi" &&
-      google_cloudfunctions2_function.drainer.service_config[0].max_instance_request_concurrency == 20 &&
-      google_cloudfunctions2_function.drainer.service_config[0].environment_variables["THREADS"] == "20" &&
-      google_cloudfunctions2_function.drainer.service_config[0].max_instance_count * 20 >= 500
+      google_cloudfunctions2_function.functions["drainer"].build_config[0].entry_point == "drain" &&
+      google_cloudfunctions2_function.functions["drainer"].service_config[0].available_cpu == "1" &&
+      google_cloudfunctions2_function.functions["drainer"].service_config[0].available_memory == "512Mi" &&
+      google_cloudfunctions2_function.functions["drainer"].service_config[0].max_instance_request_concurrency == 20 &&
+      google_cloudfunctions2_function.functions["drainer"].service_config[0].environment_variables["THREADS"] == "20" &&
+      google_cloudfunctions2_function.functions["drainer"].service_config[0].max_instance_count * 20 >= 500
     )
     error_message = "The drainer has 1 vCPU, as many threads as requests, and instances for 500 drains."
   }
 
   assert {
     condition = (
-      tonumber(google_cloudfunctions2_function.drainer.service_config[0].environment_variables["EBB_STEP_SECONDS"]) <
-      google_cloudfunctions2_function.drainer.service_config[0].timeout_seconds &&
-      google_cloudfunctions2_function.drainer.service_config[0].timeout_seconds <
+      tonumber(google_cloudfunctions2_function.functions["drainer"].service_config[0].environment_variables["EBB_STEP_SECONDS"]) <
+      google_cloudfunctions2_function.functions["drainer"].service_config[0].timeout_seconds &&
+      google_cloudfunctions2_function.functions["drainer"].service_config[0].timeout_seconds <
       google_pubsub_subscription.orders.ack_deadline_seconds &&
       google_pubsub_subscription.orders.ack_deadline_seconds == 60
     )
@@ -104,9 +104,9 @@ run "an_installation" {
   assert {
     condition = (
       tonumber(trimsuffix(google_cloud_scheduler_job.planner.attempt_deadline, "s")) >=
-      google_cloudfunctions2_function.planner.service_config[0].timeout_seconds &&
-      tonumber(google_cloudfunctions2_function.planner.service_config[0].environment_variables["EBB_PASS_SECONDS"]) >
-      google_cloudfunctions2_function.planner.service_config[0].timeout_seconds
+      google_cloudfunctions2_function.functions["planner"].service_config[0].timeout_seconds &&
+      tonumber(google_cloudfunctions2_function.functions["planner"].service_config[0].environment_variables["EBB_PASS_SECONDS"]) >
+      google_cloudfunctions2_function.functions["planner"].service_config[0].timeout_seconds
     )
     error_message = "Cloud Scheduler waits for the planner's answer, and the planner's lease outlives the call."
   }
@@ -167,8 +167,8 @@ run "an_installation" {
   assert {
     condition = (
       google_storage_bucket_object.source.name == "source/${local.name}/${data.archive_file.source[0].output_sha256}.zip" &&
-      google_cloudfunctions2_function.planner.build_config[0].source[0].storage_source[0].object == google_storage_bucket_object.source.name &&
-      google_cloudfunctions2_function.drainer.build_config[0].source[0].storage_source[0].object == google_storage_bucket_object.source.name
+      google_cloudfunctions2_function.functions["planner"].build_config[0].source[0].storage_source[0].object == google_storage_bucket_object.source.name &&
+      google_cloudfunctions2_function.functions["drainer"].build_config[0].source[0].storage_source[0].object == google_storage_bucket_object.source.name
     )
     error_message = "Both functions are built from one archive, named by its hash."
   }

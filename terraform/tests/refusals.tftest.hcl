@@ -40,5 +40,5 @@ run "more_drains_than_the_drainer_can_work_on" {
     functions = { drainer = { instances = 2 } }
   }
 
-  expect_failures = [google_cloudfunctions2_function.drainer]
+  expect_failures = [google_cloudfunctions2_function.functions["drainer"]]
 }

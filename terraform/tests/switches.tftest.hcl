@@ -49,7 +49,7 @@ run "shared_parts_are_taken_and_not_made" {
     error_message = "A database of before is used by its name."
   }
   assert {
-    condition     = google_cloudfunctions2_function.planner.build_config[0].service_account == "projects/my-project/serviceAccounts/builder@my-project.iam.gserviceaccount.com"
+    condition     = google_cloudfunctions2_function.functions["planner"].build_config[0].service_account == "projects/my-project/serviceAccounts/builder@my-project.iam.gserviceaccount.com"
     error_message = "The shared builder builds."
   }
 }
@@ -63,7 +63,7 @@ run "a_private_cluster_is_reached_through_a_connector" {
 
   assert {
     condition = alltrue([
-      for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] :
+      for function in google_cloudfunctions2_function.functions :
       local.environment.EBB_ENDPOINT == "private" &&
       function.service_config[0].vpc_connector == "projects/my-project/locations/europe-west1/connectors/to-prod" &&
       function.service_config[0].vpc_connector_egress_settings == "PRIVATE_RANGES_ONLY"
@@ -76,7 +76,7 @@ run "without_a_connector_the_endpoint_is_chosen_by_the_function" {
   command = plan
 
   assert {
-    condition     = local.environment.EBB_ENDPOINT == "auto" && google_cloudfunctions2_function.drainer.service_config[0].vpc_connector == null
+    condition     = local.environment.EBB_ENDPOINT == "auto" && google_cloudfunctions2_function.functions["drainer"].service_config[0].vpc_connector == null
     error_message = "Without a connector nothing goes through a network."
   }
 }
@@ -95,7 +95,7 @@ run "everything_that_is_kept_is_encrypted_with_the_key" {
   assert {
     condition = alltrue(concat(
       [for topic in google_pubsub_topic.topics : topic.kms_key_name == var.encryption.key],
-      [for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] :
+      [for function in google_cloudfunctions2_function.functions :
         function.kms_key_name == var.encryption.key &&
       function.build_config[0].docker_repository == var.encryption.repository],
       [
@@ -143,31 +143,6 @@ run "what_an_organisation_brings" {
     }
     build     = { worker_pool = "projects/my-project/locations/europe-west1/workerPools/private" }
     functions = { binary_authorization = "default" }
-  }
-
-  assert {
-    condition = (
-      toset(keys(google_service_account.accounts)) == toset(["build", "drainer", "scheduler"]) &&
-      google_cloudfunctions2_function.planner.service_config[0].service_account_email == "planner@identities.iam.gserviceaccount.com" &&
-      google_project_iam_member.control_plane["planner"].member == "serviceAccount:planner@identities.iam.gserviceaccount.com" &&
-      google_service_account_iam_member.push_token.service_account_id == "projects/-/serviceAccounts/push@my-project.iam.gserviceaccount.com"
-    )
-    error_message = "A given account is not made, and gets the rights."
-  }
-  assert {
-    condition = alltrue([
-      for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] :
-      function.build_config[0].worker_pool == var.build.worker_pool &&
-      function.service_config[0].binary_authorization_policy == "default"
-    ])
-    error_message = "Both functions are built in the pool, and admitted by the policy."
-  }
-}
-
-run "keys_may_be_granted_elsewhere" {
-  command = plan
-
-  variables {
     encryption = {
       key        = "projects/keys/locations/europe-west1/keyRings/r/cryptoKeys/k"
       repository = "projects/my-project/locations/europe-west1/repositories/functions"
@@ -178,6 +153,24 @@ run "keys_may_be_granted_elsewhere" {
   assert {
     condition     = length(google_kms_crypto_key_iam_member.agents) == 0
     error_message = "grant = false grants nothing."
+  }
+
+  assert {
+    condition = (
+      toset(keys(google_service_account.accounts)) == toset(["build", "drainer", "scheduler"]) &&
+      google_cloudfunctions2_function.functions["planner"].service_config[0].service_account_email == "planner@identities.iam.gserviceaccount.com" &&
+      google_project_iam_member.control_plane["planner"].member == "serviceAccount:planner@identities.iam.gserviceaccount.com" &&
+      google_service_account_iam_member.push_token.service_account_id == "projects/-/serviceAccounts/push@my-project.iam.gserviceaccount.com"
+    )
+    error_message = "A given account is not made, and gets the rights."
+  }
+  assert {
+    condition = alltrue([
+      for function in google_cloudfunctions2_function.functions :
+      function.build_config[0].worker_pool == var.build.worker_pool &&
+      function.service_config[0].binary_authorization_policy == "default"
+    ])
+    error_message = "Both functions are built in the pool, and admitted by the policy."
   }
 }
 
@@ -211,7 +204,7 @@ run "the_schedule_may_be_written_out" {
       google_cloud_scheduler_job.planner.schedule == "*/10 6-23 * * *" &&
       google_cloud_scheduler_job.planner.time_zone == "Europe/Amsterdam" &&
       local.interval_minutes == 370 &&
-      google_cloudfunctions2_function.planner.service_config[0].environment_variables["EBB_INTERVAL_SECONDS"] == "600"
+      google_cloudfunctions2_function.functions["planner"].service_config[0].environment_variables["EBB_INTERVAL_SECONDS"] == "600"
     )
     error_message = "An explicit schedule is used as it stands."
   }
@@ -232,120 +225,51 @@ run "sizes_are_chosen_and_the_deadlines_follow" {
     condition = (
       google_cloud_scheduler_job.planner.attempt_deadline == "920s" &&
       google_cloud_scheduler_job.planner.region == "europe-west4" &&
-      google_cloudfunctions2_function.planner.service_config[0].environment_variables["EBB_PASS_SECONDS"] == "960" &&
-      google_cloudfunctions2_function.drainer.service_config[0].environment_variables["EBB_STEP_SECONDS"] == "240" &&
-      google_cloudfunctions2_function.drainer.service_config[0].max_instance_count == 50
+      google_cloudfunctions2_function.functions["planner"].service_config[0].environment_variables["EBB_PASS_SECONDS"] == "960" &&
+      google_cloudfunctions2_function.functions["drainer"].service_config[0].environment_variables["EBB_STEP_SECONDS"] == "240" &&
+      google_cloudfunctions2_function.functions["drainer"].service_config[0].max_instance_count == 50
     )
     error_message = "Every deadline follows the one that it must exceed."
   }
 }
 
-run "a_large_cluster_has_a_larger_drainer" {
-  command = plan
-
-  variables {
-    cluster = { name = "prod", location = "europe-west1", nodes = 5000 }
-  }
-
-  assert {
-    condition = (
-      google_cloudfunctions2_function.drainer.service_config[0].available_memory == "1Gi" &&
-      google_cloudfunctions2_function.planner.service_config[0].available_memory == "1Gi"
-    )
-    error_message = "The functions' memory follows the number of nodes."
-  }
-}
-
-run "a_larger_cluster_has_larger_functions" {
-  command = plan
-
-  variables {
-    cluster = { name = "prod", location = "europe-west1", nodes = 15000 }
-  }
-
-  assert {
-    condition = (
-      google_cloudfunctions2_function.drainer.service_config[0].available_memory == "2Gi" &&
-      google_cloudfunctions2_function.planner.service_config[0].available_memory == "2Gi"
-    )
-    error_message = "The functions' memory follows the number of nodes."
-  }
-}
-
-run "the_largest_cluster_has_the_largest_planner" {
-  command = plan
-
-  variables {
-    cluster = { name = "prod", location = "europe-west1", nodes = 65000 }
-  }
-
-  assert {
-    condition     = google_cloudfunctions2_function.planner.service_config[0].available_memory == "4Gi"
-    error_message = "The planner's memory follows the number of nodes."
-  }
-}
-
-run "a_memory_that_is_written_counts" {
-  command = plan
-
-  variables {
-    cluster   = { name = "prod", location = "europe-west1", nodes = 5000 }
-    functions = { drainer = { memory = "4Gi" } }
-  }
-
-  assert {
-    condition     = google_cloudfunctions2_function.drainer.service_config[0].available_memory == "4Gi"
-    error_message = "Whoever writes the drainer's memory has it."
-  }
-}
-
 run "a_cluster_that_is_not_found_is_warned_of" {
-  command = plan
+  command         = plan
+  expect_failures = [check.the_cluster_can_be_served]
 
   override_data {
     target = data.google_container_cluster.target
-    values = {
-      self_link = ""
-    }
+    values = { self_link = "" }
   }
-
-  expect_failures = [check.the_cluster_can_be_served]
 }
 
 run "an_autopilot_cluster_is_warned_of" {
-  command = plan
+  command         = plan
+  expect_failures = [check.the_cluster_can_be_served]
 
   override_data {
     target = data.google_container_cluster.target
-    values = {
-      name             = "prod"
-      enable_autopilot = true
-    }
+    values = { name = "prod", enable_autopilot = true }
   }
-
-  expect_failures = [check.the_cluster_can_be_served]
 }
 
 run "a_closed_dns_endpoint_is_warned_of" {
-  command = plan
+  command         = plan
+  expect_failures = [check.the_cluster_can_be_served]
 
   override_data {
     target = data.google_container_cluster.target
-    values = {
-      name                           = "prod"
-      control_plane_endpoints_config = [{ dns_endpoint_config = [{ allow_external_traffic = false }] }]
-    }
+    values = { name = "prod", control_plane_endpoints_config = [{ dns_endpoint_config = [{ allow_external_traffic = false }] }] }
   }
 
   variables {
     network = { endpoint = "dns" }
   }
-
-  expect_failures = [check.the_cluster_can_be_served]
 }
 
 run "a_control_plane_without_a_way_in_is_warned_of" {
-  command = plan
+  command         = plan
+  expect_failures = [check.the_cluster_can_be_served]
 
   override_data {
     target = data.google_container_cluster.target
@@ -355,12 +279,11 @@ run "a_control_plane_without_a_way_in_is_warned_of" {
       control_plane_endpoints_config = [{ dns_endpoint_config = [{ allow_external_traffic = false }] }]
     }
   }
-
-  expect_failures = [check.the_cluster_can_be_served]
 }
 
 run "authorized_networks_without_google_clouds_addresses_are_warned_of" {
-  command = plan
+  command         = plan
+  expect_failures = [check.the_cluster_can_be_served]
 
   override_data {
     target = data.google_container_cluster.target
@@ -370,8 +293,6 @@ run "authorized_networks_without_google_clouds_addresses_are_warned_of" {
       master_authorized_networks_config = [{ gcp_public_cidrs_access_enabled = false, cidr_blocks = [{ cidr_block = "192.0.2.0/24", display_name = "office" }] }]
     }
   }
-
-  expect_failures = [check.the_cluster_can_be_served]
 }
 
 run "an_open_dns_endpoint_asks_for_no_address" {
@@ -393,21 +314,17 @@ run "an_open_dns_endpoint_asks_for_no_address" {
 }
 
 run "a_pool_that_is_not_there_is_warned_of" {
-  command = plan
+  command         = plan
+  expect_failures = [check.the_cluster_can_be_served]
 
   override_data {
     target = data.google_container_cluster.target
-    values = {
-      name      = "prod"
-      node_pool = [{ name = "default-pool" }]
-    }
+    values = { name = "prod", node_pool = [{ name = "default-pool" }] }
   }
 
   variables {
     policy = { nodePools = { default-pool = { enabled = true }, defualt-pool = { enabled = true } } }
   }
-
-  expect_failures = [check.the_cluster_can_be_served]
 }
 
 run "behind_a_connector_a_closed_control_plane_is_no_matter" {
@@ -431,7 +348,7 @@ run "behind_a_connector_a_closed_control_plane_is_no_matter" {
 
   assert {
     condition = alltrue([
-      for function in [google_cloudfunctions2_function.planner, google_cloudfunctions2_function.drainer] :
+      for function in google_cloudfunctions2_function.functions :
       function.service_config[0].vpc_connector == "projects/host-project/locations/europe-west1/connectors/shared" &&
       function.service_config[0].vpc_connector_egress_settings == "ALL_TRAFFIC"
     ])

@@ -37,13 +37,14 @@ class Part:
 
 
 NAMES: Final = Part(
-    files=("inputs", "names", "schedule", "variables"),
-    inputs=("cluster", "prefix", "schedule"),
+    files=("inputs", "names", "schedule", "sizes", "variables"),
+    inputs=("cluster", "functions", "prefix", "schedule"),
     outputs={
         "cron": "local.cron",
         "identities": "[local.bucket_name, local.database_name, local.planner_name, local.drainer_name, "
         "local.role_id, local.orders_name, local.dead_letters_name, local.rejected_name, local.results_name]",
         "interval": "local.interval_minutes",
+        "memory": "[local.planner_memory, local.drainer_memory]",
         "name": "local.name",
         "offset": "local.offset_minutes",
     },

@@ -68,7 +68,9 @@ def test_the_modules_own_tests_pass(tool: Terraform, module: Path, suite: str) -
 
 
 def test_the_page_has_the_end_of_every_runtime_that_can_be_written() -> None:
-    rule = re.search(r"contains\(\[(.*)\], var\.functions\.runtime\)", (MODULE / "inputs/variables.tf").read_text())
+    rule = re.search(
+        r"contains\(\[(.*)\], var\.input\.functions\.runtime\)", (MODULE / "inputs/variables.tf").read_text()
+    )
     page = (MODULE / "README.md").read_text(encoding="utf-8")
 
     assert rule

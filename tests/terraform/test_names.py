@@ -1,4 +1,4 @@
-"""Names within the limits of what they name, never shared by two clusters; ticks spread over the interval."""
+"""Names within the limits of what they name, never shared by two clusters; ticks spread over the interval; sizes."""
 
 import random
 import re
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.depth import DEEP
-from tests.terraform.module_runs import NAMES, Terraform, valued
+from tests.terraform.module_runs import CLUSTER, NAMES, Terraform, valued
 
 CLUSTERS = 300 if DEEP else 100
 LOCATIONS = ("europe-west1", "europe-west1-b", "europe-west1-c", "us-central1", "northamerica-northeast1-a")
@@ -97,3 +97,25 @@ def test_the_offset_stays_the_same_for_ever(values_tool: Terraform, tmp_path: Pa
     row = valued(values_tool, tmp_path, NAMES, {"prod": {}})["prod"]
 
     assert (row["name"], row["cron"]) == ("ebb-prod-89ebe53", "3,8,13,18,23,28,33,38,43,48,53,58 * * * *")
+
+
+SIZES: dict[tuple[str, str], Case] = {
+    ("1Gi", "512Mi"): {"cluster": {"nodes": 1000}},
+    ("1Gi", "1Gi"): {"cluster": {"nodes": 5000}},
+    ("2Gi", "2Gi"): {"cluster": {"nodes": 15000}},
+    ("4Gi", "2Gi"): {"cluster": {"nodes": 15001}},
+    ("2Gi", "512Mi"): {"functions": {"planner": {"cpu": "4"}}},
+    ("3Gi", "4Gi"): {
+        "cluster": {"nodes": 5000},
+        "functions": {"planner": {"memory": "3Gi"}, "drainer": {"memory": "4Gi"}},
+    },
+}
+
+
+def test_memory_follows_the_number_of_nodes_unless_it_is_written(values_tool: Terraform, tmp_path: Path) -> None:
+    cases = {
+        f"c{number}": {**case, "cluster": {**CLUSTER, **case.get("cluster", {})}}
+        for number, case in enumerate(SIZES.values())
+    }
+
+    assert [tuple(row["memory"]) for row in valued(values_tool, tmp_path, NAMES, cases).values()] == list(SIZES)

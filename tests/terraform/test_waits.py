@@ -49,7 +49,7 @@ def test_everything_of_google_waits_until_the_apis_answer(graph: Graph) -> None:
 @pytest.mark.parametrize(
     ("wait", "kinds"),
     [
-        pytest.param("time_sleep.roles", ("google_cloudfunctions2_function.",), id="builds wait for their roles"),
+        pytest.param("time_sleep.roles", ("google_cloudfunctions2_function",), id="builds wait for their roles"),
         pytest.param("time_sleep.metrics", ("google_monitoring_alert_policy.",), id="alerts wait for their metrics"),
         pytest.param(
             "google_pubsub_topic.topics", ("google_service_account_iam_member.push_token",), id="Pub/Sub's agent"
@@ -72,7 +72,7 @@ def test_roles_that_a_build_or_a_first_call_needs_are_waited_for(graph: Graph) -
     """All that are not given to what the functions' own existence makes: callers, the queue's agent, a key's users."""
     grants = {name for name in of(graph, "google_") if "_iam_member." in name}
     waited = reached(graph, "time_sleep.roles")
-    callers = {f"google_cloud_run_v2_service_iam_member.{function}_invoker" for function in ("drainer", "planner")}
+    callers = {"google_cloud_run_v2_service_iam_member.invokers"}
     queues = {f"google_pubsub_{kind}_iam_member.dead_letters" for kind in ("subscription", "topic")}
 
     assert grants - waited == callers | queues | {"google_service_account_iam_member.push_token"}
