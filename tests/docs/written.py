@@ -16,7 +16,7 @@ from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.main import app
 from functions.cli.policy.reference.page import precedence, schema, table
 from infra.module_reference import inputs, outputs
-from shared.core.reasons import Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
+from shared.core.reasons import FORMER, Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
 from tests.cli import dumps
 from tests.docs import fleet_sample
 from tests.pages import DOCS, README, ROOT, filled
@@ -40,7 +40,7 @@ NODES: Final = 60
 def written() -> dict[Path, str]:
     """Return the text of each page with its generated parts as they should be."""
     return {
-        REASONS: _with(REASONS, {name: reasons(kind) for name, kind in KINDS.items()}),
+        REASONS: _with(REASONS, {**{name: reasons(kind) for name, kind in KINDS.items()}, "former": former()}),
         POLICY: _with(POLICY, {"fields": table(schema()), "precedence": precedence()}),
         README: _with(README, {"sample": f"```console\n$ ebb {' '.join(SAMPLE)}\n{sample()}```\n"}),
         FLEET: _with(FLEET, fleet_sample.parts()),
@@ -62,6 +62,12 @@ def reasons(kind: type[Reason]) -> str:
     filled_ones = {head: cells for head, cells in columns.items() if any(cells)}
     rows = (f"| {' | '.join(cells)} |\n" for cells in (filled_ones, *zip(*filled_ones.values(), strict=True)))
     return f"{next(rows)}|{'---|' * len(filled_ones)}\n{''.join(rows)}"
+
+
+def former() -> str:
+    """Return the table of words that only old records and logs hold."""
+    rows = "".join(f"| `{word}` | `{now}` |\n" for word, now in FORMER.items())
+    return f"| former word | word now |\n|---|---|\n{rows}"
 
 
 def sample() -> str:

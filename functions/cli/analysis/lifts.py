@@ -37,15 +37,7 @@ from shared.core.policy import ConsolidationPolicy, Jobs, KubeSystemPods, Limit,
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.rules.situation import Situation
 
-GAP_INSTEAD: Final = (
-    PodBlock.SURGE_FORBIDDEN,
-    PodBlock.SURGE_KIND,
-    PodBlock.SURGE_STRATEGY,
-    PodBlock.SURGE_BESIDE_ITSELF,
-    PodBlock.SURGE_DISK,
-    PodBlock.SURGE_QUOTA,
-    PodBlock.SURGE_GRACE,
-)
+GAP_INSTEAD: Final = (PodBlock.SURGE_FORBIDDEN, PodBlock.SURGE_IMPOSSIBLE)
 """What keeps a pod that is to be moved without a gap: a gap would free its node."""
 LIFTS: Final[Mapping[Reason, Lifting]] = {
     PodBlock.NOT_SAFE_TO_EVICT: on_template(

@@ -125,7 +125,7 @@ def why_not_restart(found: Deployment, pods: tuple[Pod, ...]) -> str:
         return "it is not at rest"
     if found.wanted != len(pods):
         return f"{found.wanted} replicas are wanted, and {len(pods)} are on the node"
-    return next((each.reason.sentence for each in deployment_findings(found)), "")
+    return next((f"{each.reason.sentence} ({each.detail})" for each in deployment_findings(found)), "")
 
 
 def asked_of(found: Deployment, now: datetime) -> Surge:

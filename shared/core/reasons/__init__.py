@@ -6,9 +6,10 @@
 from shared.core.reasons.endings import Halt, Outcome, Refusal
 from shared.core.reasons.nodes import Unremovable, group_of
 from shared.core.reasons.pods import Finding, PodBlock
-from shared.core.reasons.reason import After, Blocker, DrainReason, Reason, ReasonGroup, ReasonRow, named
+from shared.core.reasons.reason import FORMER, After, Blocker, DrainReason, Reason, ReasonGroup, ReasonRow, named
 
 __all__ = [
+    "FORMER",
     "After",
     "Blocker",
     "DrainReason",

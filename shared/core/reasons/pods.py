@@ -50,36 +50,17 @@ class PodBlock(Reason):
         "The pod is its workload's only replica, and the policy moves no such pod (singleReplicas: never).",
         "Give the workload two replicas, or set singleReplicas: avoid or move for the pool.")
     SURGE_FORBIDDEN = _pod("surge_forbidden",
-        "Its Deployment forbids another pod beside its only one (ebb.internal/surge: false), and no gap is made.",
-        "Remove the annotation from the Deployment, or give it two replicas.")
-    SURGE_UNREADABLE = _pod("surge_unreadable",
-        "Its Deployment's annotation ebb.internal/surge is neither true nor false, and no gap is made.",
-        "Write \"true\" or \"false\" as the annotation's value, or remove it.")
-    SURGE_KIND = _pod("surge_kind",
-        "Its workload is no Deployment, or is in kube-system: Ebb starts no pod beside it (singleReplicas: surge).",
-        "Give the workload two replicas, or set singleReplicas: avoid or move for the pool.")
-    SURGE_STRATEGY = _pod("surge_strategy",
-        "Its Deployment would end the pod before another is available, or is paused: it cannot be moved without a gap.",
-        "Give the Deployment the strategy RollingUpdate with maxSurge 1 and maxUnavailable 0, and resume its rollouts.")
+        "The annotation ebb.internal/surge of its Deployment forbids a second pod, and the policy forbids a gap.",
+        'Set the annotation to "true" or remove it, or run two replicas.')
+    SURGE_IMPOSSIBLE = _pod("surge_impossible",
+        "Its workload cannot start a second pod first, and the policy forbids a gap (singleReplicas: surge).",
+        "Fix what the detail names, run two replicas, or set singleReplicas: avoid or move for the pool.")
     SURGE_NOT_READY = _pod("surge_not_ready",
-        "Its Deployment has fewer replicas available than wanted; it is restarted only from rest.",
-        "Wait until the workload's pod is Ready; kubectl describe says what holds it up.", passes=True, delays=True)
-    SURGE_BESIDE_ITSELF = _pod("surge_beside_itself",
-        "The pod and another like it may not share a domain larger than a node, so that none could start beside it.",
-        "Keep the pods apart by node only (topologyKey kubernetes.io/hostname).")
-    SURGE_DISK = _pod("surge_disk",
-        "The pod uses a disk that one node at a time can hold, so that none like it could start beside it elsewhere.",
-        "Use a volume that several nodes can mount (ReadWriteMany), or let the policy make a gap.")
-    SURGE_QUOTA = _pod("surge_quota",
-        "A ResourceQuota of its namespace has no room for one pod more, so that none could start beside it.",
-        "Raise the ResourceQuota by what one such pod asks for, or let the policy make a gap.")
-    SURGE_GRACE = _pod("surge_grace",
-        "The pod asks for more grace than maxGracePeriod, and its Deployment, which would end it, cuts none.",
-        "Raise drain.maxGracePeriod, or lower the pod's terminationGracePeriodSeconds.")
+        "Its Deployment has fewer available replicas than it wants, so it is not restarted.",
+        "Wait until the workload's pod is Ready; kubectl describe shows what is missing.", passes=True, delays=True)
     SURGE_SCATTERED = _pod("surge_scattered",
-        "A PodDisruptionBudget lets none of its replicas go, and a restart would take those on other nodes, too.",
-        "Let the PodDisruptionBudget allow one pod away: with several replicas that makes no gap, and needs no "
-        "restart.")
+        "Its PodDisruptionBudget allows no eviction, and a restart would also move replicas on other nodes.",
+        "Let the PodDisruptionBudget allow one disruption: then the pod can be evicted without a restart.")
     JOB = _pod("job", "The pod belongs to a Job, and the policy moves no such pod (jobs: never).",
         "Wait until the Job completes, or set jobs: wait or move for the pool.")
     JOB_RUNNING = _pod("job_running", "The pod belongs to a Job and is left until it completes (jobs: wait).",

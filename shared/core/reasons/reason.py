@@ -1,5 +1,6 @@
 """What a reason is: a word, and one row with all that is known of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from functools import lru_cache
@@ -94,10 +95,21 @@ class Reason(StrEnum):
         return self.row.message_id
 
 
+FORMER: Final[Mapping[str, str]] = {
+    "surge_unreadable": "surge_forbidden",
+    **dict.fromkeys(
+        ("surge_kind", "surge_strategy", "surge_beside_itself", "surge_disk", "surge_quota", "surge_grace"),
+        "surge_impossible",
+    ),
+}
+"""Words of former versions, which records and logs still hold, and the words that stand for them now."""
+
+
 @lru_cache(maxsize=1024)
 def named(word: str, *kinds: type[Reason]) -> Reason | None:
     """Return the reason of that word among some kinds; None for a word that none of them has, of a newer version."""
-    return next((each for kind in kinds for each in kind if each.value == word), None)
+    now = FORMER.get(word, word)
+    return next((each for kind in kinds for each in kind if each.value == now), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,13 +74,18 @@ def cannot_surge(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Say everything for which a pod that is to be moved without a gap cannot be."""
     if not is_surged(spec, context):
         return
-    deployment = context.workload_of(spec).deployment
+    workload = context.workload_of(spec)
+    deployment = workload.deployment
     if deployment is None or spec.namespace == names.KUBE_SYSTEM:
-        yield Finding(PodBlock.SURGE_KIND, context.workload_of(spec).name)
+        yield _impossible(f"{workload.name}: {'not a Deployment' if deployment is None else names.KUBE_SYSTEM}")
         return
     yield from deployment_findings(deployment)
     for rule in _OF_THE_POD:
         yield from rule(spec, context)
+
+
+def _impossible(detail: str) -> Finding:
+    return Finding(PodBlock.SURGE_IMPOSSIBLE, detail)
 
 
 def deployment_findings(deployment: Deployment) -> Iterator[Finding]:
@@ -88,10 +93,10 @@ def deployment_findings(deployment: Deployment) -> Iterator[Finding]:
     if deployment.wish == FORBIDS:
         yield Finding(PodBlock.SURGE_FORBIDDEN, f"{names.SURGE}={FORBIDS}")
     elif deployment.wish not in {"", ASKS}:
-        yield Finding(PodBlock.SURGE_UNREADABLE, f"{names.SURGE}={deployment.wish!r}")
+        yield Finding(PodBlock.SURGE_FORBIDDEN, f"{names.SURGE}={deployment.wish!r}, which is neither true nor false")
     strategy = _strategy(deployment)
     if strategy:
-        yield Finding(PodBlock.SURGE_STRATEGY, f"{deployment.name}: {strategy}")
+        yield _impossible(f"{deployment.name}: {strategy}")
     if deployment.available < deployment.wanted:
         said = f"{deployment.name}: {deployment.available} of {deployment.wanted} available"
         yield Finding(PodBlock.SURGE_NOT_READY, said)
@@ -121,7 +126,7 @@ def _beside_itself(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
         if each.topology_key != names.HOSTNAME_LABEL and _means(each.selector, spec)
     }
     if apart | spread:
-        yield Finding(PodBlock.SURGE_BESIDE_ITSELF, ", ".join(sorted(apart | spread)))
+        yield _impossible(f"kept apart from its own kind by {', '.join(sorted(apart | spread))}")
 
 
 def _means(selector: LabelSelector | None, spec: PodClass) -> bool:
@@ -131,7 +136,7 @@ def _means(selector: LabelSelector | None, spec: PodClass) -> bool:
 def _disk(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     held = held_by_one_node(spec, context.volumes)
     if held:
-        yield Finding(PodBlock.SURGE_DISK, ", ".join(held))
+        yield _impossible(f"one node at a time can mount {', '.join(held)}")
 
 
 def _quota(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
@@ -141,7 +146,7 @@ def _quota(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """
     workload = context.workload_of(spec)
     if spec.replaced_at_end and not workload.replaced_at_end:
-        yield Finding(PodBlock.SURGE_QUOTA, workload.name)
+        yield _impossible(f"{workload.name}: no ResourceQuota for one more pod")
 
 
 def _min_ready(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
@@ -149,14 +154,14 @@ def _min_ready(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     deployment, most = context.workload_of(spec).deployment, context.drain.timeout
     if deployment is not None and deployment.min_ready and deployment.min_ready + START >= most:
         said = f"{deployment.min_ready.total_seconds():g} s of {most.total_seconds():g} s"
-        yield Finding(PodBlock.SURGE_STRATEGY, f"{deployment.name}: minReadySeconds, {said}")
+        yield _impossible(f"{deployment.name}: minReadySeconds, {said}")
 
 
 def _grace(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """Nobody cuts the grace of a pod that its controller ends."""
     most = context.drain.max_grace.total_seconds()
     if spec.grace_seconds > most:
-        yield Finding(PodBlock.SURGE_GRACE, f"{spec.grace_seconds} s of {most:g} s")
+        yield _impossible(f"grace of {spec.grace_seconds} s, most {most:g} s")
 
 
 _OF_THE_POD: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (

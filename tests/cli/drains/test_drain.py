@@ -19,7 +19,7 @@ from functions.cli.drains.outcome import ending_of
 from functions.cli.main import app
 from shared.core.cluster.pod import Volume
 from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable
-from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer
+from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, Objection
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
 from shared.port_types import Eviction
@@ -193,6 +193,22 @@ def test_a_refusal_of_an_older_drainer_points_to_explain() -> None:
     ending = ending_of(older, None)
     assert ending is not None
     assert (ending.objections, ending.sentences[-1]) == ((), Unremovable.BLOCKED_BY_POD.remedy.replace("NODE", "n1"))
+
+
+def test_a_former_word_in_an_old_record_is_still_read() -> None:
+    halted = DrainRecord(
+        order=order("n1"), phase=DrainPhase.SETTLED, outcome="given_back", why="pod_blocks", detail="a/p: surge_disk"
+    )
+    refused = DrainRecord(
+        order=order("n1"), phase=DrainPhase.SETTLED, outcome="refused", why="blocked_by_pod",
+        objections=(Objection("surge_kind", "a/p"),),
+    )  # fmt: skip
+    first, second = (ending_of(each, None) for each in (halted, refused))
+
+    assert first is not None
+    assert second is not None
+    assert first.sentences[-1] == PodBlock.SURGE_IMPOSSIBLE.remedy
+    assert second.objections[0].endswith(PodBlock.SURGE_IMPOSSIBLE.remedy)
 
 
 @pytest.mark.parametrize(

@@ -69,4 +69,4 @@ def test_a_pod_that_cannot_surge_says_why_it_stays() -> None:
     _, place = explainer.pod(web)
 
     assert place is not None
-    assert (place.restarts, [each.reason.value for each in place.blockers]) == ("", ["surge_strategy"])
+    assert (place.restarts, [each.reason.value for each in place.blockers]) == ("", ["surge_impossible"])

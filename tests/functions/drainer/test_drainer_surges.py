@@ -241,7 +241,7 @@ def test_a_deployment_that_changes_before_the_restart_is_left_alone_and_named() 
 
     record = ebb.record()
     assert record is not None
-    assert (record.why, record.detail) == (Halt.POD_BLOCKS, "default/old: surge_strategy")
+    assert (record.why, record.detail) == (Halt.POD_BLOCKS, "default/old: surge_impossible")
     assert (restarts(ebb), evicted(ebb)) == ([], [])
 
 
