@@ -53,7 +53,10 @@ def fleet(out: Path | None = None) -> str:
 
 def metrics() -> str:
     """Return a table of all families."""
-    rows = (f"| `{each.name_in(DOLLARS)}` | {', '.join(each.labels)} | {each.help} |\n" for each in FAMILIES)
+    rows = (
+        f"| `{each.name_in(DOLLARS)}` | {', '.join(f'`{label}`' for label in each.labels)} | {each.help} |\n"
+        for each in FAMILIES
+    )
     return f"| gauge | labels | meaning |\n|---|---|---|\n{''.join(rows)}"
 
 
