@@ -19,6 +19,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.records.orders import DrainResult, Order
 from shared.port_types import ClusterReading, DocumentKey, Eviction, PoolsReading, StoredDocument, Traffic
@@ -196,5 +197,6 @@ class Ports:
     orders: OrderBus
     clock: Clock
     log: Log
+    prices: Prices
     together: RunTogether = in_threads
     shared: SharedReadings = field(default_factory=SharedReadings)

@@ -15,7 +15,6 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.prices import load
 from shared.adapters.storage import BucketPolicy, FilePolicy
-from shared.core.planning.prices import Prices
 from shared.core.policy.parsing import parse
 from shared.log import JsonLog
 from shared.ports import Cluster, OrderBus, PolicySource, Pools, Ports, State
@@ -30,6 +29,7 @@ def ports_of(settings: Settings) -> Ports:
     """Return all that a function needs of the world.
 
     Raises:
+        BadInput: the price table that comes with Ebb cannot be read.
         BadSettings: a function lacks a variable that the CLI may leave out.
         Retryable: the GKE API did not answer where the control plane is.
         Terminal: there is no identity to ask with, or the cluster is not one that Ebb serves.
@@ -43,6 +43,7 @@ def ports_of(settings: Settings) -> Ports:
         orders=orders_of(settings),
         clock=SystemClock(),
         log=JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project),
+        prices=load(),
     )
 
 
@@ -137,15 +138,6 @@ def policy_of(settings: Settings) -> PolicySource:
         bucket, _, name = settings.policy.removeprefix(_BUCKET).partition("/")
         return BucketPolicy(bucket, name, parse)
     return FilePolicy(settings.policy, parse)
-
-
-def prices_of() -> Prices:
-    """Return the prices of machines, read once an instance.
-
-    Raises:
-        BadInput: the price table that comes with Ebb cannot be read.
-    """
-    return load()
 
 
 def orders_of(settings: Settings) -> OrderBus:

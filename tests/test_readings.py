@@ -1,13 +1,13 @@
 """What one instance reads together: once at a time, for all, and no wait without an end."""
 
 from collections.abc import Collection, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Event, Thread
 
 import pytest
 
 from shared.errors import Retryable
-from shared.readings import PAUSE_SECONDS, WAIT_SECONDS, OneAtATime, SharedReading, SharedRows
+from shared.readings import PAUSE_SECONDS, WAIT_SECONDS, DatedReading, SharedReadings
 from tests.builders import NOW
 
 
@@ -16,21 +16,21 @@ def never_sleeps(seconds: float) -> None:
 
 
 def test_a_good_reading_is_used_again_and_a_bad_one_read_anew() -> None:
-    shared: SharedReading[int] = SharedReading("numbers")
+    shared = SharedReadings()
     numbers = iter(range(9))
 
     found = [
-        shared.get(lambda _: True, lambda: next(numbers), never_sleeps),
-        shared.get(lambda last: last == 0, lambda: next(numbers), never_sleeps),
-        shared.get(lambda last: last > 0, lambda: next(numbers), never_sleeps),
-        shared.get(lambda last: last > 0, lambda: next(numbers), never_sleeps),
+        shared.get("numbers", lambda _: True, lambda: next(numbers), never_sleeps),
+        shared.get("numbers", lambda last: last == 0, lambda: next(numbers), never_sleeps),
+        shared.get("numbers", lambda last: last > 0, lambda: next(numbers), never_sleeps),
+        shared.get("numbers", lambda last: last > 0, lambda: next(numbers), never_sleeps),
     ]
 
     assert found == [(0, False), (0, True), (1, False), (1, True)]
 
 
 def test_many_at_once_read_once() -> None:
-    shared: SharedReading[int] = SharedReading("numbers")
+    shared = SharedReadings()
     begun, go_on = Event(), Event()
     readings: list[int] = []
     found: list[tuple[int, bool]] = []
@@ -47,7 +47,7 @@ def test_many_at_once_read_once() -> None:
         threads[0].join(30)
 
     def ask() -> None:
-        found.append(shared.get(lambda _: True, read, wait))
+        found.append(shared.get("numbers", lambda _: True, read, wait))
 
     threads = [Thread(target=ask) for _ in range(20)]
     threads[0].start()
@@ -61,37 +61,55 @@ def test_many_at_once_read_once() -> None:
 
 
 def test_a_reading_that_fails_is_tried_by_the_next() -> None:
-    shared: SharedReading[int] = SharedReading("numbers")
+    shared = SharedReadings()
 
     def fails() -> int:
         raise Retryable("API", "no answer")
 
     with pytest.raises(Retryable, match="no answer"):
-        shared.get(lambda _: True, fails, never_sleeps)
+        shared.get("numbers", lambda _: True, fails, never_sleeps)
 
-    assert shared.get(lambda _: True, lambda: 3, never_sleeps) == (3, False)
+    assert shared.get("numbers", lambda _: True, lambda: 3, never_sleeps) == (3, False)
 
 
 def test_the_old_reading_is_let_go_before_the_next_begins() -> None:
-    shared: SharedReading[int] = SharedReading("numbers")
-    shared.get(lambda _: True, lambda: 1, never_sleeps)
+    shared = SharedReadings()
+    shared.get("numbers", lambda _: True, lambda: 1, never_sleeps)
     seen: list[object] = []
 
     def read() -> int:
-        seen.append(vars(shared)["_last"])
+        seen.append(vars(shared)["_last"].get("numbers"))
         return 2
 
-    shared.get(lambda _: False, read, never_sleeps)
+    shared.get("numbers", lambda _: False, read, never_sleeps)
 
     assert seen == [None]
 
 
 def test_a_wait_ends_after_its_time_by_the_callers_clock_and_says_for_what() -> None:
-    lock, slept = OneAtATime("the whole picture"), list[float]()
-    with lock.held(never_sleeps), pytest.raises(Retryable, match=r"the whole picture.*30 s"), lock.held(slept.append):
+    shared, slept, what = SharedReadings(), list[float](), "the whole cluster"
+    with (
+        shared.turn(what, never_sleeps),
+        shared.turn("another thing", never_sleeps),
+        pytest.raises(Retryable, match=r"the whole cluster.*30 s"),
+        shared.turn(what, slept.append),
+    ):
         pass
 
     assert slept == [PAUSE_SECONDS] * round(WAIT_SECONDS / PAUSE_SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("expected", "seconds"), [pytest.param(1, 3, id="as old as it may be"), pytest.param(2, 4, id="a second older")]
+)
+def test_a_recent_reading_stands_for_its_time_from_when_it_was_asked_for(expected: int, seconds: int) -> None:
+    shared, later, age = SharedReadings(), NOW + timedelta(seconds=seconds), timedelta(seconds=3)
+    numbers = iter((1, 2))
+    shared.recent("numbers", NOW, age, lambda: next(numbers), never_sleeps)
+
+    found = shared.recent("numbers", later, age, lambda: next(numbers), never_sleeps)
+
+    assert found == DatedReading(expected, NOW if expected == 1 else later)
 
 
 class Shelf:
@@ -105,14 +123,18 @@ class Shelf:
         return self.rows
 
 
+def read(shared: SharedReadings, names: list[str], now: datetime, shelf: Shelf) -> tuple[Mapping[str, int], datetime]:
+    return shared.rows("numbers", names, now, timedelta(seconds=3), shelf, never_sleeps)
+
+
 def test_of_many_rows_only_those_that_nobody_has_read_lately_are_read() -> None:
-    shelf, rows = Shelf(a=1, b=2), SharedRows[int]("numbers", timedelta(seconds=3))
+    shelf, rows = Shelf(a=1, b=2), SharedReadings()
 
     found = [
-        rows.get(["a", "gone"], NOW, shelf, never_sleeps),
-        rows.get(["a", "b", "gone"], NOW + timedelta(seconds=3), shelf, never_sleeps),
-        rows.get(["a", "c"], NOW + timedelta(seconds=3), shelf, never_sleeps),
-        rows.get(["a"], NOW + timedelta(seconds=7), shelf, never_sleeps),
+        read(rows, ["a", "gone"], NOW, shelf),
+        read(rows, ["a", "b", "gone"], NOW + timedelta(seconds=3), shelf),
+        read(rows, ["a", "c"], NOW + timedelta(seconds=3), shelf),
+        read(rows, ["a"], NOW + timedelta(seconds=7), shelf),
     ]
 
     assert shelf.asked == [["a", "gone"], ["c"], ["a"]]
@@ -125,17 +147,17 @@ def test_of_many_rows_only_those_that_nobody_has_read_lately_are_read() -> None:
 
 
 def test_no_rows_are_read_for_no_names() -> None:
-    shelf, rows = Shelf(a=1), SharedRows[int]("numbers", timedelta(seconds=3))
+    shelf, rows = Shelf(a=1), SharedReadings()
 
-    assert (rows.get([], NOW, shelf, never_sleeps), shelf.asked) == (({}, NOW), [])
+    assert (read(rows, [], NOW, shelf), shelf.asked) == (({}, NOW), [])
 
 
 def test_rows_that_nobody_asks_for_are_forgotten() -> None:
-    shelf, rows = Shelf(a=1), SharedRows[int]("numbers", timedelta(seconds=3))
-    rows.get(["a"], NOW, shelf, never_sleeps)
+    shelf, rows = Shelf(a=1), SharedReadings()
+    read(rows, ["a"], NOW, shelf)
     shelf.rows = {"b": 2}
 
-    rows.get(["b"], NOW + timedelta(seconds=7), shelf, never_sleeps)
-    rows.get(["a"], NOW, shelf, never_sleeps)
+    read(rows, ["b"], NOW + timedelta(seconds=7), shelf)
+    read(rows, ["a"], NOW, shelf)
 
     assert shelf.asked == [["a"], ["b"], ["a"]]

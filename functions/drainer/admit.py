@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from functions.drainer import finish, shared_snapshots
+from functions.drainer import finish, reads
 from functions.drainer.claim import (
     Declined,
     Revalidation,
@@ -33,7 +33,7 @@ from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.errors import Gone
 from shared.port_types import ClusterReading
-from shared.readings import NodesAndBudgets
+from shared.readings import DatedReading
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.store.snapshots import snapshot_of, with_unknown_workloads
 
@@ -145,18 +145,18 @@ def _revalidate(
 
     Returns the node as it was read last, and the proof.
     """
-    unbound = shared_snapshots.budgets_and_unbound(session.ports, now, session.keep_admitting).unbound
+    unbound = reads.unbound_pods(session.ports, now)
     session.keep_admitting()
-    around = shared_snapshots.nodes_and_budgets(session.ports, now, session.keep_admitting)
+    nodes = reads.nodes(session.ports, now)
     session.keep_admitting()
-    anew = needs_whole_picture(session.order, state, unbound, around.nodes, now)
+    anew = needs_whole_picture(session.order, state, unbound, nodes.value, now)
     if anew:
-        snapshot = shared_snapshots.whole_snapshot(session, state, now).snapshot
+        snapshot = reads.whole_snapshot(session, state, now)
         session.keep_admitting()
         node = _as_listed(session, node, snapshot.nodes)
     else:
-        node = _as_listed(session, node, around.nodes)
-        snapshot = _partial_snapshot(session, node, around, now)
+        node = _as_listed(session, node, nodes.value)
+        snapshot = _partial_snapshot(session, node, nodes, now)
     seen = snapshot.node_by_name.get(node.name)
     if seen is None or seen.uid != node.uid:
         raise Declined(Refusal.NODE_REPLACED)
@@ -165,27 +165,31 @@ def _revalidate(
     return node, proof
 
 
-def _partial_snapshot(session: DrainSession, node: Node, around: NodesAndBudgets, now: datetime) -> Snapshot:
-    """All nodes for the counts, but only this node's pods: the planner's picture is young enough for the rest."""
+def _partial_snapshot(
+    session: DrainSession, node: Node, nodes: DatedReading[tuple[Node, ...]], now: datetime
+) -> Snapshot:
+    """All nodes for the counts, but only this node's pods: the planner's snapshot is young enough for the rest."""
     cluster, ports = session.ports.cluster, session.ports
+    budgets = reads.disruption_budgets(ports, now)
+    session.keep_admitting()
     pods = cluster.pods_on(node.name)
     session.keep_admitting()
     workloads = with_unknown_workloads(pods, cluster.workloads_of(pod.spec.workload for pod in pods))
     session.keep_admitting()
-    others = [each for each in around.nodes if each.name != node.name]
-    storage = shared_snapshots.storage_of(ports, pods, now)
+    others = [each for each in nodes.value if each.name != node.name]
+    storage = reads.storage_of(ports, pods, now)
     session.keep_admitting()
-    classes = shared_snapshots.compute_classes(ports, node, now)
+    classes = reads.compute_classes(ports, node, now)
     reading = ClusterReading(
         (*others, node),
         pods,
-        around.disruption_budgets,
+        budgets,
         {},
         workloads,
         storage,
         compute_classes=classes,
     )
-    read_at = min(around.read_at, now)
+    read_at = min(nodes.read_at, now)
     return snapshot_of(session.order.cluster, reading, ports.pools.read(), read_at, read_at)
 
 

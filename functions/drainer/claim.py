@@ -29,7 +29,6 @@ from shared.core.rules.surges import surges_of
 from shared.errors import Stale
 from shared.port_types import Eviction
 from shared.store.compare_and_set import change_cluster, read_cluster
-from shared.wiring import prices_of
 
 READS_STAND_FOR: Final = timedelta(seconds=60)
 """How old the drainer's own reads may be at the grant: an instance may be paused between two calls for any time."""
@@ -83,7 +82,7 @@ def claim_one_by_one(session: DrainSession, node: Node, proof: Revalidation, pol
     Raises:
         Stale: others were first every time.
     """
-    with session.ports.shared.proof.held(session.ports.clock.sleep):
+    with session.ports.shared.turn("proof of placement and claim", session.ports.clock.sleep):
         session.leased.renew(session.time.now())
         for _ in range(PROOFS):
             try:
@@ -110,7 +109,7 @@ def _claim(session: DrainSession, node: Node, proof: Revalidation, policy: Polic
     """
     snapshot, counted = proof.snapshot, proof.state
     claim, pods = claim_to_be(session.order, node, Situation(snapshot, counted, policy))
-    claim = replace(claim, cost_per_hour=prices_of().of(node).per_hour)
+    claim = replace(claim, cost_per_hour=session.ports.prices.of(node).per_hour)
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:

@@ -5,10 +5,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.drainer import shared_snapshots
+from functions.drainer import reads
 from functions.drainer.other_drains import read_records
 from functions.drainer.session import DrainSession, policy_in_reach
-from functions.drainer.shared_snapshots import compute_classes
 from shared.core.cluster.autoscaling import scale_down_of
 from shared.core.cluster.buffers import NO_BUFFERS
 from shared.core.cluster.node import Node
@@ -35,7 +34,7 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
     try:
         said = cluster.deletion_failure(node.name)
         found = ports.pools.read()
-        pool, classes = found.pools.get(node.pool), compute_classes(ports, node, now)
+        pool, classes = found.pools.get(node.pool), reads.compute_classes(ports, node, now)
         rule = scale_down_of(node, pool, found.profile, classes)
         return reasons_not_deleted(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, rule, said, now)
     except EbbError as error:
@@ -58,7 +57,7 @@ def prove(session: DrainSession, node: Node, last: Proof | None = None) -> Proof
     """
     state, _, now = read_cluster(session.ports.state)
     not_before = stands_until(last) if last else session.record.cordoned_at
-    snapshot = shared_snapshots.whole_snapshot(session, state, now, not_before=not_before).snapshot
+    snapshot = reads.whole_snapshot(session, state, now, not_before=not_before)
     state, _, _ = read_cluster(session.ports.state)
     seen = snapshot.node_by_name.get(node.name)
     if seen is None:
@@ -88,7 +87,7 @@ def in_upgrade(session: DrainSession, node: Node) -> bool:
         pool = session.ports.pools.read().pools.get(node.pool)
         if pool is None or not pool.upgrading:
             return False
-        return may_be_taken(node, pool, shared_snapshots.nodes_and_budgets(session.ports, session.time.now()).nodes)
+        return may_be_taken(node, pool, reads.nodes(session.ports, session.time.now()).value)
     except EbbError:
         return False
 
@@ -149,7 +148,7 @@ class Observer:
     def _for_one_pod(self, claims: frozenset[str], pods: tuple[Pod, ...]) -> frozenset[str]:
         """Return which of the claims one pod at a time may use; what is asked for is read once a step."""
         if not claims <= self._asked:
-            storage = shared_snapshots.storage_of(self._session.ports, pods, self._session.time.now())
+            storage = reads.storage_of(self._session.ports, pods, self._session.time.now())
             self._asked, self._exclusive = self._asked | claims, self._exclusive | for_one_pod(claims, storage)
         return claims & self._exclusive
 
@@ -178,23 +177,24 @@ class Observer:
         ports, record, now = self._session.ports, self._session.record, self._session.time.now()
         state, _, _ = read_cluster(ports.state)
         claim = state.claims.get(record.node_uid)
-        workloads, workloads_at = shared_snapshots.workloads(ports, self._controllers(pods), now)
-        seen = shared_snapshots.budgets_and_unbound(ports, self._session.time.now(), shared=not record.before)
+        workloads, workloads_at = reads.workloads(ports, self._controllers(pods), now)
+        budgets = reads.disruption_budgets(ports, self._session.time.now())
+        unbound = reads.unbound_pods(ports, self._session.time.now(), shared=not record.before)
         self._session = self._session.with_pool(claim.pool if claim else "")
         policy = policy_in_reach(self._session)
         self._session = self._session.with_policy(policy)
         return Observation(
             node=None,
             claim=claim,
-            disruption_budgets=seen.disruption_budgets,
+            disruption_budgets=budgets,
             workloads=workloads,
             workloads_at=workloads_at,
             other_claims=other_claims(state.claims, record.node_uid),
             working=sum(not each.drained for each in state.claims.values()),
-            unbound=seen.unbound,
+            unbound=unbound,
             policy=policy,
             paused=state.paused,
-            buffers=shared_snapshots.buffers(ports, self._session.time.now()) if record.buffers else NO_BUFFERS,
+            buffers=reads.buffers(ports, self._session.time.now()) if record.buffers else NO_BUFFERS,
         )
 
     def _controllers(self, pods: tuple[Pod, ...]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from functions.drainer import shared_snapshots
+from functions.drainer import reads
 from functions.drainer.session import DrainSession
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
@@ -40,7 +40,7 @@ def with_others(session: DrainSession, observed: Observation) -> Observation:
     state, _, _ = read_cluster(session.ports.state)
     drains = tuple(_others(session, state.claims))
     theirs = {controller for each in drains for controller in each.record.before}
-    seen, _ = shared_snapshots.workloads(session.ports, theirs - observed.workloads.keys(), session.time.now())
+    seen, _ = reads.workloads(session.ports, theirs - observed.workloads.keys(), session.time.now())
     picture = _picture(session, observed.claim) if drains else None
     others = OtherDrains(drains, tuple(state.backoffs.values()), picture)
     return replace(observed, others=others, workloads={**seen, **observed.workloads})
@@ -52,7 +52,7 @@ def _picture(session: DrainSession, claim: Claim | None) -> Snapshot | None:
     All drains choose alike only if each has one, so an instance that has none reads it once, although a pod waits.
     """
     try:
-        return shared_snapshots.picture_since(session, claim.since).snapshot if claim else None
+        return reads.snapshot_since(session, claim.since) if claim else None
     except (Retryable, Terminal):
         return None
 

@@ -17,7 +17,7 @@ from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log
 from shared.settings import Settings
 from shared.timed_calls import with_log
-from shared.wiring import ports_of, prices_of
+from shared.wiring import ports_of
 
 SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 
@@ -25,7 +25,7 @@ SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 @cache
 def _deps(settings: Settings) -> PlannerDeps:
     """One set of clients an instance: building them anew each tick would leak connections."""
-    return PlannerDeps(ports_of(settings), settings, prices_of(), PassLog(everything=settings.decision_log == "all"))
+    return PlannerDeps(ports_of(settings), settings, PassLog(everything=settings.decision_log == "all"))
 
 
 def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:

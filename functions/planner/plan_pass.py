@@ -69,7 +69,6 @@ class PlannerDeps:
 
     ports: Ports
     settings: Settings
-    prices: Prices
     pass_log: PassLog
 
 
@@ -97,7 +96,7 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     healed, inputs = _heal(ports, settings, found)
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
-    plan = _plan(inputs, deps.prices, interval, lambda: ports.clock.monotonic() > late)
+    plan = _plan(inputs, ports.prices, interval, lambda: ports.clock.monotonic() > late)
     _log_unforeseen(ports, plan)
     _save_marks(ports, inputs.marks, plan)
     published = publish(ports, run_id, plan, inputs)
@@ -106,7 +105,7 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
     took, traffic = ports.clock.monotonic() - begun, ports.cluster.traffic().since(asked)
     report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic, steered)
-    outcome = PassOutcome(plan, found.snapshot, found.state, deps.prices, found.now, interval)
+    outcome = PassOutcome(plan, found.snapshot, found.state, ports.prices, found.now, interval)
     return deps.pass_log.write(ports.log, outcome, report)
 
 

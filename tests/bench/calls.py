@@ -20,7 +20,6 @@ from functions.planner.tick import Tick, tick
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.client import ApiReply, Call
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.prices import load
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import Order, Origin
 from shared.ports import Ports
@@ -108,7 +107,7 @@ def _ports(client: CountedPages) -> Ports:
 
 def a_pass(client: CountedPages) -> None:
     at = system_time().isoformat()
-    tick(PlannerDeps(_ports(client), Settings(cluster=CLUSTER), load(), PassLog(everything=False)), Tick(at, at))
+    tick(PlannerDeps(_ports(client), Settings(cluster=CLUSTER), PassLog(everything=False)), Tick(at, at))
 
 
 def an_order(client: CountedPages, *, of_the_planner: bool) -> None:

@@ -62,7 +62,7 @@ class Day:
         """Of an instance that is at work."""
         pools = FakePools({f"pool-{number}": NodePool(f"pool-{number}") for number in range(POOLS)})
         log = JsonLog(self.stream, "DEBUG", CLUSTER, "p")
-        self.ports = Ports(self.cluster, pools, self.state, self.policy, self.bus, self.clock, log)
+        self.ports = Ports(self.cluster, pools, self.state, self.policy, self.bus, self.clock, log, load())
         self._teller = PassLog(everything=False)
         self._classes = [pod_class(owner=f"ReplicaSet/web-{number}", cpu=_SIZE, memory=1) for number in range(60)]
         self._empty_since: dict[str, datetime] = {}
@@ -94,7 +94,7 @@ class Day:
         self.requests["planner"] += 1
         at = self.clock.now().isoformat()
         ports = replace(self.ports, log=self.ports.log.bind(run_id=at))
-        desk = PlannerDeps(ports, self.settings, load(), self._teller)
+        desk = PlannerDeps(ports, self.settings, self._teller)
         tick(desk, Tick(owner=at, schedule_time=at))
 
     def _deliver(self, order: Order) -> int:

@@ -21,6 +21,7 @@ from functions.drainer.receive import receive
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.client import ApiReply, Call, KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason
@@ -122,7 +123,7 @@ def ports_of(cluster: KubernetesCluster) -> Ports:
     pools = FakePools({f"pool-{number}": NodePool(f"pool-{number}") for number in range(10)})
     policy = FakePolicySource(Policy(dry_run=False, other_pools=PoolPolicy(enabled=True)))
     state = FakeState(now=system_time)
-    return Ports(cluster, pools, state, policy, FakeOrderBus(), Clock(), FakeLog())
+    return Ports(cluster, pools, state, policy, FakeOrderBus(), Clock(), FakeLog(), load())
 
 
 def push(number: int) -> bytes:

@@ -131,6 +131,7 @@ class Installation:
             orders=self.bus,
             clock=ActorClock(self.call_gate),
             log=self.log,
+            prices=PRICES,
             together=one_by_one,
         )
 
@@ -213,7 +214,7 @@ class Installation:
     def _tick(self) -> None:
         self._ticks += 1
         name = f"tick-{self._ticks}"
-        desk = PlannerDeps(self.ports, self.settings, PRICES, Silent(everything=False))
+        desk = PlannerDeps(self.ports, self.settings, Silent(everything=False))
         call = Tick(owner=name, schedule_time=str(int(self.clock.now())))
 
         def act() -> None:

@@ -71,11 +71,12 @@ class FakeEbb:
     def ports(self) -> Ports:
         """Return what a call works with; each call is an instance of its own unless there is only one."""
         shared = self._shared or SharedReadings()
-        return Ports(self.cluster, self.pools, self.state, self.policy, self.bus, self.clock, self.log, shared=shared)
+        own = (self.cluster, self.pools, self.state, self.policy, self.bus, self.clock, self.log)
+        return Ports(*own, load(), shared=shared)
 
     def tick(self, schedule_time: str = "") -> dict[str, Any]:
         """Run one planner call."""
-        desk = PlannerDeps(self.ports, self.settings, load(), PassLog(everything=True))
+        desk = PlannerDeps(self.ports, self.settings, PassLog(everything=True))
         return tick(desk, Tick(owner=self._owner("tick"), schedule_time=schedule_time))
 
     def deliver(self, order: Order | bytes, **envelope: Any) -> PushReply:

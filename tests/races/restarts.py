@@ -8,7 +8,6 @@ from uuid import uuid4
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from functions.planner.tick import Tick, tick
-from shared.adapters.prices import load
 from shared.adapters.sqlite import SqliteState
 from shared.core.policy import Budget, Limit, Policy
 from shared.port_types import drain_key
@@ -67,7 +66,7 @@ class ColdEbb(FakeEbb):
 def reasons(call: Call) -> dict[str, str]:
     """Run one pass of the planner and return the word that each node's verdict rests on."""
     fake_ebb = ColdEbb(call)
-    tick(PlannerDeps(fake_ebb.ports, fake_ebb.settings, load(), PassLog(everything=True)), Tick(owner=uuid4().hex))
+    tick(PlannerDeps(fake_ebb.ports, fake_ebb.settings, PassLog(everything=True)), Tick(owner=uuid4().hex))
     lines = fake_ebb.log.of("node_decision")
     return {str(line["node"]): str(line["verdict" if line["verdict"] == "order" else "reason"]) for line in lines}
 

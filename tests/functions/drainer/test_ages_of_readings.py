@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer import shared_snapshots
+from functions.drainer import reads
 from functions.drainer.observe import Observer, prove
 from functions.drainer.other_drains import with_others
 from functions.drainer.receive import PushReply
@@ -34,18 +34,19 @@ CLAIMING = (pod("p", on="n1", owner="ReplicaSet/web", volumes=mounts("data")),)
 @pytest.mark.parametrize(
     ("read", "call", "seconds"),
     [
-        pytest.param(shared_snapshots.nodes_and_budgets, "all_nodes", 5, id="nodes"),
-        pytest.param(shared_snapshots.budgets_and_unbound, "unbound_pods", 2, id="waiting pods"),
-        pytest.param(shared_snapshots.buffers, "buffers", 5, id="capacity buffers"),
+        pytest.param(reads.nodes, "all_nodes", 5, id="nodes"),
+        pytest.param(reads.disruption_budgets, "disruption_budgets", 2, id="PodDisruptionBudgets"),
+        pytest.param(reads.unbound_pods, "unbound_pods", 2, id="waiting pods"),
+        pytest.param(reads.buffers, "buffers", 5, id="capacity buffers"),
         pytest.param(
-            lambda ports, now: shared_snapshots.compute_classes(ports, OF_CLASS, now), "compute_classes", 60,
+            lambda ports, now: reads.compute_classes(ports, OF_CLASS, now), "compute_classes", 60,
             id="ComputeClasses",
         ),
         pytest.param(
-            lambda ports, now: shared_snapshots.storage_of(ports, CLAIMING, now), "storage", 20, id="storage"
+            lambda ports, now: reads.storage_of(ports, CLAIMING, now), "storage", 20, id="storage"
         ),
         pytest.param(
-            lambda ports, now: shared_snapshots.workloads(ports, (WEB.workload,), now), "workloads_of", 3,
+            lambda ports, now: reads.workloads(ports, (WEB.workload,), now), "workloads_of", 3,
             id="workloads",
         ),
     ],
@@ -109,7 +110,7 @@ def test_where_waiting_pods_fit_is_shown_by_a_picture_of_after_the_claim(expecte
     ebb = fake_ebb(one_instance=True)
     drain, since = step(ebb), NOW + timedelta(seconds=seconds)
     beside(ebb)
-    shared_snapshots.whole_snapshot(drain, ClusterState(), NOW)
+    reads.whole_snapshot(drain, ClusterState(), NOW)
     ebb.pass_time(seconds=5)
 
     observed = with_others(drain, Observation(None, claim("n1", since=since)))
@@ -150,7 +151,7 @@ def test_a_drain_proves_anew_on_a_picture_of_after_its_last_proof() -> None:
     ebb = fake_ebb(one_instance=True)
     drain = step(ebb, cordoned_at=NOW)
     ebb.pass_time(seconds=15)
-    shared_snapshots.whole_snapshot(drain, ClusterState(), ebb.clock.now())
+    reads.whole_snapshot(drain, ClusterState(), ebb.clock.now())
     ebb.pass_time(seconds=6)
 
     assert prove(drain, ebb.cluster.nodes["n1"], Proof(NOW, NOW)).taken_at == ebb.clock.now()
@@ -159,7 +160,7 @@ def test_a_drain_proves_anew_on_a_picture_of_after_its_last_proof() -> None:
 def test_a_node_reborn_since_others_were_read_is_counted_once() -> None:
     two = policy(cluster_wide={"minimum_nodes": 2})
     ebb = FakeEbb(node("n1"), node("n2"), policy=two, one_instance=True)
-    shared_snapshots.nodes_and_budgets(ebb.ports, ebb.clock.now())
+    reads.nodes(ebb.ports, ebb.clock.now())
     ebb.cluster.put(replace(node("n1"), uid="uid-second"))
 
     ebb.drain(order(node_uid="uid-second"))
@@ -179,7 +180,7 @@ def test_who_counts_replacements_reads_the_waiting_pods_after_the_workloads(
 ) -> None:
     """A pod that waits and is not seen would count as one that has its node."""
     ebb = fake_ebb(one_instance=True)
-    shared_snapshots.budgets_and_unbound(ebb.ports, ebb.clock.now())
+    reads.unbound_pods(ebb.ports, ebb.clock.now())
     ebb.pass_time(seconds=1)
 
     observer(ebb, before=before).observe()
@@ -201,7 +202,7 @@ def test_who_counts_replacements_reads_the_waiting_pods_after_the_workloads(
 def test_a_claim_rests_on_nodes_that_were_read_within_a_minute(expected: bool, asked: int, preflight: int) -> None:
     """An instance may be paused between two of its calls for any time: here just before an eviction is tried."""
     ebb = fake_ebb(one_instance=True)
-    shared_snapshots.nodes_and_budgets(ebb.ports, ebb.clock.now())
+    reads.nodes(ebb.ports, ebb.clock.now())
     ebb.pass_time(seconds=asked)
     evict = ebb.cluster.evict
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from functions.drainer.reads import unbound_pods
 from functions.drainer.receive import PushReply
-from functions.drainer.shared_snapshots import budgets_and_unbound
 from shared.core.cluster.pod import Pod
 from shared.core.reasons import Unremovable
 from shared.core.records.drain_record import EvictionAnswer
@@ -172,6 +172,6 @@ def test_waiting_pods_of_another_look_are_used_by_those_who_do_not_count_with_th
     """Whoever counts replacements must not have read the waiting pods before the workloads' own counts."""
     ebb = fake_ebb(one_instance=True)
     for seconds in (0, 1):
-        budgets_and_unbound(ebb.ports, NOW + timedelta(seconds=seconds), shared=shared)
+        unbound_pods(ebb.ports, NOW + timedelta(seconds=seconds), shared=shared)
 
     assert sum(call[0] == "unbound_pods" for call in ebb.cluster.calls) == expected
