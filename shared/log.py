@@ -73,6 +73,10 @@ class JsonLog:
         child.__dict__.update(self.__dict__, _context={**self._context, **fields})
         return child
 
+    def add(self, **fields: object) -> None:
+        """Add these fields to each later line of this log."""
+        self._context = {**self._context, **fields}
+
 
 def _entry(fields: Mapping[str, object], project: str) -> dict[str, object]:
     labels = {name: _label(fields[name]) for name in LABELS if _given(fields.get(name))}

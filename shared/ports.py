@@ -183,7 +183,10 @@ class Log(Protocol):
         """Write one line; fields named in the log contract become labels."""
 
     def bind(self, **fields: object) -> "Log":
-        """Return a log that adds these fields to each of its lines (run_id, policy_hash, trace …)."""
+        """Return a log that adds these fields to each of its lines (run_id, trace, order_id …)."""
+
+    def add(self, **fields: object) -> None:
+        """Add these fields to each later line of this log, for all who hold it (policy_hash, pool)."""
 
 
 @dataclass(frozen=True)

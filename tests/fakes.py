@@ -152,6 +152,9 @@ class FakeLog:
     def bind(self, **fields: object) -> "FakeLog":
         return FakeLog(self.lines, {**self.context, **fields})
 
+    def add(self, **fields: object) -> None:
+        self.context = {**self.context, **fields}
+
     def of(self, event: str) -> list[dict[str, Any]]:
         """Return the lines of one event."""
         return [line for line in self.lines if line["event"] == event]

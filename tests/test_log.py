@@ -152,6 +152,17 @@ def test_a_bound_log_adds_to_what_its_parent_says_and_leaves_the_parent_alone() 
     assert "run_id" not in parent
 
 
+def test_what_is_added_to_a_log_stands_in_its_later_lines_and_in_nobody_elses() -> None:
+    to, stream = log()
+    child = to.bind(order_id="o")
+    child.event("e", "m", pool="")
+    child.add(pool="a")
+    child.event("e", "m")
+    to.event("e", "m")
+
+    assert ["pool" in labels(json.loads(line)) for line in stream.getvalue().splitlines()] == [False, True, False]
+
+
 def test_a_field_of_a_name_that_cloud_logging_reads_itself_is_set_aside() -> None:
     to, stream = log()
     to.bind(severity="x", message="y").event("e", "m", time="z", timestamp=5, httpRequest={})

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
-from functions.drainer.session import DrainSession
 from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
@@ -24,7 +23,10 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Workload
 from shared.core.draining.admission import still_reflects
 from shared.core.draining.evicting import WORKLOADS_STAND_FOR
+from shared.core.policy import Policy
+from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState
+from shared.errors import BadPolicy, EbbError
 from shared.ports import Ports
 from shared.readings import DatedReading
 from shared.store.compare_and_set import read_cluster
@@ -52,49 +54,47 @@ class WholeSnapshot:
 
 
 def whole_snapshot(
-    session: DrainSession, state: ClusterState, now: datetime, *, not_before: datetime | None = None
+    ports: Ports, order: Order, state: ClusterState, now: datetime, *, not_before: datetime | None = None
 ) -> Snapshot:
     """Return a snapshot of the whole cluster that reflects `state`, read by this call or lately by another one.
 
     One that this call has waited for is as good as its own. Its times are those of just before it began.
 
     Args:
-        session: the drain's; its own claim has moved nothing yet.
+        ports: the world.
+        order: the drain's; its own claim has moved nothing yet.
         state: the cluster's document as the caller read it.
         now: the state's time of that reading.
         not_before: what the snapshot must not be older than, even if another order has read it.
     """
-    own = session.order.order_id
 
     def is_good(last: WholeSnapshot) -> bool:
         taken_at = last.snapshot.taken_at
         if not_before is not None and taken_at < not_before:
             return False
         return taken_at >= now or (
-            now - taken_at <= WHOLE_FOR and still_reflects(last.state, state, taken_at, now, own)
+            now - taken_at <= WHOLE_FOR and still_reflects(last.state, state, taken_at, now, order.order_id)
         )
 
-    found, is_shared = _whole(session, is_good)
+    found, is_shared = _whole(ports, order, is_good)
     age = max((now - found.taken_at).total_seconds(), 0.0)
     how = "that another order of this instance had read" if is_shared else "read for it"
     message = f"The proof of placement rests on a snapshot of the whole cluster {how}."
-    session.log_event("drain_step", message, reason="whole_picture", shared=is_shared, age_seconds=round(age, 3))
+    ports.log.event("drain_step", message, reason="whole_picture", shared=is_shared, age_seconds=round(age, 3))
     return found
 
 
-def snapshot_since(session: DrainSession, since: datetime) -> Snapshot:
+def snapshot_since(ports: Ports, order: Order, since: datetime) -> Snapshot:
     """Return a snapshot of the whole cluster that this instance has read since then, however old."""
-    return _whole(session, lambda last: last.snapshot.taken_at >= since)[0]
+    return _whole(ports, order, lambda last: last.snapshot.taken_at >= since)[0]
 
 
-def _whole(session: DrainSession, is_good: Callable[[WholeSnapshot], bool]) -> tuple[Snapshot, bool]:
-    ports = session.ports
-
+def _whole(ports: Ports, order: Order, is_good: Callable[[WholeSnapshot], bool]) -> tuple[Snapshot, bool]:
     def read() -> WholeSnapshot:
         state, _, began_at = read_cluster(ports.state)
         reading = ports.cluster.read()
-        warn_of_unread(session.log_event, "drain_step", reading)
-        return WholeSnapshot(snapshot_of(session.order.cluster, reading, ports.pools.read(), began_at, began_at), state)
+        warn_of_unread(ports.log, "drain_step", reading)
+        return WholeSnapshot(snapshot_of(order.cluster, reading, ports.pools.read(), began_at, began_at), state)
 
     found, is_shared = ports.shared.get("the whole cluster", is_good, read, ports.clock.sleep)
     return found.snapshot, is_shared
@@ -147,3 +147,23 @@ def workloads(ports: Ports, controllers: Iterable[str], now: datetime) -> tuple[
 
 def _recent(ports: Ports, what: str, now: datetime, stands_for: timedelta, read: Callable[[], T]) -> DatedReading[T]:
     return ports.shared.recent(what, now, stands_for, read, ports.clock.sleep)
+
+
+def valid_policy(ports: Ports) -> Policy | None:
+    """Return the policy, and name it in the log from now on; None when it is missing or invalid, which is logged."""
+    try:
+        policy = ports.policy.read()
+    except BadPolicy as fault:
+        ports.log.event("policy_invalid", str(fault), severity="ERROR")
+        return None
+    ports.log.add(policy_hash=policy.hash)
+    return policy
+
+
+def policy_in_reach(ports: Ports) -> Policy | None:
+    """Return the policy; None also when it cannot be read: a drain that has begun ends by its claim's settings then."""
+    try:
+        return valid_policy(ports)
+    except EbbError as fault:
+        ports.log.event("drain_step", f"The drain goes on as it was begun: {fault}", severity="WARNING")
+        return None

@@ -4,15 +4,13 @@ Must hold no rule of draining: it knows only what each outcome means for the mes
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
-from functools import partial
-from typing import Any
 
 import msgspec
 
 from functions.drainer import admit, finish
 from functions.drainer.release import release
-from functions.drainer.session import DrainSession
 from functions.drainer.work import work
 from shared.adapters.envelope import PushMessage, unwrap
 from shared.core.reasons import Outcome, Refusal
@@ -39,18 +37,20 @@ def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> PushRe
     order = _decode_or_reject(ports, settings, body)
     if order is None:
         return PushReply.DONE
+    about = {"order_id": order.order_id, "node": order.node, "generation": order.generation, "policy_hash": ""}
+    ports = replace(ports, log=ports.log.bind(**about))  # once: pool and policy are added when they are known
     try:
         if not _await_time(ports, settings, order):
-            _log(ports, order, "The message will come again: its not_before lies ahead.", "INFO", "early")
+            _log(ports, "The message will come again: its not_before lies ahead.", "INFO", "early")
             return PushReply.AGAIN
         _carry_out(ports, settings, order, owner)
     except OtherNode as fault:
         _refuse_other_node(ports, order, fault)
     except (Retryable, Stale) as fault:
-        _log(ports, order, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
+        _log(ports, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
         return PushReply.AGAIN
     except Terminal as fault:
-        _log(ports, order, f"The drain cannot go on until this is fixed: {fault}", "ERROR", "terminal")
+        _log(ports, f"The drain cannot go on until this is fixed: {fault}", "ERROR", "terminal")
         return PushReply.AGAIN
     return PushReply.DONE
 
@@ -104,21 +104,19 @@ def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> No
     if order.kind is OrderKind.RELEASE:
         release(ports, order, settings.step_seconds)
         return
-    leased = LeasedRecord(ports.state, owner)
     try:
-        time = leased.open(order, ports.clock, settings.step_seconds)
+        leased = LeasedRecord.open(ports.state, ports.clock, order, owner, settings.step_seconds)
     except Overtaken as late:
         refusal = Refusal.ALREADY_SETTLED if late.record.phase is DrainPhase.SETTLED else Refusal.OLD_GENERATION
-        _log(ports, order, refusal.sentence, "INFO", refusal.value)
+        _log(ports, refusal.sentence, "INFO", refusal.value)
         return
     except Unreadable as fault:
         _forget(ports, order, fault)
         return
-    session = DrainSession(ports, order, leased, time)
     try:
-        _step(session)
+        _step(ports, leased, order)
     except Exception:
-        _give_lease_up(session)
+        _give_lease_up(ports, leased)
         raise
 
 
@@ -126,8 +124,7 @@ def _refuse_other_node(ports: Ports, order: Order, fault: OtherNode) -> None:
     """Refuse an order that names another drain's id, and leave that drain's record as it is."""
     refusal = Refusal.OTHER_NODE
     result = result_of(order, Outcome.REFUSED, refusal, str(fault))
-    about = partial(ports.log.event, order_id=order.order_id, node=order.node)
-    report_result(about, ports.orders, result, f"{refusal.sentence} ({fault})")
+    report_result(ports, result, f"{refusal.sentence} ({fault})")
 
 
 def _forget(ports: Ports, order: Order, fault: Unreadable) -> None:
@@ -138,33 +135,33 @@ def _forget(ports: Ports, order: Order, fault: Unreadable) -> None:
     """
     if read_cluster(ports.state)[0].claim_of(order.order_id) is not None:
         raise fault
-    _log(ports, order, f"The order is forgotten: {fault}", "ERROR", "unreadable")
+    _log(ports, f"The order is forgotten: {fault}", "ERROR", "unreadable")
 
 
-def _step(session: DrainSession) -> None:
+def _step(ports: Ports, leased: LeasedRecord, order: Order) -> None:
     """Do the part of the drain that its phase asks for; what is not finished goes on in a new message."""
-    phase = session.record.phase
-    if phase is DrainPhase.ACCEPTED and not admit.admit(session):
+    phase = leased.record.phase
+    if phase is DrainPhase.ACCEPTED and not admit.admit(ports, leased, order):
         return
     if phase is DrainPhase.HALTING:
-        finish.resume(session)
+        finish.resume(ports, leased)
         return
-    work(session)
+    work(ports, leased)
 
 
-def _give_lease_up(session: DrainSession) -> None:
+def _give_lease_up(ports: Ports, leased: LeasedRecord) -> None:
     """Give the lease up after a fault, so that the repeated message need not wait for it to lapse."""
-    record = session.record
+    record = leased.record
     if record.lease is None or record.phase is DrainPhase.SETTLED:
         return
     try:
-        session.leased.close(session.time.now())
+        leased.close()
     except Stale:
-        return  # whoever was first has the record now: another step, a release, or the pass that saw the node gone
+        return  # another writer has the record now: another step, a release, or the pass that saw the node gone
     except EbbError as error:
-        session.log_event("drain_step", f"The lease will lapse by itself: {error}", severity="WARNING")
+        message = f"The lease will lapse by itself: {error}"
+        ports.log.event("drain_step", message, severity="WARNING")
 
 
-def _log(ports: Ports, order: Order, message: str, severity: str, reason: str) -> None:
-    about: dict[str, Any] = {"order_id": order.order_id, "node": order.node, "generation": order.generation}
-    ports.log.event("drain_step", message, severity=severity, reason=reason, **about)
+def _log(ports: Ports, message: str, severity: str, reason: str) -> None:
+    ports.log.event("drain_step", message, severity=severity, reason=reason)

@@ -1,5 +1,6 @@
 """A release order: finds what Ebb holds of the node, and returns it."""
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,10 +9,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from functions.drainer import finish
+from functions.drainer import finish, reads
 from functions.drainer.finish import undo_restarts
-from functions.drainer.observe import begun_at, in_upgrade, why_kept
-from functions.drainer.session import DrainSession, read_policy
+from functions.drainer.observe import in_upgrade, why_kept
 from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.draining.cordon import untainted, wanted_by_person
 from shared.core.draining.next_step import must_stop
@@ -19,24 +19,27 @@ from shared.core.healing.breakers import breaker_over
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
 from shared.core.reasons import Halt
+from shared.core.records.claims import left_to_person
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin, outcome_of, result_of
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.upgrades import waits_long, watchdog_of
 from shared.errors import Gone
 from shared.ports import Ports
-from shared.store.compare_and_set import read_cluster
-from shared.store.drain_record import LeasedRecord, StepTime, check_node, report_result
+from shared.store.compare_and_set import change_cluster, read_cluster
+from shared.store.drain_record import LeasedRecord, check_node, report_result
+from shared.store.snapshots import deletion_begun_at
 
 
 @dataclass(frozen=True)
 class ReleaseContext:
     """What a release finds when it looks: the node, the claim that stands on it, the drain's record."""
 
-    session: DrainSession
+    ports: Ports
+    order: Order
     node: Node | None
     claim: Claim | None
-    record: DrainRecord | None
+    leased: LeasedRecord | None
     """As the release has seized it, once; None where there is none."""
     policy: Policy | None
     """Only read where a stop has to be looked for again; None also when it is missing or invalid."""
@@ -44,8 +47,8 @@ class ReleaseContext:
     now: datetime
 
     @property
-    def order_id(self) -> str:
-        return self.session.order.order_id
+    def record(self) -> DrainRecord | None:
+        return self.leased.record if self.leased else None
 
     @property
     def phase(self) -> DrainPhase | None:
@@ -55,7 +58,7 @@ class ReleaseContext:
     @property
     def is_held(self) -> bool:
         """Whether the node shows that this very order took it: by our taint, or by our annotation where it is gone."""
-        return self.node is not None and holding_order(self.node) == self.order_id
+        return self.node is not None and holding_order(self.node) == self.order.order_id
 
 
 def _always(context: ReleaseContext) -> bool:
@@ -65,7 +68,7 @@ def _always(context: ReleaseContext) -> bool:
 
 def _orphaned(context: ReleaseContext) -> bool:
     """No living drain stands behind the taint or the claim."""
-    if context.claim is None or context.claim.order_id != context.order_id:
+    if context.claim is None or context.claim.order_id != context.order.order_id:
         return True
     return context.phase in {None, DrainPhase.SETTLED}
 
@@ -85,13 +88,13 @@ def _still_overruled(context: ReleaseContext) -> bool:
     since = context.claim.since if context.claim else note.since if note else None
     if context.record is not None:
         since = context.record.cordon_set_at or since
-    begun = None if node.unschedulable else begun_at(context.session, node)
-    return wanted_by_person(node, context.order_id, begun, since)
+    begun = None if node.unschedulable else deletion_begun_at(context.ports, "drain_step", node.name)
+    return wanted_by_person(node, context.order.order_id, begun, since)
 
 
 def _still_wanted(context: ReleaseContext) -> bool:
     """Some pod still waits for a place."""
-    return context.claim is not None and any(map(is_waiting, context.session.ports.cluster.unbound_pods()))
+    return context.claim is not None and any(map(is_waiting, context.ports.cluster.unbound_pods()))
 
 
 def _still_broken(context: ReleaseContext) -> bool:
@@ -107,8 +110,8 @@ def _still_demanded(context: ReleaseContext) -> bool:
     """Some pod still waits, for long where an upgrade may be emptying the node, and nobody else works on it."""
     if context.claim is None or _is_others(context.node):
         return False
-    waiting = filter(is_waiting, context.session.ports.cluster.unbound_pods())
-    order = context.session.order
+    waiting = filter(is_waiting, context.ports.cluster.unbound_pods())
+    order = context.order
     if order.not_before is not None:  # for a pod that preempts: others were there before, and stay
         return any(pod.key == order.pod for pod in waiting)
     return any(map(partial(waits_long, now=context.now), waiting) if _in_upgrade(context) else waiting)
@@ -116,7 +119,7 @@ def _still_demanded(context: ReleaseContext) -> bool:
 
 def _still_lacking(context: ReleaseContext) -> bool:
     """Some buffer has fewer chunks with room than it is to have, or does not say, and nobody else empties the node."""
-    held = context.session.ports.cluster.buffers().held
+    held = context.ports.cluster.buffers().held
     lacking = any(each.ready is None or each.ready < each.replicas for each in held)
     return context.claim is not None and lacking and not _is_others(context.node) and not _in_upgrade(context)
 
@@ -127,7 +130,7 @@ def _is_others(node: Node | None) -> bool:
 
 
 def _in_upgrade(context: ReleaseContext) -> bool:
-    return context.node is not None and in_upgrade(context.session, context.node)
+    return context.node is not None and in_upgrade(context.ports, context.node, context.now)
 
 
 def _still_overdue(context: ReleaseContext) -> bool:
@@ -169,67 +172,64 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     node = _read_node(ports, order)
     uid = order.node_uid or (node.uid if node else "") or _uid_by_name(state.claims, order.node)
     claim = state.claims.get(uid)
-    leased, time = LeasedRecord(ports.state, f"release-{order.order_id}"), StepTime(now, ports.clock, seconds)
+    order = _with_order_id(order, claim, node)
     pool = claim.pool if claim else node.pool if node else ""
-    session = DrainSession(ports, _with_order_id(order, claim, node), leased, time, pool=pool)
-    record = _seize(session)
-    if record is not None and (record.phase is not DrainPhase.SETTLED or record.order.node != order.node):
-        check_node(record, order)
-    if record is not None and record.phase is DrainPhase.HALTING:  # a step died while it ended this very drain
-        finish.resume(session)  # what was found is no longer there to be found again: the ending itself has undone it
+    ports = dataclasses.replace(ports, log=ports.log.bind(order_id=order.order_id, pool=pool))
+    # Once in a release: the findings are judged by this very record, and the giving back is written on its version. A
+    # step that has written in between makes that write Stale, and the message comes again, to judge what stands then.
+    leased = LeasedRecord.seize(ports.state, ports.clock, order.order_id, f"release-{order.order_id}", seconds)
+    if leased is not None and (leased.record.phase is not DrainPhase.SETTLED or leased.record.order.node != order.node):
+        check_node(leased.record, order)
+    if leased is not None and leased.record.phase is DrainPhase.HALTING:  # a step died while it ended this very drain
+        finish.resume(ports, leased)  # what was found cannot be found again: the ending itself has undone it
         return
     why = _reason(order)
-    policy = read_policy(session) if why is Halt.PAUSED and claim else None
-    context = ReleaseContext(session.with_policy(policy), node, claim, record, policy, state, now)
+    policy = reads.valid_policy(ports) if why is Halt.PAUSED and claim else None
+    context = ReleaseContext(ports, order, node, claim, leased, policy, state, now)
     if not STILL_HOLDS[why](context):
-        said = f"The release is void: {why.value} no longer holds."
-        context.session.log_event("drain_step", said, reason=why.value)
+        ports.log.event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
     _give_back(context, uid, reason_found(context, why))
 
 
-def _seize(session: DrainSession) -> DrainRecord | None:
-    """Seize the drain's record and return it; None where there is none.
-
-    Once in a release: the findings are judged by this very record, and the giving back is written on its version. A
-    step that has written in between makes that write Stale, and the message comes again, to judge what stands then.
-    """
-    try:
-        session.leased.seize(session.order.order_id)
-    except KeyError:
-        return None
-    return session.record
-
-
 def _give_back(context: ReleaseContext, uid: str, why: Halt) -> None:
     """End the drain through its record where there is one; else only free the node."""
-    session, order = context.session, context.session.order
+    ports, order, leased = context.ports, context.order, context.leased
     if context.claim is None and context.is_held:
-        finish.leave_to_person(session, uid, why)
+        _leave_to_person(context, uid, why)
     detail = _detail(context, why)
-    if context.record is None:
+    if leased is None:
         _free(context, uid, why)
         result = result_of(order, outcome_of(why), why, detail)
-        report_result(session.log_event, session.ports.orders, result, f"{why.sentence} The node was given back.")
-    elif context.record.phase is DrainPhase.SETTLED:
+        report_result(ports, result, f"{why.sentence} The node was given back.")
+    elif leased.record.phase is DrainPhase.SETTLED:
         _free(context, uid, why)
-        undo_restarts(session)
+        undo_restarts(ports, leased)
     else:
-        finish.give_back(session, uid, why, detail)
+        finish.give_back(ports, leased, uid, why, detail)
+
+
+def _leave_to_person(context: ReleaseContext, uid: str, why: Halt) -> None:
+    """Leave a node alone that a person wants and no claim holds; before it is freed, for then nothing tells of it."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        return left_to_person(state, uid, context.order.node, why, now)
+
+    change_cluster(context.ports.state, context.ports.clock, change)
 
 
 def _detail(context: ReleaseContext, why: Halt) -> str:
     if context.node is None:
         return ""
     is_kept = why is Halt.WATCHDOG
-    return why_kept(context.session.ports, context.node, context.now) if is_kept else untainted(context.node)
+    return why_kept(context.ports, context.node, context.now) if is_kept else untainted(context.node)
 
 
 def _free(context: ReleaseContext, uid: str, why: Halt) -> None:
     """Free the node and settle its claim; the drain has no record to end."""
-    session, order = context.session, context.session.order
-    finish.restore_node(session, order.node, uid, order.order_id)
-    finish.settle_claim(session, uid, order.order_id, why)
+    ports, order = context.ports, context.order
+    finish.restore_node(ports, order.node, uid, order.order_id)
+    finish.settle_claim(ports, uid, order.order_id, why)
 
 
 def _read_node(ports: Ports, order: Order) -> Node | None:

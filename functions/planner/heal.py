@@ -87,27 +87,24 @@ def _is_gone(repair: Repair, ports: Ports) -> bool:
 
 def _end_drain(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
     """End the record of a drain whose node is gone, and tell; the claim goes last, so that a crash is told again."""
-    _report_removed(ports, cluster, repair, _settle_record(ports, repair, now), now)
+    _report_removed(ports, cluster, repair, _settle_record(ports, repair), now)
     return True
 
 
 def _report_removed(ports: Ports, cluster: str, repair: Repair, record: DrainRecord | None, now: datetime) -> None:
     result = DrainResult(order_id=repair.order_id, cluster=cluster, node=repair.node, outcome=Outcome.REMOVED)
-    about = {"order_id": repair.order_id, "node": repair.node, "pool": repair.pool}
     stats = log_fields(stats_of(record, now)) if record else {}
-    report_result(ports.log.event, ports.orders, result, Outcome.REMOVED.sentence, **about, **stats)
+    report_result(ports, result, Outcome.REMOVED.sentence, pool=repair.pool, **stats)
 
 
-def _settle_record(ports: Ports, repair: Repair, now: datetime) -> DrainRecord | None:
+def _settle_record(ports: Ports, repair: Repair) -> DrainRecord | None:
     """Settle the record unless that has been done; return it, None where it is missing or cannot be read."""
-    stored = LeasedRecord(ports.state, "planner")
-    try:
-        stored.seize(repair.order_id)
-    except KeyError:  # said when the pass read it; the claim is what has to go
+    stored = LeasedRecord.seize(ports.state, ports.clock, repair.order_id, "planner")
+    if stored is None:  # logged when the pass read it; the claim is what has to go
         return None
     if stored.record.phase is not DrainPhase.SETTLED:
         try:
-            stored.settle(now, Outcome.REMOVED)
+            stored.settle(Outcome.REMOVED)
         except Stale as error:
             ports.log.event("healed", f"The drain's own step has just written: {error}", order_id=repair.order_id)
     return stored.record

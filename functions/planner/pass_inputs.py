@@ -47,7 +47,7 @@ def read_inputs(
     """
     before, _, began_at = read_cluster(ports.state)
     cluster_reading = ports.cluster.read() if whole else ports.cluster.read_nodes_and_pods()
-    warn_of_unread(ports.log.event, "run_summary", cluster_reading)
+    warn_of_unread(ports.log, "run_summary", cluster_reading)
     interval = timedelta(seconds=settings.interval_seconds)
     left = in_turn(hanging(cluster_reading.workloads.values(), before), began_at, interval)
     marks, records = _read_marks(ports), _read_records(ports, before, left)
@@ -94,7 +94,7 @@ def _log_skipped(log: Log, fault: str) -> None:
 def begun_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
     """Ask what the autoscaler said of nodes whose cordon is gone and whose taint is ours: few, or none."""
     cleared = [node.name for node in snapshot.nodes if node.drain_taint is not None and not node.unschedulable]
-    said = {name: deletion_begun_at(ports.log.event, "run_summary", ports.cluster, name) for name in cleared}
+    said = {name: deletion_begun_at(ports, "run_summary", name) for name in cleared}
     return {name: at for name, at in said.items() if at is not None}
 
 
@@ -104,4 +104,4 @@ def scale_ups(ports: Ports, state: ClusterState) -> Mapping[str, datetime]:
     if not state.claims:
         return nothing
     what = "for which pods the autoscaler adds nodes"
-    return read_optional(ports.log.event, "run_summary", what, ports.cluster.scale_ups, nothing)
+    return read_optional(ports.log, "run_summary", what, ports.cluster.scale_ups, nothing)

@@ -1,8 +1,7 @@
 """The drain's record under a lease, and the one result of a drain."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from msgspec.structs import replace
 
@@ -12,7 +11,7 @@ from shared.core.records.orders import DrainResult, Order
 from shared.core.records.state import Lease
 from shared.errors import Retryable, Unreadable
 from shared.port_types import drain_key
-from shared.ports import Clock, OrderBus, State
+from shared.ports import Clock, Ports, State
 
 LEASE: Final = timedelta(seconds=30)
 RENEW_BEFORE: Final = timedelta(seconds=20)
@@ -63,21 +62,15 @@ class StepTime:
 
 
 class LeasedRecord:
-    """One drain's record, its version and our lease on it."""
+    """One drain's record, its version, our lease on it, and the time of this step."""
 
-    def __init__(self, state: State, owner: str) -> None:
-        self._state, self._owner = state, owner
-        self._version: str | None = None
-        self._record: DrainRecord | None = None
+    def __init__(self, state: State, owner: str, version: str | None, record: DrainRecord, time: StepTime) -> None:
+        self._state, self._owner, self._version = state, owner, version
+        self.record, self.time = record, time
 
-    @property
-    def record(self) -> DrainRecord:
-        if self._record is None:
-            raise AssertionError("the record is used before it is opened")
-        return self._record
-
-    def open(self, order: Order, clock: Clock, seconds: float) -> StepTime:
-        """Take the lease on an order's record, creating the record when it is new.
+    @classmethod
+    def open(cls, state: State, clock: Clock, order: Order, owner: str, seconds: float) -> Self:
+        """Take the lease on an order's record for a step of so many seconds, creating the record when it is new.
 
         Raises:
             Busy: another step lives.
@@ -85,62 +78,60 @@ class LeasedRecord:
             OtherNode: the drain of that id is of another node.
             Stale: somebody else opened it in this very moment.
         """
-        found = self._state.get(drain_key(order.order_id))
-        time = StepTime(found.read_at, clock, seconds)
+        found = state.get(drain_key(order.order_id))
         record = found.value or DrainRecord(order=order, node_uid=order.node_uid, begun_at=found.read_at)
         check_node(record, order)
         if record.phase is DrainPhase.SETTLED or record.generation > order.generation:
             raise Overtaken(record)
-        if record.lease and record.lease.is_held(found.read_at) and record.lease.owner != self._owner:
+        if record.lease and record.lease.is_held(found.read_at) and record.lease.owner != owner:
             raise Busy("drain", f"another step of order {order.order_id} is at work until {record.lease.until}")
-        self._version, self._record = found.version, record
-        self._put(replace(record, generation=order.generation, lease=self._lease(found.read_at)), found.read_at)
-        return time
+        leased = cls(state, owner, found.version, record, StepTime(found.read_at, clock, seconds))
+        leased.write(generation=order.generation)
+        return leased
 
-    def seize(self, order_id: str) -> datetime:
-        """Open a record for a release, whoever holds its lease.
+    @classmethod
+    def seize(cls, state: State, clock: Clock, order_id: str, owner: str, seconds: float = 0.0) -> Self | None:
+        """Open a record for a release or a repair, even if a step holds its lease.
 
-        It only reads: of that step and us, whoever writes first makes the other's next write fail. So seize once, and
-        judge by what was seized; what is seized anew may have changed since it was judged.
+        It only reads: of that step and us, the first to write makes the other's next write fail. So seize once, and
+        judge by what was seized; what is seized again may have changed since it was judged.
 
-        Returns the state's time. Raises KeyError when there is no such record, or none that this version can read.
+        Returns None when there is no such record, or none that this version can read.
         """
         try:
-            found = self._state.get(drain_key(order_id))
-        except Unreadable as fault:
-            raise KeyError(order_id) from fault
+            found = state.get(drain_key(order_id))
+        except Unreadable:
+            return None
         if found.value is None:
-            raise KeyError(order_id)
-        self._version, self._record = found.version, found.value
-        return found.read_at
+            return None
+        return cls(state, owner, found.version, found.value, StepTime(found.read_at, clock, seconds))
 
-    def write(self, now: datetime, **changes: Any) -> DrainRecord:
+    def write(self, **changes: Any) -> None:
         """Write changes to the record and renew the lease. Raises Stale when we were overtaken."""
-        self._put(replace(self.record, lease=self._lease(now), **changes), now)
-        return self.record
+        self._put(lease=Lease(self._owner, self.time.now() + LEASE), **changes)
 
     def remember(self, **changes: Any) -> None:
         """Change the record with its next write: what is worth no write of its own, and may be lost with its step."""
-        self._record = replace(self.record, **changes)
+        self.record = replace(self.record, **changes)
 
-    def renew(self, now: datetime) -> None:
+    def renew(self) -> None:
         """Renew the lease when it is near its end. Raises Stale when we were overtaken."""
         lease = self.record.lease
-        if lease is None or lease.until - now < RENEW_BEFORE:
-            self.write(now)
+        if lease is None or lease.until - self.time.now() < RENEW_BEFORE:
+            self.write()
 
-    def close(self, now: datetime, **changes: Any) -> None:
-        """Write the last changes of this step and give the lease up."""
-        self._put(replace(self.record, lease=None, **changes), now)
+    def close(self, **changes: Any) -> None:
+        """Write the last changes of this step and give the lease up. Raises Stale when we were overtaken."""
+        self._put(lease=None, **changes)
 
-    def settle(self, now: datetime, outcome: Outcome, why: Reason | None = None, detail: str = "", **more: Any) -> None:
-        """Write how the drain ended, whoever saw it: the record's last change. `more` are further fields.
+    def settle(self, outcome: Outcome, why: Reason | None = None, detail: str = "", **more: Any) -> None:
+        """Write how the drain ended, for a step as for a pass: the record's last change. `more` are further fields.
 
         Raises:
             Stale: we were overtaken.
         """
         word = why.value if why else ""
-        self.close(now, phase=DrainPhase.SETTLED, outcome=outcome.value, why=word, detail=detail, **more)
+        self.close(phase=DrainPhase.SETTLED, outcome=outcome.value, why=word, detail=detail, **more)
 
     def amend(self, **changes: Any) -> None:
         """Write what a release has learnt of a drain that is over; when that ended stays as it is.
@@ -148,17 +139,15 @@ class LeasedRecord:
         Raises:
             Stale: somebody else has written it meanwhile.
         """
-        amended = replace(self.record, **changes)
-        self._version = self._state.put(drain_key(amended.order.order_id), amended, self._version)
-        self._record = amended
+        self._store(replace(self.record, **changes))
 
-    def _lease(self, now: datetime) -> Lease:
-        return Lease(self._owner, now + LEASE)
+    def _put(self, **changes: Any) -> None:
+        now = self.time.now()
+        self._store(replace(self.record, updated_at=now, expire_at=now + KEPT_FOR, **changes))
 
-    def _put(self, record: DrainRecord, now: datetime) -> None:
-        dated = replace(record, updated_at=now, expire_at=now + KEPT_FOR)
-        self._version = self._state.put(drain_key(record.order.order_id), dated, self._version)
-        self._record = dated
+    def _store(self, record: DrainRecord) -> None:
+        self._version = self._state.put(drain_key(record.order.order_id), record, self._version)
+        self.record = record
 
 
 def check_node(record: DrainRecord, order: Order) -> None:
@@ -168,10 +157,13 @@ def check_node(record: DrainRecord, order: Order) -> None:
         raise OtherNode(record)
 
 
-LogResult = Callable[..., None]
-
-
-def report_result(log_event: LogResult, orders: OrderBus, result: DrainResult, message: str, **fields: object) -> None:
+def report_result(ports: Ports, result: DrainResult, message: str, **fields: Any) -> None:
     """Log the end of a drain, and report it on the results topic; `fields` are for the log alone."""
-    log_event("drain_result", message, outcome=result.outcome.value, reason=result.why, detail=result.detail, **fields)
-    orders.report(result)
+    about: dict[str, Any] = {
+        "order_id": result.order_id,
+        "node": result.node,
+        "outcome": result.outcome.value,
+        "detail": result.detail,
+    }
+    ports.log.event("drain_result", message, reason=result.why, **about, **fields)
+    ports.orders.report(result)

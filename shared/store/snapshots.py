@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -17,7 +17,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.errors import EbbError
 from shared.port_types import ClusterReading, PoolsReading
-from shared.ports import Cluster
+from shared.ports import Log, Ports
 
 T = TypeVar("T")
 _IF_IT_LASTS: Final = ". If that lasts, apply infra/rbac.yaml again."
@@ -25,18 +25,12 @@ MOST_FAULTS: Final = 3
 """So many objects that cannot be read are told; others of a kind are mostly odd in the same way."""
 
 
-class LogEvent(Protocol):
-    """Writes a line of the log."""
-
-    def __call__(self, event: str, message: str, *, severity: str, **fields: object) -> None: ...
-
-
-def read_optional(log_event: LogEvent, event: str, what: str, read: Callable[[], T], otherwise: T) -> T:
+def read_optional(log: Log, event: str, what: str, read: Callable[[], T], otherwise: T) -> T:
     """Return what was read; what cannot be read is said, and nothing waits for it."""
     try:
         return read()
     except EbbError as fault:
-        log_event(event, f"Going on without {what}: {fault}", severity="WARNING", reason="advice_missing")
+        log.event(event, f"Going on without {what}: {fault}", severity="WARNING", reason="advice_missing")
         return otherwise
 
 
@@ -55,10 +49,10 @@ def _odd(what: str, faults: Sequence[str]) -> str:
     return f"{what}: {'; '.join(faults[:MOST_FAULTS])}{more}." if faults else ""
 
 
-def warn_of_unread(log_event: LogEvent, event: str, reading: ClusterReading) -> None:
+def warn_of_unread(log: Log, event: str, reading: ClusterReading) -> None:
     """Log what it means for the drains that lists could not be read, or hold objects that cannot be read."""
     for sentence in filter(None, _unread(reading)):
-        log_event(event, sentence, severity="WARNING", reason="advice_missing")
+        log.event(event, sentence, severity="WARNING", reason="advice_missing")
 
 
 def _unread(reading: ClusterReading) -> Iterator[str]:
@@ -83,10 +77,10 @@ def _missing(what: str, lists: Sequence[str], remedy: str = _IF_IT_LASTS) -> str
     return f"{what} {', '.join(lists)}{remedy}" if lists else ""
 
 
-def deletion_begun_at(log_event: LogEvent, event: str, cluster: Cluster, node: str) -> datetime | None:
+def deletion_begun_at(ports: Ports, event: str, node: str) -> datetime | None:
     """Return when the autoscaler last began to delete the node; what cannot be read counts as nothing said."""
     what = f"what the autoscaler said of {node}"
-    return read_optional(log_event, event, what, lambda: cluster.deletion_begun_at(node), None)
+    return read_optional(ports.log, event, what, lambda: ports.cluster.deletion_begun_at(node), None)
 
 
 def snapshot_of(

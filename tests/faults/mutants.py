@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from functions.drainer import admit, claim, finish, observe
-from functions.drainer.session import DrainSession
 from functions.planner import plan_pass as passing
 from shared.adapters.kubernetes import deployments, evictions, ownership, wire
 from shared.core.cluster.names import DELETION_COST, OUR_ANNOTATION, OUR_TAINT, STEERED
@@ -39,6 +38,7 @@ from shared.core.records.orders import Order
 from shared.core.rules.situation import Situation
 from shared.errors import Gone
 from shared.port_types import DocumentKey
+from shared.ports import Ports
 from tests.depth import SEED
 from tests.faults import directed
 from tests.faults.families import shuffled
@@ -100,13 +100,13 @@ def no_revalidation() -> Iterator[None]:
 def uncordon_without_ownership() -> Iterator[None]:
     """Whatever the node carries is ours; the patch still rests on the version read."""
 
-    def careless(session: DrainSession, name: str, uid: str, order_id: str) -> Node | None:
+    def careless(ports: Ports, name: str, uid: str, order_id: str) -> Node | None:
         del order_id
         try:
-            node = session.ports.cluster.node(name)
+            node = ports.cluster.node(name)
         except Gone:
             return None
-        return session.ports.cluster.give_back(node, "") if node.uid == uid else None
+        return ports.cluster.give_back(node, "") if node.uid == uid else None
 
     def give_back_patch(node: Node, raw: ownership.RawNode, order_id: str) -> dict[str, Any]:
         del order_id

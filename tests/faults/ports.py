@@ -205,6 +205,9 @@ class HistoryLog:
         del fields
         return self
 
+    def add(self, **fields: object) -> None:
+        del fields
+
 
 class Silent(PassLog):
     """Writes no lines of a pass, which nobody would read here."""

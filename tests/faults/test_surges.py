@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from functions.drainer import finish, release
-from functions.drainer import surge as drainer_surge
+from functions.drainer import finish, release, work
 from shared.core.draining import next_step, surging
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -77,7 +76,7 @@ def test_what_somebody_undid_before_it_was_written_down_is_not_restarted_once_mo
 @contextmanager
 def forgets_what_it_asked_for() -> Iterator[None]:
     """A restart of which no answer came is written again, whatever has become of it."""
-    with swapped(drainer_surge, "is_taken_back", lambda *_: False):
+    with swapped(work, "is_taken_back", lambda *_: False):
         yield
 
 
@@ -100,13 +99,13 @@ def evicts_all_the_same() -> Iterator[None]:
 @contextmanager
 def undoes_nothing() -> Iterator[None]:
     """A drain that gives up leaves its restarts as they are, and so does the release that a later pass publishes."""
-    with swapped(finish, "undo_restarts", lambda _: None), swapped(release, "undo_restarts", lambda _: None):
+    with swapped(finish, "undo_restarts", lambda *_: None), swapped(release, "undo_restarts", lambda *_: None):
         yield
 
 
 def test_what_a_drain_leaves_hanging_is_undone_after_it() -> None:
     (setting,) = (each for each in surging_settings() if each.name == NEVER_READY)
-    with swapped(finish, "undo_restarts", lambda _: None):
+    with swapped(finish, "undo_restarts", lambda *_: None):
         end = run(History(setting))
 
     assert (breaches(end), stamps(end)) == ([], set())

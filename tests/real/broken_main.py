@@ -9,12 +9,12 @@ import os
 from typing import Any
 
 from functions.drainer import finish
-from functions.drainer.session import DrainSession
 from functions.planner import plan_pass as passing
 from main import drain, plan
 from shared.adapters.kubernetes import evictions
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.ports import Ports
 
 __all__ = ("drain", "plan")
 _body = evictions.eviction_body
@@ -24,9 +24,9 @@ def _no_finding(*_: object) -> tuple[()]:
     return ()
 
 
-def _leave_it(session: DrainSession, name: str, *_: object) -> Node:
+def _leave_it(ports: Ports, name: str, *_: object) -> Node:
     """Say that the node was given back, and do nothing."""
-    return session.ports.cluster.node(name)
+    return ports.cluster.node(name)
 
 
 def _whoever_bears_the_name(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def said(**parts: Any) -> list[str]:
     """What the log says of a reading of which all else was read."""
     whole: dict[str, Any] = {"storage": Storage(unread=()), **parts}
     log = FakeLog()
-    warn_of_unread(log.event, "drain_step", ClusterReading((), (), (), {}, **whole))
+    warn_of_unread(log, "drain_step", ClusterReading((), (), (), {}, **whole))
     assert {line["severity"] for line in log.lines} <= {"WARNING"}
     return [str(line["message"]) for line in log.lines]
 

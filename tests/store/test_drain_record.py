@@ -18,9 +18,13 @@ MINUTE_AGO = NOW - timedelta(minutes=1)
 
 
 def opened(state: FakeState) -> LeasedRecord:
-    leased = LeasedRecord(state, "step")
-    leased.open(order(), FakeClock(), 25)
-    return leased
+    return LeasedRecord.open(state, FakeClock(), order(), "step", 25)
+
+
+def seized(state: FakeState) -> LeasedRecord:
+    found = LeasedRecord.seize(state, FakeClock(), order().order_id, "planner")
+    assert found is not None
+    return found
 
 
 def stored(state: FakeState) -> DrainRecord:
@@ -31,17 +35,15 @@ def stored(state: FakeState) -> DrainRecord:
 
 def test_a_step_and_a_pass_settle_a_record_in_the_same_way() -> None:
     by_step, by_pass = FakeState(), FakeState()
-    opened(by_step).settle(NOW, Outcome.REMOVED)
+    opened(by_step).settle(Outcome.REMOVED)
     opened(by_pass)
-    planner = LeasedRecord(by_pass, "planner")
-    planner.seize(order().order_id)
-    planner.settle(NOW, Outcome.REMOVED)
+    seized(by_pass).settle(Outcome.REMOVED)
     assert stored(by_pass) == stored(by_step)
 
 
 def test_a_settled_record_has_no_lease_and_is_kept_for_a_month() -> None:
     state = FakeState()
-    opened(state).settle(NOW, Outcome.GIVEN_BACK, Halt.DEADLINE, "held by shop/web", remark="more")
+    opened(state).settle(Outcome.GIVEN_BACK, Halt.DEADLINE, "held by shop/web", remark="more")
     record = stored(state)
     assert (record.phase, record.outcome, record.why) == (DrainPhase.SETTLED, "given_back", "deadline")
     assert (record.detail, record.remark, record.lease) == ("held by shop/web", "more", None)
@@ -51,17 +53,15 @@ def test_a_settled_record_has_no_lease_and_is_kept_for_a_month() -> None:
 def test_who_was_overtaken_settles_nothing() -> None:
     state = FakeState()
     overtaken = opened(state)
-    planner = LeasedRecord(state, "planner")
-    planner.seize(order().order_id)
-    planner.settle(NOW, Outcome.REMOVED)
+    seized(state).settle(Outcome.REMOVED)
     with pytest.raises(Stale):
-        overtaken.settle(NOW, Outcome.GIVEN_BACK)
+        overtaken.settle(Outcome.GIVEN_BACK)
     assert stored(state).outcome == "removed"
 
 
 def test_a_drain_begins_when_its_record_is_made_however_old_its_order_is() -> None:
     state = FakeState()
-    LeasedRecord(state, "step").open(order(issued_at=MINUTE_AGO), FakeClock(), 25)
+    LeasedRecord.open(state, FakeClock(), order(issued_at=MINUTE_AGO), "step", 25)
 
     assert stored(state).begun_at == NOW
 
@@ -69,12 +69,11 @@ def test_a_drain_begins_when_its_record_is_made_however_old_its_order_is() -> No
 def test_an_order_that_named_no_uid_is_of_the_node_that_it_was_claimed_for() -> None:
     """A node reborn under its name is another one: what the record says was done is not done to it."""
     state = FakeState()
-    leased = LeasedRecord(state, "step")
-    leased.open(order(node_uid=""), FakeClock(), 25)
-    leased.write(NOW, node_uid="uid-n1")
+    leased = LeasedRecord.open(state, FakeClock(), order(node_uid=""), "step", 25)
+    leased.write(node_uid="uid-n1")
 
     with pytest.raises(OtherNode):
-        LeasedRecord(state, "step").open(order(node_uid="uid-second"), FakeClock(), 25)
+        LeasedRecord.open(state, FakeClock(), order(node_uid="uid-second"), "step", 25)
 
 
 @pytest.mark.parametrize(
@@ -92,11 +91,11 @@ def test_one_step_at_a_time_opens_a_record(expected: bool, owner: str, seconds: 
     clock.advance(seconds)
 
     if expected:
-        LeasedRecord(state, owner).open(order(), clock, 25)
+        LeasedRecord.open(state, clock, order(), owner, 25)
         assert stored(state).lease == Lease(owner, clock.now() + timedelta(seconds=30))
     else:
         with pytest.raises(Busy):
-            LeasedRecord(state, owner).open(order(), clock, 25)
+            LeasedRecord.open(state, clock, order(), owner, 25)
 
 
 @pytest.mark.parametrize(
@@ -104,11 +103,12 @@ def test_one_step_at_a_time_opens_a_record(expected: bool, owner: str, seconds: 
     [pytest.param(0, 10, id="twenty seconds are left"), pytest.param(1, 11, id="nineteen")],
 )
 def test_a_lease_is_renewed_when_it_is_near_its_end(expected: int, seconds: int) -> None:
-    state = FakeState()
-    leased = opened(state)
+    state, clock = FakeState(), FakeClock()
+    leased = LeasedRecord.open(state, clock, order(), "step", 25)
     before = state.writes
+    clock.advance(seconds)
 
-    leased.renew(NOW + timedelta(seconds=seconds))
+    leased.renew()
 
     assert state.writes - before == expected
 

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from functions.drainer import reads
-from functions.drainer.observe import Observer, prove
-from functions.drainer.other_drains import with_others
+from functions.drainer.observe import Observer, prove, with_others
 from functions.drainer.receive import PushReply
-from functions.drainer.session import DrainSession
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.pod import Pod
 from shared.core.draining.observation import Observation, OtherDrains, Proof
@@ -67,16 +65,15 @@ def calls(ebb: FakeEbb, *names: str) -> int:
     return sum(call[0] in names for call in ebb.cluster.calls)
 
 
-def step(ebb: FakeEbb, **known: Any) -> DrainSession:
+def step(ebb: FakeEbb, **known: Any) -> LeasedRecord:
     """Return a step of a drain; `known` is in its record."""
     ebb.state.put(drain_key("order"), DrainRecord(order=order(), node_uid="uid-n1", begun_at=NOW, **known), None)
-    leased = LeasedRecord(ebb.state, "step")
-    return DrainSession(ebb.ports, order(), leased, leased.open(order(), ebb.clock, 480))
+    return LeasedRecord.open(ebb.state, ebb.clock, order(), "step", 480)
 
 
 def observer(ebb: FakeEbb, **known: Any) -> Observer:
     """Return what a step of a drain sees with."""
-    return Observer(step(ebb, **known))
+    return Observer(ebb.ports, step(ebb, **known))
 
 
 @pytest.mark.parametrize(
@@ -110,10 +107,10 @@ def test_where_waiting_pods_fit_is_shown_by_a_picture_of_after_the_claim(expecte
     ebb = fake_ebb(one_instance=True)
     drain, since = step(ebb), NOW + timedelta(seconds=seconds)
     beside(ebb)
-    reads.whole_snapshot(drain, ClusterState(), NOW)
+    reads.whole_snapshot(ebb.ports, order(), ClusterState(), NOW)
     ebb.pass_time(seconds=5)
 
-    observed = with_others(drain, Observation(None, claim("n1", since=since)))
+    observed = with_others(ebb.ports, drain, Observation(None, claim("n1", since=since)))
 
     assert observed.others is not None
     assert observed.others.picture is not None
@@ -123,7 +120,7 @@ def test_where_waiting_pods_fit_is_shown_by_a_picture_of_after_the_claim(expecte
 def test_without_another_drain_no_picture_is_read_while_a_pod_waits() -> None:
     ebb = fake_ebb()
 
-    assert with_others(step(ebb), Observation(None, claim("n1"))).others == OtherDrains((), (), None)
+    assert with_others(ebb.ports, step(ebb), Observation(None, claim("n1"))).others == OtherDrains((), (), None)
     assert calls(ebb, "read") == 0
 
 
@@ -134,7 +131,7 @@ def test_a_picture_that_cannot_be_read_keeps_no_drain_from_giving_way(fault: Ebb
     beside(ebb)
     ebb.cluster.failures["read"] = [fault]
 
-    observed = with_others(drain, Observation(None, claim("n1")))
+    observed = with_others(ebb.ports, drain, Observation(None, claim("n1")))
 
     assert observed.others is not None
     assert (len(observed.others.drains), observed.others.picture) == (1, None)
@@ -151,10 +148,10 @@ def test_a_drain_proves_anew_on_a_picture_of_after_its_last_proof() -> None:
     ebb = fake_ebb(one_instance=True)
     drain = step(ebb, cordoned_at=NOW)
     ebb.pass_time(seconds=15)
-    reads.whole_snapshot(drain, ClusterState(), ebb.clock.now())
+    reads.whole_snapshot(ebb.ports, order(), ClusterState(), ebb.clock.now())
     ebb.pass_time(seconds=6)
 
-    assert prove(drain, ebb.cluster.nodes["n1"], Proof(NOW, NOW)).taken_at == ebb.clock.now()
+    assert prove(ebb.ports, drain, ebb.cluster.nodes["n1"], Proof(NOW, NOW)).taken_at == ebb.clock.now()
 
 
 def test_a_node_reborn_since_others_were_read_is_counted_once() -> None:

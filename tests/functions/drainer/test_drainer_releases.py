@@ -135,12 +135,12 @@ def broken_at_work() -> FakeEbb:
 @pytest.mark.parametrize("reads", [1, 2, 3])
 def test_a_drain_that_ends_while_a_breakers_release_looks_is_kept_or_was_given_back_before(reads: int) -> None:
     ebb = broken_at_work()
-    step, ended = LeasedRecord(ebb.state, "step"), []
-    step.seize("order")
+    step, ended = LeasedRecord.seize(ebb.state, ebb.clock, "order", "step"), []
+    assert step is not None
 
     def end() -> None:
         try:
-            step.write(NOW, phase=DrainPhase.DRAINED, drained_at=NOW)
+            step.write(phase=DrainPhase.DRAINED, drained_at=NOW)
         except Stale:
             ended.append(False)
         else:

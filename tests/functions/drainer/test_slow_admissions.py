@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
+from functions.drainer.claim import ADMITTED_WITHIN
 from functions.drainer.receive import PushReply
-from functions.drainer.session import ADMITTED_WITHIN
 from shared.core.policy import DrainSettings
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.drainer.one_drain import holder
