@@ -1,19 +1,23 @@
 """`ebb explain`: gather, make the plan once, find what each word means and print its page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import typer
 from rich.console import Console
 
 from functions.cli.analysis.explanation import Explainer
-from functions.cli.explain import as_json, markdown, node_page, pod_page
-from functions.cli.explain.resolve import Meant, meant
+from functions.cli.explain import as_json
+from functions.cli.explain.node_page import page as node_page
+from functions.cli.explain.parts import NodeNamer, PagePart, as_text, show
+from functions.cli.explain.pod_page import page as pod_page
+from functions.cli.explain.pod_page import workload_page
+from functions.cli.explain.resolve import Meant, meant, rows_of
 from functions.cli.explain.usage import ShownUsage, usage_of
 from functions.cli.input.inputs import NO_MARKS, Sources, gather, remembered
 from functions.cli.input.options import AnswerFormat
-from functions.cli.output.documents import print_document
-from functions.cli.output.terminal import printing
+from functions.cli.output.documents import print_document, text
+from functions.cli.output.terminal import IN_A_FILE, printing
 from functions.cli.plan.sentences import show_notes, show_odd, show_rests_on
 from functions.cli.plan.view import PlanView, view_of
 from shared.core.planning.make_plan import make_plan
@@ -28,6 +32,16 @@ class PageSource:
     view: PlanView
     explainer: Explainer
     usage: ShownUsage
+
+    def page(self, what: Meant, width: int, *, cut: bool = False) -> Iterator[PagePart]:
+        """Return the page of one node, pod or workload; `cut` shortens the names of nodes."""
+        rows, usage = rows_of(self.explainer, what.pods), self.usage
+        namer = NodeNamer({each.name: each.decision.pool for each in self.view.nodes}, cut=cut)
+        if what.workload:
+            return workload_page(self.view, what.workload, rows, namer, width)
+        if rows:
+            return pod_page(self.view, rows[0], namer, usage.pods.get(rows[0][0].key))
+        return node_page(self.view, self.explainer.node(what.node), namer, width, usage.nodes.get(what.node))
 
 
 def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) -> None:
@@ -61,34 +75,33 @@ def _each_meant(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Me
     return found, refused
 
 
+def as_markdown(known: PageSource, found: Sequence[Meant]) -> str:
+    """Return a page for each that was asked for, and at the end what all of them rest on."""
+    pages = (as_text(known.page(each, IN_A_FILE)) for each in found)
+    return "\n\n".join((*pages, *(f"> {text(note)}" for note in known.view.notes)))
+
+
 def _print(known: PageSource, found: Sequence[Meant], output: AnswerFormat) -> None:
+    view = known.view
     if output is AnswerFormat.MARKDOWN:
-        typer.echo(markdown.page(known.view, known.explainer, found, known.usage))
-        return
-    if output is not AnswerFormat.TABLE:
-        explained = (as_json.explained(known.view, known.explainer, each, known.usage) for each in found)
-        print_document(as_json.document(known.view, explained), output, known.view.notes)
-        return
-    with printing() as console:
-        if known.view.partial:  # then all of it has to be known first
-            show_notes(console, known.view.notes)
-        else:
-            show_odd(console, known.view.notes)
-        for number, each in enumerate(found):
-            if number:
-                console.print()
-            _show(console, known, each)
-        if not known.view.partial:
-            console.print()
-            show_rests_on(console, known.view.notes)
-
-
-def _show(console: Console, known: PageSource, what: Meant) -> None:
-    view, explainer, usage = known.view, known.explainer, known.usage
-    if what.workload:
-        pod_page.show_workload(console, view, explainer, what)
-    elif what.pods:
-        (pod,) = what.pods
-        pod_page.show(console, view, *explainer.pod(pod), usage.pods.get(pod.key), pod)
+        typer.echo(as_markdown(known, found))
+    elif output is not AnswerFormat.TABLE:
+        explained = (as_json.explained(view, known.explainer, each, known.usage) for each in found)
+        print_document(as_json.document(view, explained), output, view.notes)
     else:
-        node_page.show(console, view, what.node, explainer.node(what.node), usage.nodes.get(what.node))
+        with printing() as console:
+            _show(console, known, found)
+
+
+def _show(console: Console, known: PageSource, found: Sequence[Meant]) -> None:
+    if known.view.partial:  # then all of it has to be known first
+        show_notes(console, known.view.notes)
+    else:
+        show_odd(console, known.view.notes)
+    for number, each in enumerate(found):
+        if number:
+            console.print()
+        show(console, known.page(each, console.width, cut=console.is_terminal))
+    if not known.view.partial:
+        console.print()
+        show_rests_on(console, known.view.notes)

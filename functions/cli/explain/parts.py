@@ -1,42 +1,96 @@
-"""Parts of an explanation's pages: facts in two columns, blockers by reason, lists of nodes, pods with their places."""
+"""What pages of explanations are made of: facts, causes, lists of nodes, pods with their places; each drawn twice.
+
+A page is a row of parts, drawn on a terminal and as markdown from the same values.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from functions.cli.analysis.explanation import PodPlace
-from functions.cli.output.format import count, shared_beginning
+from functions.cli.output.documents import code, text
+from functions.cli.output.format import NodeNames, by_pool, count
+from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw, fit
+from functions.cli.output.terminal import facts
 from functions.cli.plan.view import BlockerView
 from shared.core.reasons import Unremovable
 
 Fact = tuple[str, str | Text]
 
 
-def facts(rows: Iterable[Fact] = ()) -> Table:
-    """Return a grid of two columns."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
-    grid.add_column()
-    for row in rows:
-        grid.add_row(*row)
-    return grid
+@dataclass(frozen=True)
+class Title:
+    """What the page is of."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Words, each with what is known."""
+
+    rows: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Causes:
+    """What keeps a node or a pod, the first named first."""
+
+    found: tuple[BlockerView, ...]
+
+
+PagePart = Title | Facts | Causes | Table | str
+
+
+def show(console: Console, parts: Iterable[PagePart]) -> None:
+    """Print a page; a sentence begins a paragraph unless a table or the title stands before it."""
+    before: PagePart = Table(())
+    for part in parts:
+        if isinstance(part, str) and not isinstance(before, Title | Table):
+            console.print()
+        if isinstance(part, Table):
+            draw(console, part)
+        elif isinstance(part, Title | str):
+            console.print(part if isinstance(part, str) else Text(part.name, style=BOLD))
+        else:
+            console.print(facts(part.rows if isinstance(part, Facts) else _causes(part)))
+        before = part
+
+
+def as_text(parts: Iterable[PagePart]) -> str:
+    """Return a page as markdown."""
+    return "\n\n".join(map(_written, parts))
+
+
+def _written(part: PagePart) -> str:
+    match part:
+        case Title(name):
+            return f"# {code(name)}"
+        case Facts(rows):
+            return "\n".join(f"- {word}: {text(str(said))}" for word, said in rows)
+        case Causes(found):
+            return "\n".join(line for word, own in by_reason(found).items() for line in _cause(word, own))
+        case Table():
+            return as_markdown(part)
+    return text(part)
+
+
+def _cause(word: str, own: Sequence[BlockerView]) -> Iterator[str]:
+    yield f"1. {code(word)}"
+    yield from (f"   - {text(line)}" for line in lines(own))
+
+
+def _causes(causes: Causes) -> Iterator[Fact]:
+    for number, (reason, own) in enumerate(by_reason(causes.found).items(), start=1):
+        yield f"{number}.", Text(reason, style=BOLD)
+        yield from (("", line) for line in lines(own))
 
 
 _MOST: Final = 6
 """Pods of one reason that are named; all of them stand in the list of pods."""
-
-
-def blockers(found: Sequence[BlockerView]) -> Table:
-    """Return each reason once, with all that it is about."""
-    table = facts()
-    for number, (reason, own) in enumerate(by_reason(found).items(), start=1):
-        table.add_row(f"{number}.", Text(reason, style="bold"))
-        for line in lines(own):
-            table.add_row("", line)
-    return table
 
 
 def by_reason(found: Iterable[BlockerView]) -> dict[str, list[BlockerView]]:
@@ -72,13 +126,12 @@ class NodeNamer:
 
     def __init__(self, pools: Mapping[str, str], *, cut: bool) -> None:
         """Take the pool of each node."""
-        self._pools = pools
-        self._all = _by_pool(pools, pools)
-        self._begin = {pool: shared_beginning(own) if cut else "" for pool, own in self._all.items()}
+        self.pools, self._all = pools, by_pool(pools, pools)
+        self._name = NodeNames(pools).tail if cut else str
 
     def said(self, names: Iterable[str], leaving: str = "") -> str:
         """Return the nodes in words, the most of a pool first; `leaving` is the node that a pool counts without."""
-        found = sorted(_by_pool(names, self._pools).items(), key=lambda each: (-len(each[1]), each[0]))
+        found = sorted(by_pool(names, self.pools).items(), key=lambda each: (-len(each[1]), each[0]))
         told = [self._of_pool(pool, own, leaving) for pool, own in found[:_MOST_POOLS]]
         rest = found[_MOST_POOLS:]
         if rest:
@@ -89,43 +142,43 @@ class NodeNamer:
         name, others = pool or _NO_POOL, [each for each in self._all[pool] if each != leaving]
         if len(own) == len(others) and len(own) > 1:
             return f"all {len(own):,} of {name}"
-        first = ", ".join(self._cut(each, pool) for each in sorted(own)[:_FEW])
+        first = ", ".join(self._name(each) for each in sorted(own)[:_FEW])
         more = f" and {len(own) - _FEW:,} more" if len(own) > _FEW else ""
         return f"{first}{more} of {name}"
 
-    def _cut(self, name: str, pool: str) -> str:
-        begin = self._begin[pool]
-        return f"…{name.removeprefix(begin)}" if begin else name
 
-
-def _by_pool(names: Iterable[str], pools: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(pools[name], []).append(name)
-    return found
-
-
-Cells = tuple[str, ...]
 NOWHERE = "nowhere"
 NOT_SAID = "not said"
 NONE = "-"
-_WORDS = frozenset({NOWHERE, NOT_SAID, NONE, "with its node"})
-_GAP = 2
+WITH_ITS_NODE: Final = "with its node"
+_WORDS: Final = frozenset({NOWHERE, NOT_SAID, NONE, WITH_ITS_NODE})
 
 
-def show(
-    console: Console, titles: Sequence[str], rows: Sequence[Cells], nodes: Sequence[int], pools: Mapping[str, str]
-) -> None:
-    """Print one line for each row; `nodes` are the places of the columns that hold names of nodes, `pools` theirs."""
-    shown, begins = _fit(console, titles, rows, nodes, pools)
-    if begins:
-        console.print(f"Names of nodes begin with {begins}")
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    for title in titles:
-        table.add_column(title, overflow="fold")
-    for row in shown:
-        table.add_row(*map(Text, row))
-    console.print(table)
+def place_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], nodes: Sequence[int], namer: NodeNamer, width: int
+) -> Table:
+    """Return one line for each row; `nodes` are the places of columns with names of nodes, which give way to width.
+
+    First they lose what all of them share, then what those of a pool share, with the pool in its place and without.
+    """
+    whole = Table.of([Column(title, code=True, wraps=True) for title in titles], rows)
+    found = sorted({name for at in nodes for name in whole.columns[at].cells} - _WORDS)
+    names = NodeNames({name: namer.pools.get(name, "") for name in found})
+    ways = (
+        (names.short, names.lost_of_short),
+        (lambda name: f"{namer.pools.get(name, '')} {names.tail(name)}".lstrip(), names.lost_of_tail),
+        (names.tail, names.lost_of_tail),
+    )
+    shorter = (_renamed(whole, nodes, name, lost) for name, lost in ways)
+    return fit((whole, *shorter), width) if found else whole
+
+
+def _renamed(whole: Table, nodes: Sequence[int], name: Callable[[str], str], lost: str) -> Table:
+    def shortened(column: Column) -> Column:
+        return replace(column, cells=tuple(cell if cell in _WORDS else name(cell) for cell in column.cells))
+
+    columns = tuple(shortened(each) if at in nodes else each for at, each in enumerate(whole.columns))
+    return replace(whole, columns=columns, lead=lost)
 
 
 def place_of(each: PodPlace) -> str:
@@ -135,48 +188,3 @@ def place_of(each: PodPlace) -> str:
 
 def kept_by(each: PodPlace) -> str:
     return ", ".join(dict.fromkeys(blocker.reason.value for blocker in each.blockers))
-
-
-def _fit(
-    console: Console, titles: Sequence[str], rows: Sequence[Cells], nodes: Sequence[int], pools: Mapping[str, str]
-) -> tuple[Sequence[Cells], str]:
-    """Return the rows with names as long as there is room for, and what these have lost."""
-    names = sorted({row[at] for row in rows for at in nodes} - _WORDS)
-    if not console.is_terminal or not names or _width(titles, rows) <= console.width:
-        return rows, ""
-    tried = [
-        ([tuple(_worded(cell, wording, is_node=at in nodes) for at, cell in enumerate(row)) for row in rows], begins)
-        for wording, begins in _wordings(names, pools)
-    ]
-    return next((each for each in tried if _width(titles, each[0]) <= console.width), tried[-1])
-
-
-def _wordings(names: Sequence[str], pools: Mapping[str, str]) -> Sequence[tuple[Callable[[str], str], str]]:
-    """Return ways to say a name and what each leaves out: what all share goes first, then what those of a pool share.
-
-    Then the pool is said in its place, and at the end left out, too.
-    """
-    shared = shared_beginning(names)
-    by_pool: dict[str, list[str]] = {}
-    for name in names:
-        by_pool.setdefault(pools.get(name, ""), []).append(name)
-    own = {pool: shared_beginning(each) for pool, each in by_pool.items()}
-    told = ", ".join(f"{begin} ({pool})" if pool else begin for pool, begin in sorted(own.items()) if begin)
-    return (
-        (lambda name: _cut(name, shared), shared),
-        (lambda name: f"{pools.get(name, '')} {_cut(name, own[pools.get(name, '')])}".lstrip(), told),
-        (lambda name: _cut(name, own[pools.get(name, "")]), told),
-    )
-
-
-def _worded(cell: str, wording: Callable[[str], str], *, is_node: bool) -> str:
-    return wording(cell) if is_node and cell not in _WORDS else cell
-
-
-def _width(titles: Sequence[str], rows: Sequence[Cells]) -> int:
-    widths = [max(len(title), *(len(row[at]) for row in rows)) for at, title in enumerate(titles)]
-    return sum(widths) + _GAP * (len(titles) - 1)
-
-
-def _cut(name: str, beginning: str) -> str:
-    return f"…{name[len(beginning) :]}" if beginning and name.startswith(beginning) else name

@@ -3,18 +3,26 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from functions.cli.analysis.exclusions import NodeChoice
-from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
-from functions.cli.explain import parts
-from functions.cli.explain.parts import NONE, Fact, NodeNamer, blockers, facts, kept_by, place_of
-from functions.cli.explain.resolve import Meant, PodRow, kept_alone, rows_of
+from functions.cli.analysis.explanation import NodeExplanation, PodPlace
+from functions.cli.explain.parts import (
+    NONE,
+    WITH_ITS_NODE,
+    Causes,
+    Fact,
+    Facts,
+    NodeNamer,
+    PagePart,
+    Title,
+    kept_by,
+    place_of,
+    place_table,
+)
+from functions.cli.explain.resolve import PodRow, kept_alone
 from functions.cli.explain.usage import used
 from functions.cli.output.format import count, moment, monthly
-from functions.cli.plan.view import BlockerView, PlanView, blocker_view
+from functions.cli.output.tables import DIM, Column, Table
+from functions.cli.plan.view import PlanView, blocker_view
 from shared.core.cluster import names
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
@@ -23,28 +31,25 @@ from shared.core.cluster.workloads import Workload
 from shared.core.planning.steering import is_from_template
 
 ALONE: Final = "alone: nodes that no other rule excludes; they would be open without it."
+_EXCLUDED: Final = (
+    Column("nodes", right=True), Column("alone", right=True), Column("excluded by", code=True),
+    Column("meaning", wraps=True), Column("which", wraps=True, below=True),
+    Column("what to do", wraps=True, below=True, style=DIM),
+)  # fmt: skip
 
 
-def show(
-    console: Console,
-    view: PlanView,
-    node: NodeExplanation,
-    place: PodPlace | None,
-    measured: Resources | None,
-    pod: Pod,
-) -> None:
-    """Print the page; a pod without a place of its own goes with its node."""
-    console.print(pod.key, style="bold")
-    console.print(facts(facts_of(view, node, place, measured, pod)))
-    console.print(f"\n{moving(place)}")
+def page(view: PlanView, row: PodRow, namer: NodeNamer, measured: Resources | None = None) -> Iterator[PagePart]:
+    """Yield the page; a pod without a place of its own goes with its node."""
+    pod, node, place = row
+    yield Title(pod.key)
+    yield Facts(tuple(facts_of(view, node, place, measured, pod)))
+    yield moving(place)
     if place is None:
         return
     if place.blockers:
-        console.print(blockers([blocker_view(each) for each in place.blockers]))
+        yield Causes(tuple(map(blocker_view, place.blockers)))
     if not place.landing.fixed:
-        console.print()
-        pools = {each.name: each.decision.pool for each in view.nodes}
-        _choice(console, place.landing.choice, NodeNamer(pools, cut=console.is_terminal), pod.node)
+        yield from _choice(place.landing.choice, namer, pod.node)
 
 
 def moving(place: PodPlace | None) -> str:
@@ -119,65 +124,44 @@ def _budget(budget: PodDisruptionBudget) -> str:
     )
 
 
-def _choice(console: Console, choice: NodeChoice, namer: NodeNamer, source: str) -> None:
-    console.print(able(choice, namer, source))
-    if not choice.excluded:
-        return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("nodes", justify="right")
-    table.add_column("alone", justify="right")
-    table.add_column("excluded by", no_wrap=True)
-    table.add_column("meaning")
-    for each in choice.excluded:
-        rule = f"{each.rule.value} {each.detail}".strip()
-        table.add_row(f"{each.nodes:,}", f"{each.alone:,}", rule, each.rule.sentence)
-        table.add_row("", "", "", namer.said(each.where.names, source))
-        table.add_row("", "", "", Text(each.rule.remedy, style="dim"))
-    console.print(table)
-    console.print(ALONE, style="dim")
-
-
-def able(choice: NodeChoice, namer: NodeNamer, source: str) -> str:
-    """Return how many nodes could take the pod, and which."""
+def _choice(choice: NodeChoice, namer: NodeNamer, source: str) -> Iterator[PagePart]:
+    """Yield how many nodes could take the pod, which, and what excludes the others."""
     which = f": {namer.said(choice.where.names, source)}" if choice.open else ""
-    return f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now{which}."
+    yield f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now{which}."
+    if choice.excluded:
+        rows = (
+            (f"{each.nodes:,}", f"{each.alone:,}", f"{each.rule.value} {each.detail}".strip(), each.rule.sentence,
+             namer.said(each.where.names, source), each.rule.remedy)
+            for each in choice.excluded
+        )  # fmt: skip
+        yield Table.of(_EXCLUDED, rows, foot=ALONE)
 
 
 KEPT: Final = "What keeps its pods:"
 PODS: Final = ("pod", "on", "which is", "would go to", "kept by")
 
 
-def show_workload(console: Console, view: PlanView, explainer: Explainer, what: Meant) -> None:
-    """Print the page."""
-    rows = rows_of(explainer, what.pods)
-    console.print(what.workload, style="bold")
-    console.print(f"{summed(rows)}\n")
-    pools = {each.name: each.decision.pool for each in view.nodes}
-    parts.show(console, PODS, [cells(view, *row) for row in rows], (1, 3), pools)
-    found = blockers_of(rows)
+def workload_page(
+    view: PlanView, name: str, rows: Sequence[PodRow], namer: NodeNamer, width: int
+) -> Iterator[PagePart]:
+    """Yield the page."""
+    yield Title(name)
+    yield _summed(rows)
+    yield place_table(PODS, (_cells(view, *row) for row in rows), (1, 3), namer, width)
+    found = tuple(blocker_view(each) for _, _, place in rows if place for each in place.blockers)
     if found:
-        console.print(f"\n{KEPT}")
-        console.print(blockers(found))
+        yield KEPT
+        yield Causes(found)
 
 
-def summed(rows: Sequence[PodRow]) -> str:
+def _summed(rows: Sequence[PodRow]) -> str:
     """Return how many pods it has, on how many nodes, and what it keeps."""
-    nodes = {node.decision.name for _, node, _ in rows}
-    return f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {_kept(rows)}."
+    nodes, alone = {node.decision.name for _, node, _ in rows}, kept_alone(rows)
+    kept = f"it alone keeps {count(len(alone), 'node')} of {monthly(sum(alone.values()))} a month"
+    told = kept if alone else "it keeps no node by itself"
+    return f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {told}."
 
 
-def blockers_of(rows: Sequence[PodRow]) -> list[BlockerView]:
-    return [blocker_view(each) for _, _, place in rows if place for each in place.blockers]
-
-
-def _kept(rows: Sequence[PodRow]) -> str:
-    alone = kept_alone(rows)
-    if not alone:
-        return "it keeps no node by itself"
-    return f"it alone keeps {count(len(alone), 'node')} of {monthly(sum(alone.values()))} a month"
-
-
-def cells(view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None) -> parts.Cells:
-    """Return a pod's row under the titles `PODS`."""
-    target, kept = (place_of(place), kept_by(place)) if place else ("with its node", "")
+def _cells(view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None) -> tuple[str, ...]:
+    target, kept = (place_of(place), kept_by(place)) if place else (WITH_ITS_NODE, "")
     return pod.key, pod.node, view.node(node.decision.name).verdict, target, kept

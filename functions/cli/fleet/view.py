@@ -10,6 +10,7 @@ from functions.cli.fleet.installations import InstallationHealth, InstallationRe
 from functions.cli.fleet.sources import is_of, parts_of
 from functions.cli.input.options import FleetSort
 from functions.cli.output.format import count, monthly
+from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.plan import compute
 from functions.cli.plan.ladder import DEFAULTS, POLICY
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind
@@ -101,6 +102,11 @@ class FleetView:
     @property
     def views(self) -> tuple[PlanView, ...]:
         return tuple(row.view for row in self.rows if row.view)
+
+    @property
+    def legend(self) -> tuple[LegendEntry, ...]:
+        """Return what holds money, each reason with the clusters that it is about."""
+        return tuple(each.as_entry for each in self.holds)
 
     @property
     def installations(self) -> tuple[InstallationHealth, ...]:
@@ -199,24 +205,19 @@ STATE: Final = "ebb"
 _UNKNOWN: Final = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class FleetLine:
-    """One line of the table, and the sentences that belong below it."""
-
-    cells: tuple[str, ...]
-    below: tuple[str, ...] = ()
-
-
-def titles(view: FleetView) -> tuple[str, ...]:
-    return (count(len(view.rows), "cluster"), *TITLES, *((STATE,) if _has_states(view) else ()))
-
-
-def lines(view: FleetView, top: int | None) -> tuple[FleetLine, ...]:
-    """Return a line for each cluster; a cluster that could not be read is never left out."""
+def table_of(view: FleetView, top: int | None) -> Table:
+    """Return a row for each cluster with what is wrong below it, and the sum; unread clusters are never left out."""
     shown = shown_rows(view, top)
-    found = [FleetLine(_cells(row, view), _below(row)) for row in shown]
-    left = len(view.rows) - len(shown)
-    return (*found, *((FleetLine((f"… {left} more", *("",) * (len(titles(view)) - 1))),) if left else ()))
+    states = _has_states(view)
+    left, width = len(view.rows) - len(shown), len(TITLES) + 1 + states
+    rows = [(*_cells(row), row.state) for row in shown]
+    rows += [(f"… {left} more", *[""] * (width - 1), "")] if left else []
+    whole = [(*_total(view), states_of(view))] if len(view.rows) > 1 else []
+    name = Column(count(len(view.rows), "cluster"), wraps=True)
+    columns = (name, *(Column(title, right=True) for title in TITLES), *([Column(STATE)] if states else []))
+    below = {number: told for number, row in enumerate(shown) if (told := wrong(row))}
+    cells = [row[:width] for row in (*rows, *whole)]
+    return Table.of(columns, cells, styles=(*[""] * len(rows), *[BOLD] * len(whole)), below=below)
 
 
 def shown_rows(view: FleetView, top: int | None) -> tuple[FleetRow, ...]:
@@ -226,25 +227,22 @@ def shown_rows(view: FleetView, top: int | None) -> tuple[FleetRow, ...]:
     return (*view.rows[:top], *(row for row in view.rows[top:] if row.faults))
 
 
-def total(view: FleetView) -> tuple[str, ...]:
+def _total(view: FleetView) -> tuple[str, ...]:
     """Return the cells of the sum: of all clusters that were read."""
     partial = next((each.mark for each in view.views if each.partial), "")
     name = f"all {len(view.views)}{' that were read' if view.not_read else ''}{partial}"
-    state = (states(view),) if _has_states(view) else ()
-    return (name, *_figures(view.views), *state)
+    return (name, *_figures(view.views))
 
 
-def states(view: FleetView) -> str:
+def states_of(view: FleetView) -> str:
     """Return `2 dry run, 1 failing`: how many installations each word is true of."""
     counted = view.counts()
     words = {word: number for word, number in counted.items() if word != "installations" and number}
     return ", ".join(f"{number:,} {word.replace('_', ' ')}" for word, number in words.items())
 
 
-def _cells(row: FleetRow, view: FleetView) -> tuple[str, ...]:
-    mark = row.view.mark if row.view else ""
-    state = (row.state,) if _has_states(view) else ()
-    return (f"{row.title}{mark}", *_figures([row.view] if row.view else []), *state)
+def _cells(row: FleetRow) -> tuple[str, ...]:
+    return (f"{row.title}{row.view.mark if row.view else ''}", *_figures([row.view] if row.view else []))
 
 
 def _figures(views: Sequence[PlanView]) -> tuple[str, ...]:
@@ -258,8 +256,8 @@ def _figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     return (nodes, now, *rungs, money.saved_month(ladder.at_rest))
 
 
-def _below(row: FleetRow) -> tuple[str, ...]:
-    """Return what is amiss, each as a sentence: why it was not read, and why its installation fails."""
+def wrong(row: FleetRow) -> tuple[str, ...]:
+    """Return what is wrong, each as a sentence: why it was not read, and why its installation fails."""
     troubles = tuple(sentence for _, sentence in row.installation.troubles) if row.installation else ()
     paused = (f"Paused: {row.installation.paused_for}",) if row.installation and row.installation.paused_for else ()
     return (*row.faults, *paused, *troubles)

@@ -1,6 +1,6 @@
-"""How amounts, shares and times are said to a person: one form each, everywhere in the CLI."""
+"""How amounts, shares, times and names are written for people: one form each, everywhere in the CLI."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -133,3 +133,48 @@ def shared_beginning(names: Sequence[str]) -> str:
     first, last = min(names), max(names)
     shared = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first) - 1)
     return first[: first.rfind("-", 0, max(shared, 0)) + 1]
+
+
+_MOST_POOLS: Final = 4
+
+
+class NodeNames:
+    """Names of nodes in short: without what all of them begin with, or without what those of their pool do."""
+
+    def __init__(self, pools: Mapping[str, str]) -> None:
+        """Take the pool of each node, by its name."""
+        self._pools, self._by_pool = pools, by_pool(pools, pools)
+        self._shared = shared_beginning(list(pools)) if pools else ""
+        self._tails = {pool: shared_beginning(names) for pool, names in self._by_pool.items()}
+
+    def short(self, name: str) -> str:
+        return _cut(name, self._shared)
+
+    def tail(self, name: str) -> str:
+        return _cut(name, self._tails[self._pools[name]])
+
+    @property
+    def lost_of_short(self) -> str:
+        """Return the sentence on what short names have lost; empty where that is nothing."""
+        return self._lost({"": self._shared})
+
+    @property
+    def lost_of_tail(self) -> str:
+        return self._lost(self._tails)
+
+    @staticmethod
+    def _lost(begins: Mapping[str, str]) -> str:
+        told = [f"{begin} ({pool})" if pool else begin for pool, begin in sorted(begins.items()) if begin]
+        return f"Names of nodes begin with {some(told, _MOST_POOLS)}" if told else ""
+
+
+def by_pool(names: Iterable[str], pools: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the names of nodes by their pools."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(pools[name], []).append(name)
+    return found
+
+
+def _cut(name: str, beginning: str) -> str:
+    return f"…{name[len(beginning) :]}" if beginning and name.startswith(beginning) else name

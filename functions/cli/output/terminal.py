@@ -3,7 +3,7 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from io import StringIO
@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from functions.cli.output.format import GAP
 from functions.cli.output.visible import visible, visible_lines
 
 _BREAK: Final = "\n"
@@ -63,6 +64,16 @@ def _make_cells_visible(table: Table) -> None:
     for column in table.columns:
         column.header = _renderable(column.header)
         column._cells = [_renderable(cell) for cell in column._cells]  # noqa: SLF001 - rich offers no other way
+
+
+def facts(rows: Iterable[tuple[str, str | Text]], style: str = "") -> Table:
+    """Return two columns: a word that is never broken, in that style, and text that wraps between words."""
+    grid = Table.grid(padding=(0, GAP, 0, 0))
+    grid.add_column(no_wrap=True, style=style)
+    grid.add_column()
+    for word, said in rows:
+        grid.add_row(word, said)
+    return grid
 
 
 IN_A_FILE: Final = 10_000

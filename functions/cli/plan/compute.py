@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ladder
 from functions.cli.analysis.pools import pool_rules
@@ -16,11 +15,11 @@ from functions.cli.input.missing_data import no_place_note
 from functions.cli.input.options import Format
 from functions.cli.input.pricing import priced_nodes
 from functions.cli.output.documents import print_document, text
-from functions.cli.output.documents import table as markdown_table
-from functions.cli.output.format import GAP, count, dollars_a_month, monthly, whole_money
+from functions.cli.output.format import count, dollars_a_month, monthly, whole_money
 from functions.cli.output.progress import reading_line
+from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.output.terminal import printing
-from functions.cli.plan import as_json, markdown, table
+from functions.cli.plan import as_json, page
 from functions.cli.plan.ladder import DEFAULTS, POLICY, LadderMoney, headline, rungs
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_ladder
@@ -51,11 +50,11 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
     if output is Format.TABLE:
         with printing() as console:
             for view in views:
-                table.show(console, view, asked)
+                page.show(console, view, asked)
                 end_of_report(console, views)
             show_total(console, views, whose)
     elif output is Format.MARKDOWN:
-        typer.echo("\n\n".join((*(markdown.page(view, asked) for view in views), *fleet_markdown(views, whose))))
+        typer.echo("\n\n".join((*(page.markdown(view, asked) for view in views), *fleet_markdown(views, whose))))
     elif output is Format.OPENMETRICS:
         typer.echo(as_json.page(views))
     else:
@@ -128,7 +127,7 @@ def end_of_report(console: Console, views: Sequence[PlanView]) -> None:
 def show_total(console: Console, views: Sequence[PlanView], whose: str) -> None:
     """Print a row a cluster and their sum, and in the end what it comes to; of one cluster its report has it."""
     if len(views) > 1:
-        console.print(_table(views))
+        draw(console, _table(views))
         console.print()
         console.print(whole_headline(views, whose))
 
@@ -137,9 +136,7 @@ def fleet_markdown(views: Sequence[PlanView], whose: str) -> tuple[str, ...]:
     """Return the sum of several clusters as a table of markdown and a sentence; of one cluster nothing."""
     if len(views) == 1:
         return ()
-    titles, *rows = _rows(views)
-    whole = markdown_table(titles, (tuple(map(text, row)) for row in rows), titles[1:])
-    return whole, f"**{text(whole_headline(views, whose))}**"
+    return as_markdown(_table(views)), f"**{text(whole_headline(views, whose))}**"
 
 
 def ladders_of(views: Sequence[PlanView]) -> tuple[Ladder, ...]:
@@ -189,14 +186,9 @@ def whole_headline(views: Sequence[PlanView], whose: str) -> str:
 
 
 def _table(views: Sequence[PlanView]) -> Table:
-    titles, *rows, total = _rows(views)
-    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for number, title in enumerate(titles):
-        table.add_column(title, justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*row)
-    table.add_row(*total, style="bold")
-    return table
+    titles, *rows = _rows(views)
+    columns = [Column(title, right=number > 0) for number, title in enumerate(titles)]
+    return Table.of(columns, rows, styles=(*[""] * len(views), BOLD))
 
 
 def _rows(views: Sequence[PlanView]) -> tuple[tuple[str, ...], ...]:

@@ -10,9 +10,8 @@ from functions.cli.analysis.pools import PoolSummary
 from functions.cli.output.format import count, monthly, monthly_parts, percent
 from functions.cli.plan.ladder import LadderMoney, is_followed
 from functions.cli.plan.ladder import title as ladder_title
-from functions.cli.plan.pools import ALL
 from functions.cli.plan.sentences import HOLDING, LegendEntry
-from functions.cli.plan.table import HEADINGS
+from functions.cli.plan.tables import ALL, HEADINGS
 from functions.cli.report.material import Material
 from shared.core.reasons import PodBlock, Unremovable, named
 

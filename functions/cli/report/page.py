@@ -1,75 +1,45 @@
-"""The report's page: one HTML file with embedded data, styles and scripts."""
+"""The report's page: one HTML file with its data inside; the script draws what can be chosen, searched and opened."""
 
-import base64
-import hashlib
 import json
-from collections.abc import Mapping
-from html import escape
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from functions.cli.output.visible import visible, visible_values
+from functions.cli.output import html
+from functions.cli.output.html import Frame, Html, Section, asset, element, figure
+from functions.cli.output.tables import BOLD, DIM, Column, Table
+from functions.cli.output.visible import visible_values
+from functions.cli.report import drawings
+from functions.cli.report.drawings import JsonRow
 
-_POLICY: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {style}"
-_AND_SCRIPT: Final = "; script-src {script}"
-
-
-def head(title: str, style: str, script: str = "") -> str:
-    """Return all of a page before its body."""
-    policy = _POLICY.format(style=_digest(style)) + (_AND_SCRIPT.format(script=_digest(script)) if script else "")
-    return filled(asset("head.html"), {"policy": escape(policy), "title": escape(visible(title)), "style": style})
-
-
-def _digest(text: str) -> str:
-    """Return the word by which a security policy allows a piece of the page."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def filled(template: str, parts: Mapping[str, str]) -> str:
-    """Return the template with each `{{name}}` replaced, once, so that no part is looked into for another's name."""
-    pieces = template.split("{{")
-    found = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}}")
-        found += [parts[name], rest]
-    return "".join(found)
-
-
-def asset(name: str) -> str:
-    """Return one of the package's own files."""
-    return (files("functions.cli.report.assets") / name).read_text(encoding="utf-8")
-
-
-SCRIPTS: Final = (
-    "elements.js",
-    "data.js",
-    "money.js",
-    "cluster.js",
-    "fill.js",
-    "calendar.js",
-    "order.js",
-    "details.js",
-    "look_up.js",
-    "extras.js",
-    "page.js",
-)
+ASSETS: Final = "functions.cli.report.assets"
+SCRIPTS: Final = ("elements.js", "data.js", "cluster.js", "details.js", "look_up.js", "page.js")
 """In the order in which they stand in the page."""
+_WARNING: Final = "warning: "
+_FIRST: Final = 15
+_NONE: Final = "-"
+_BODY: Final = element("div", class_="body")
 
 
 def page(document: Mapping[str, Any]) -> str:
     """Return the report as HTML."""
-    style, script = asset("report.css"), _script()
     document = visible_values(dict(document))
-    report = document["report"]
-    return filled(
-        asset("report.html"),
-        {
-            "head": head(f"{report['title']} - {document['cluster'] or 'cluster'}", style, script),
-            "headline": escape(report["headline"]),
-            "script": script,
-            "data": harmless(document),
-        },
-    )
+    report: JsonRow = document["report"]
+    kicker = html.together((element("b", document["cluster"] or "A cluster"), f", as it was on {report['seen_at']}"))
+    frame = Frame(
+        title=report["title"],
+        kicker=kicker,
+        headline=report["headline"],
+        figures=tuple(figure(**each) for each in report["figures"]),
+        made=f"Made by {report['made_by']} from a picture of {report['seen_at']}.",
+        name=f"{report['title']} - {document['cluster'] or 'cluster'}",
+        warnings=tuple(each for each in report["notes"] if each.startswith(_WARNING)),
+        script=_script(),
+        after=html.together((
+            element("dialog", id="details", aria_labelledby="details-title"),
+            element("script", Html(harmless(document)), type="application/json", id="data"),
+        )),
+    )  # fmt: skip
+    return html.page(frame, _sections(document, report))
 
 
 def harmless(document: Mapping[str, Any]) -> str:
@@ -82,5 +52,223 @@ def harmless(document: Mapping[str, Any]) -> str:
 
 def _script() -> str:
     """Return the parts in one function of their own, strict, and after the page is there."""
-    body = "\n".join(map(asset, SCRIPTS))
+    body = "\n".join(asset(name, ASSETS) for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{body}\n}})();\n'
+
+
+def _sections(document: JsonRow, report: JsonRow) -> list[Section]:
+    no_script = element("noscript", element("p", "The bars and the look-up need JavaScript.", class_="warning"))
+    extras = [
+        Section(f"extra-{number}", each["title"], "", _extra(each)) for number, each in enumerate(report["extras"])
+    ]
+    return [
+        Section("ladder", "What it comes to", LADDER, tuple(_ladder(report))),
+        Section("cluster", "The cluster before and after", CLUSTER, (no_script, _BODY, _zones(report))),
+        Section("fill", "How full the nodes are", FILL, tuple(_fill(report))),
+        Section("blockers", "What keeps nodes", BLOCKERS, tuple(_blockers(report["blockers"]))),
+        Section("calendar", "When nodes may go", "", tuple(_calendar(report["calendar"]))),
+        Section("order", "The order of the plan", ORDER, (_order(document["nodes"], report),)),
+        *extras,
+        Section("look-up", "Look up a node or a workload", "", (_BODY,)),
+        Section("basis", "What the figures rest on", "", (_notes(report["notes"]),)),
+        Section("glossary", "Words", "", (_words(report["glossary"]),)),
+    ]
+
+
+LADDER: Final = (
+    "What is left of the bill at each step: today, when GKE's autoscaler is left to itself, when Ebb has done what the "
+    "settings allow, what giving up a wish would add, and the least that any plan could reach."
+)
+CLUSTER: Final = (
+    "Each bar is a node, filled with what its pods reserve of it, by workload. A dashed or empty place is a node that "
+    "is gone. Choose a bar to see its pods; arrow keys go from bar to bar."
+)
+FILL: Final = "Nodes by how much of them is reserved. Fewer nodes that are fuller do the same work."
+BLOCKERS: Final = (
+    "Ordered by what the nodes cost that each is on, with what can be done about it. Other things hold them, too: what "
+    "giving one up frees, ebb why-not tells."
+)
+ORDER: Final = (
+    "Who goes, one after another, until nothing more goes. Times are estimates; each drain is judged again when it "
+    "begins."
+)
+
+_STEPS: Final = (
+    Column("", wraps=True), Column("nodes", right=True), Column("a month", right=True), Column("a year", right=True),
+    Column("change a month", right=True), Column("evictions a node", right=True),
+)  # fmt: skip
+_POOLS: Final = (Column("pool"), *(Column(each, right=True) for each in ("nodes", "CPU", "memory", "a month")))
+_GOING: Final = (Column("nodes that go", right=True), Column("saved a month", right=True))
+
+
+def _ladder(report: JsonRow) -> Iterator[Html]:
+    steps = report["ladder"]
+    if steps:
+        yield drawings.waterfall(steps)
+        keys = ("title", "nodes", "month", "year", "saved", "evictions")
+        styles = tuple(DIM if each["relaxed"] else BOLD if each["rung"] == "policy_at_rest" else "" for each in steps)
+        rows = ([each[key] for key in keys] for each in steps)
+        yield html.table(Table.of(_STEPS, rows, styles=styles), "The ladder in figures", "ladder")
+    yield from (element("p", sentence, class_="quiet") for sentence in report["sentences"])
+    yield element("h3", "By node pool")
+    pools, rest = report["pools"], report["has_rest"]
+    cells = (
+        (each["name"] or "(none)", f"{each['nodes']:,}", each["cpu"], each["memory"], each["month"],
+         *((f"{each['goes']:,}", each["saved"]) if each["goes"] else (_NONE, _NONE) if rest else ()))
+        for each in pools
+    )  # fmt: skip
+    whole = Table.of((*_POOLS, *(_GOING if rest else ())), cells, styles=_sums(pools))
+    yield html.table(whole, "The node pools", "pools")
+
+
+def _sums(rows: Sequence[JsonRow]) -> tuple[str, ...]:
+    return tuple(BOLD if each["sum"] else "" for each in rows)
+
+
+def _folded(table: Table, label: str, class_: str) -> Html:
+    summary = element("summary", "The figures as a table")
+    return element("details", summary, html.table(table, label, class_), class_="figures-of")
+
+
+def _zones(report: JsonRow) -> Html:
+    titles = {"nodes": "nodes now", "cpu": "CPU now", "memory": "memory now"}
+    if report["has_rest"]:
+        titles |= {"nodes_at_rest": "nodes at rest", "cpu_at_rest": "CPU at rest", "memory_at_rest": "memory at rest"}
+    columns = (Column("pool"), Column("zone"), *(Column(title, right=True) for title in titles.values()))
+    rows = [
+        (each["pool"] or "(none)", each["zone"] or _NONE, *(str(each[key]) for key in titles))
+        for each in report["zones"]
+    ]
+    return _folded(Table.of(columns, rows), "Pools and zones before and after", "zones-table")
+
+
+def _fill(report: JsonRow) -> Iterator[Html]:
+    shown = {"now": "now", **({"at_rest": "at rest"} if report["has_rest"] else {})}
+    most = max(each[key] for told in report["fill"] for each in told["bins"] for key in shown)
+    yield drawings.key((f"swatch {key}", title) for key, title in shown.items())
+    columns = (Column("reserved"), *(Column(f"nodes {title}", right=True) for title in shown.values()))
+    made = []
+    for told in report["fill"]:
+        label = f"Nodes by reserved {told['resource']}"
+        table = Table.of(columns, ((each["share"], *(str(each[key]) for key in shown)) for each in told["bins"]))
+        caption, picture = element("figcaption", label), drawings.histogram(told["bins"], shown, most, label)
+        made.append(element("figure", caption, picture, _folded(table, label, "tenths")))
+    yield element("div", *made, class_="pair")
+
+
+_HELD: Final = (
+    Column("holds a month", right=True), Column("nodes", right=True), Column("why, and what to do", wraps=True),
+    Column("reason", below=True, code=True), Column("remedy", below=True), Column("about", below=True),
+)  # fmt: skip
+
+
+def _blockers(kinds: Sequence[JsonRow]) -> Iterator[Html]:
+    for each in kinds:
+        yield element("h3", each["title"])
+        yield blocker_table(each["rows"], each["title"])
+    if not kinds:
+        yield element("p", "Nothing keeps a node.")
+
+
+def blocker_table(rows: Sequence[JsonRow], label: str) -> Html:
+    """Return what keeps nodes, with what can be done about it; a line shows how much of the most each holds."""
+    most = max(each["cost"] for each in rows)
+    cells = (
+        (html.together((each["month"], drawings.weight(each["cost"], most))), f"{each['nodes']:,}", each["sentence"],
+         each["reason"], each["remedy"], each["about"])
+        for each in rows
+    )  # fmt: skip
+    return html.table(Table.of(_HELD, cells), label, "blockers")
+
+
+def _calendar(told: JsonRow) -> Iterator[Html]:
+    hours = "" if all(each["always"] for each in told["pools"]) else f", by the hour in {told['time_zone']}"
+    yield element("p", f"How many nodes may be in disruption at once{hours}.", class_="lead")
+    yield from (element("p", note) for note in told["notes"])
+    for each in told["pools"]:
+        yield from _always(each) if each["always"] else _week(each)
+    if told["off"]:
+        yield element("p", f"Not enabled, so that no node of theirs ever goes: {', '.join(told['off'])}.")
+    if not told["pools"]:
+        yield element("p", "No pool is enabled.")
+
+
+def _always(pools: JsonRow) -> Iterator[Html]:
+    (limit,) = pools["legend"]
+    names = element("b", ", ".join(pools["names"]))
+    yield element("p", names, f": {limit['nodes']} at any hour ({limit['why']}).")
+
+
+def _week(pools: JsonRow) -> Iterator[Html]:
+    name = f"{'Pool' if len(pools['names']) == 1 else 'Pools'} {', '.join(pools['names'])}"
+    hours = (element("th", f"{hour:02}", scope="col", colspan="2") for hour in range(0, 24, 2))
+    ruler = element("tr", element("th", "hour", scope="col", class_="day quiet"), *hours)
+    days = (
+        element("tr", element("th", day["day"], scope="row", class_="day"), *map(_run, day["runs"]))
+        for day in pools["days"]
+    )
+    columns = element("colgroup", Html('<col class="day"><col span="24">'))
+    table = element("table", columns, element("thead", ruler), element("tbody", *days), class_="week")
+    legend = (
+        html.together((element("dt", each["letter"]), element("dd", each["nodes"]), element("dd", each["why"])))
+        for each in pools["legend"]
+    )
+    yield element("h3", name)
+    yield element("div", table, class_="scroll", tabindex="0", role="region", aria_label=name)
+    yield element("dl", *legend, class_="key")
+
+
+def _run(run: JsonRow) -> Html:
+    """Return equal hours as one cell; hours that the clock skips have no letter."""
+    text = f"{run['nodes']} {run['letter']}" if run["hours"] > 1 and run["letter"] else run["letter"]
+    looks = "none" if run["none"] else "" if run["letter"] else "skipped"
+    return element("td", f"{text}{'*' if run['changes'] else ''}", colspan=str(run["hours"]), class_=looks)
+
+
+_ORDER: Final = (
+    Column("", right=True), Column("node", wraps=True), Column("pool", wraps=True), Column("zone"), Column("begins"),
+    Column("by"), Column("pods moved", right=True), Column("saves a month", right=True),
+)  # fmt: skip
+
+
+def _order(nodes: Sequence[JsonRow], report: JsonRow) -> Html:
+    known = _objects(report["nodes"])
+    rows = [
+        (f"{place:,}", _node(each["node"], nodes), nodes[each["node"]]["pool"] or _NONE,
+         known[each["node"]]["zone"] or _NONE, each["begins"], each["by"], f"{each['moves']:,}", each["month"])
+        for place, each in enumerate(_objects(report["order"]), start=1)
+    ]  # fmt: skip
+    if not rows:
+        return element("p", "No node goes." if report["has_rest"] else "It is not known who goes.")
+    first = html.table(Table.of(_ORDER, rows[:_FIRST]), "The order of the plan", "order")
+    if len(rows) <= _FIRST:
+        return first
+    rest = html.table(Table.of(_ORDER, rows[_FIRST:]), "The order of the plan, continued", "order-rest")
+    more = element("summary", f"Show all {len(rows):,}")
+    return html.together((first, element("details", more, rest, class_="figures-of")))
+
+
+def _objects(table: JsonRow) -> list[dict[str, Any]]:
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+def _node(place: int, nodes: Sequence[JsonRow]) -> Html:
+    return element("button", nodes[place]["name"], type="button", class_="name", data_node=str(place))
+
+
+def _extra(section: JsonRow) -> tuple[Html, ...]:
+    """Return the sentences of a section, its plot and its table."""
+    columns = (Column(title, right=number > 0, wraps=True) for number, title in enumerate(section["table"]["columns"]))
+    table = html.table(Table.of(tuple(columns), section["table"]["rows"]), section["title"])
+    plot = drawings.plot(section["plot"], section["title"]) if section["plot"] else ()
+    return (*(element("p", text, class_="lead") for text in section["sentences"]), *plot, table)
+
+
+def _notes(notes: Sequence[str]) -> Html:
+    rows = (element("li", note, class_="warning" if note.startswith(_WARNING) else "") for note in notes)
+    return element("ul", *rows, class_="notes")
+
+
+def _words(glossary: Sequence[JsonRow]) -> Html:
+    rows = (html.together((element("dt", each["word"]), element("dd", each["meaning"]))) for each in glossary)
+    return element("dl", *rows, class_="words")

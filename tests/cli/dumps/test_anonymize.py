@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from functions.cli.analysis.potential import potential
 from functions.cli.dumps import read_dump
-from functions.cli.dumps.anonymize.objects import KINDS, Table, anonymized
+from functions.cli.dumps.anonymize.objects import KINDS, NameTable, anonymized
 from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
 from functions.cli.dumps.kinds import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
@@ -34,7 +34,7 @@ from tests.cli.dumps.test_reading import FULL_POD, a_node, a_pod, anything, list
 EAGER = replace(policy(), other_pools=policy(max_nodes_per_pass=20).pool("a"))
 
 
-def under_other_names(path: Path) -> tuple[Path, Table]:
+def under_other_names(path: Path) -> tuple[Path, NameTable]:
     found = anonymized([path])
     out = path.with_suffix(".anonymous.json")
     out.write_bytes(b"".join(found.pieces))
@@ -52,7 +52,7 @@ def planned(path: Path) -> tuple[Plan, Potential]:
 class Names:
     """Gives back the name that a pseudonym stands for."""
 
-    table: Table
+    table: NameTable
 
     def of(self, sort: str, pseudonym: str) -> str:
         return {new: old for old, new in self.table.get(sort, {}).items()}.get(pseudonym, pseudonym)

@@ -2,13 +2,18 @@
 
 from typing import Any
 
+from rich.console import Console
+
 from functions.cli.analysis.exclusions import Landing, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
 from functions.cli.explain.as_json import document, explained
+from functions.cli.explain.node_page import page
+from functions.cli.explain.parts import NodeNamer, show
 from functions.cli.explain.resolve import meant
 from functions.cli.explain.usage import ShownUsage
-from functions.cli.plan.view import view_of
+from functions.cli.plan.view import PlanView, view_of
 from shared.adapters.prices import load
+from shared.core.cluster.resources import Resources
 from shared.core.cluster.workloads import UNKNOWN
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision
@@ -39,6 +44,12 @@ def place(
     namespace, name = key.split("/")
     landing = Landing(pod(name, on="n1", namespace=namespace), target, runner_up, choice or NodeChoice(0, 0))
     return PodPlace(landing, tuple(Blocker(each, key) for each in blocks), (), UNKNOWN)
+
+
+def show_node(console: Console, view: PlanView, known: NodeExplanation, measured: Resources | None = None) -> None:
+    """Print the page of a node as the command does."""
+    namer = NodeNamer({each.name: each.decision.pool for each in view.nodes}, cut=console.is_terminal)
+    show(console, page(view, known, namer, console.width, measured))
 
 
 def everything_explained() -> dict[str, Any]:

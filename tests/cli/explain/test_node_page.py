@@ -5,13 +5,12 @@ import pytest
 from rich.console import Console
 
 from functions.cli.analysis.openings import Closed
-from functions.cli.explain.node_page import show
 from functions.cli.plan.view import view_of
 from shared.core.planning.plan import Plan
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.errors import BadInput
 from tests.builders import NOW, resources
-from tests.cli.explain.explained import explanation, place
+from tests.cli.explain.explained import explanation, place, show_node
 from tests.cli.plan.plans import busy, of_every_kind, plan
 
 NODES = plan(busy("gke-c-a-1f2e-00a1"), busy("gke-c-a-1f2e-00b1"), busy("1"))
@@ -45,7 +44,7 @@ def test_a_node_is_not_found_by(expected: str, name: str) -> None:
 def _shown(name: str, given: Plan | None = None, width: int = 160, **known: Any) -> str:
     view, pages = view_of(given or of_every_kind()), StringIO()
     console = Console(file=pages, width=width, force_terminal=True, color_system=None)
-    show(console, view, name, explanation(view.node(name).decision, **known))
+    show_node(console, view, explanation(view.node(name).decision, **known))
     return pages.getvalue()
 
 
@@ -114,5 +113,5 @@ def test_no_line_is_wider_than_the_terminal_and_long_names_lose_what_they_share(
 def test_what_is_used_stands_beside_the_requests_and_decides_nothing() -> None:
     view, pages = view_of(of_every_kind()), StringIO()
     decision = view.node("0004").decision
-    show(Console(file=pages, width=160), view, "0004", explanation(decision), resources(cpu=1, memory=2))
+    show_node(Console(file=pages, width=160), view, explanation(decision), resources(cpu=1, memory=2))
     assert "uses      1000m of 4000m CPU, 2,048 of 16,384 MiB (informs only)" in pages.getvalue()

@@ -5,7 +5,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from functions.cli.explain.parts import show
+from functions.cli.explain.parts import NodeNamer, place_table
+from functions.cli.output.tables import draw
 
 WEB = "gke-prod-europe-west4-web-pool-1a2b3c4d-0001"
 DB = "gke-prod-europe-west4-db-pool-9f8e7d6c-0002"
@@ -16,7 +17,8 @@ ROWS = [("shop/web-5d4f8b9c77-x2x4z", WEB, DB, "pdb_exhausted"), ("shop/db-0", D
 def printed(width: int, *, terminal: bool = True) -> str:
     page = StringIO()
     console = Console(file=page, width=width, force_terminal=terminal, color_system=None)
-    show(console, ("pod", "on", "would go to", "kept by"), ROWS, (1, 2), POOLS)
+    titles, namer = ("pod", "on", "would go to", "kept by"), NodeNamer(POOLS, cut=terminal)
+    draw(console, place_table(titles, ROWS, (1, 2), namer, width))
     return page.getvalue()
 
 

@@ -12,7 +12,7 @@ from functions.cli.fleet.cluster_reading import plan_source
 from functions.cli.fleet.installations import InstallationResult, ask_installation
 from functions.cli.fleet.page import page
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
-from functions.cli.fleet.view import FleetView, lines, total, view_of
+from functions.cli.fleet.view import FleetView, table_of, view_of
 from functions.cli.input.profiles import read_profile
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened
@@ -62,7 +62,7 @@ def without_bar(cells: list[str]) -> tuple[str, ...]:
 
 def test_its_figures_are_those_of_the_table(seen: Page, view: FleetView) -> None:
     told = [each for each in rows(seen, ".clusters") if len(each) > 1]
-    assert [without_bar(each) for each in told] == [*(each.cells for each in lines(view, None)), total(view)]
+    assert [without_bar(each) for each in told] == [*table_of(view, None).rows]
     held = rows(seen, ".blockers")
     assert [int(each[1]) for each in held] == [each.entry.nodes for each in view.holds]
     assert seen.value("document.querySelector('.headline').innerText") == view.headline
@@ -158,6 +158,6 @@ def headline_of(folder: Path, cpu: str) -> tuple[str, FleetView]:
 
 def test_its_title_does_not_credit_ebb_with_what_the_autoscaler_saves(tmp_path: Path) -> None:
     told, view = headline_of(tmp_path, "300m")
-    saved = lines(view, None)[0].cells[-1]
+    saved = next(table_of(view, None).rows)[-1]
     assert "no more than by the autoscaler alone" in view.headline
     assert told == f"The autoscaler alone would save {saved} a month in 1 cluster; default settings would add nothing"

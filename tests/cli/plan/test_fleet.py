@@ -47,7 +47,7 @@ def test_each_cluster_has_the_report_that_it_has_alone(typed: str, two: tuple[Pa
 def test_markdown_and_yaml_tell_the_clusters_apart_too(two: tuple[Path, Path]) -> None:
     page = ebb("plan", "--dump", two[0], "--dump", two[1], "-o", "markdown").stdout
     assert [line.split(" ")[1] for line in page.splitlines() if line.startswith("# ")] == ["prod", "stage"]
-    assert page.splitlines()[-3].startswith("| all | 84 |")
+    assert page.splitlines()[-3].startswith("| **all** | **84** |")
     assert page.splitlines()[-1].startswith("**84 nodes for $")
     assert yaml.safe_load(ebb("plan", "--dump", two[0], two[1], "-o", "yaml").stdout)["totals"]["nodes"] == 84
 

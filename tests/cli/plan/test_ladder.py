@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from functions.cli.analysis.forecast.ladder import Ladder
-from functions.cli.plan import table
+from functions.cli.plan import page
 from functions.cli.plan.ladder import UNTRIED, headline, rows, rungs, sentences
 from functions.cli.plan.sentences import RESTS_ON, WordKind
-from functions.cli.plan.table import HEADINGS
+from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.view import view_of, with_ladder
 from tests.builders import NOW
 from tests.cli.plan.plans import of_every_kind, some_ladder
@@ -19,7 +19,7 @@ from tests.cli.plan.plans import of_every_kind, some_ladder
 def printed(ladder: Ladder, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
     pages = StringIO()
     console = Console(file=pages, width=width, force_terminal=True, color_system=None)
-    table.show(console, with_ladder(view_of(of_every_kind(), notes=notes), ladder, "this policy"))
+    page.show(console, with_ladder(view_of(of_every_kind(), notes=notes), ladder, "this policy"))
     return [line.rstrip() for line in pages.getvalue().splitlines()]
 
 

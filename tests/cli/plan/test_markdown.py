@@ -1,6 +1,6 @@
 import pytest
 
-from functions.cli.plan.markdown import page
+from functions.cli.plan.page import markdown as page
 from functions.cli.plan.view import EVERY_NODE, AskedNodes, view_of, with_ladder
 from tests.cli.plan.plans import blocked, of_every_kind, plan, some_ladder
 
@@ -10,7 +10,7 @@ from tests.cli.plan.plans import blocked, of_every_kind, plan, some_ladder
     [
         pytest.param("# projects/p/locations/l/clusters/c, 2026-03-04 22:00:00 UTC", id="the cluster"),
         pytest.param("| a | 3 | 50% | 25% | 1 | 1 | 1 | - | $219 | $73 |", id="a pool"),
-        pytest.param("| cpu_above_limit | CPU requests are at or above", id="what keeps nodes"),
+        pytest.param("| $73 | 1 | cpu_above_limit | CPU requests are at or above", id="what keeps nodes"),
         pytest.param("> Without a policy.", id="what it rests on"),
     ],
 )

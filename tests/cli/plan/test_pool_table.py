@@ -7,18 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from functions.cli.plan import pools
+from functions.cli.output.tables import draw
 from functions.cli.plan.ladder import POLICY
-from functions.cli.plan.pools import gauge
-from functions.cli.plan.view import view_of, with_ladder
+from functions.cli.plan.tables import gauge, pool_table
+from functions.cli.plan.view import PlanView, view_of, with_ladder
 from shared.core.planning.plan import Plan, Potential
 from tests.cli.plan.plans import busy, of_every_kind, plan, some_ladder, waiting
 
 
 def _shown(given: Plan, width: int, *names: str) -> list[str]:
+    return _drawn(view_of(given, Potential(names, 10**6) if names else None), width)
+
+
+def _drawn(view: PlanView, width: int) -> list[str]:
     pages = StringIO()
-    potential = Potential(names, 10**6) if names else None
-    pools.show(Console(file=pages, width=width, force_terminal=True, color_system=None), view_of(given, potential))
+    console = Console(file=pages, width=width, force_terminal=True, color_system=None)
+    draw(console, pool_table(view, width))
     return pages.getvalue().splitlines()
 
 
@@ -55,12 +59,11 @@ def test_what_could_go_is_said_where_it_was_asked() -> None:
 
 
 def test_what_would_be_gone_at_rest_is_said_by_pool_where_there_is_a_ladder() -> None:
-    pages, view = StringIO(), view_of(of_every_kind())
+    view = view_of(of_every_kind())
     with_rest = with_ladder(
         view, replace(some_ladder(), gone=frozenset({"gke-c-a-1f2e-0001", "gke-c-b-3d4c-0005"})), POLICY
     )
-    pools.show(Console(file=pages, width=120, force_terminal=True, color_system=None), with_rest)
-    head, *rows, meanings = pages.getvalue().splitlines()
+    head, *rows, meanings = _drawn(with_rest, 120)
     assert head.split()[-2:] == ["goes", "goes/mo"]
     assert [row.split()[-2:] for row in rows] == [["1", "$73"], ["1", "$73"], ["2", "$146"]]
     assert meanings == "cpu, memory: requests; goes: gone at rest"
@@ -86,10 +89,9 @@ def test_no_line_is_wider_than_the_terminal(pools: list[str], width: int) -> Non
 def test_no_verdict_and_no_figure_is_cut_at(width: int, names: tuple[str, ...]) -> None:
     long = ("backend-pool-v2", "highmem-pool-europe")
     given = plan(*(kind(f"n{at}", pool=long[at % 2], cost=10**6) for at in range(8) for kind in (busy, waiting)))
-    pages, view = StringIO(), view_of(given, Potential(names, 10**6) if names else None)
+    view = view_of(given, Potential(names, 10**6) if names else None)
     shown = with_ladder(view, replace(some_ladder(), gone=frozenset({"n0"})), POLICY)
-    pools.show(Console(file=pages, width=width, force_terminal=True, color_system=None), shown)
-    head, *rows, _ = pages.getvalue().splitlines()
+    head, *rows, _ = _drawn(shown, width)
     assert "wait" in head
     assert not any("…" in cell for row in rows for cell in row.split()[1:])
     assert all("$" in row for row in rows)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from functions.cli.report.page import asset
+from functions.cli.output.html import asset
 
-CSS = asset("report.css")
+CSS = asset("page.css")
 TEXT, GRAPHIC = 4.5, 3.0
 WORDS = ("ink", "soft", "link", "saved-text", "warn")
 """What text is written in."""

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from functions.cli.report.page import asset
+from functions.cli.report.page import page as written
 from tests.browser.pictures import FOLDER, PICTURES
 from tests.cli.report import reports
 from tests.pages import DOCS, rows
@@ -17,8 +17,8 @@ def test_every_key_is_told_and_no_other(tmp_path: Path) -> None:
     assert told == reports.told(reports.shop(tmp_path, 6))["report"].keys()
 
 
-def test_every_section_is_told_in_its_order() -> None:
-    titles = re.findall(r"<h2>(.*)</h2>", asset("report.html"))
+def test_every_section_is_told_in_its_order(tmp_path: Path) -> None:
+    titles = re.findall(r"<h2>(.*?)</h2>", written(reports.told(reports.shop(tmp_path, 6))))
     told = [cells[0] for cells in rows(TEXT, "| section | what it shows |")]
     assert [title for title in told if title != "Simulated days to come"] == titles
 

@@ -236,7 +236,7 @@ KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
 
 
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError, msgspec.MsgspecError)
-Table = dict[str, dict[str, str]]
+NameTable = dict[str, dict[str, str]]
 """By sort and name: what stands for it."""
 
 
@@ -245,7 +245,7 @@ class AnonymousDump:
     """A dump under other names, a piece at a time, and which name stands for which."""
 
     pieces: Iterator[bytes]
-    table: Table
+    table: NameTable
 
 
 def anonymized(paths: Sequence[Path], told: Told = lambda _: None) -> AnonymousDump:

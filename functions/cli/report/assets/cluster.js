@@ -18,7 +18,7 @@ function drawCluster() {
   const picture = element("div", { class: nodes.length > CROWD ? "crowd" : nodes.length > MANY ? "many" : "" });
   const draw = () => picture.replaceChildren(...poolNames().map((name) => poolPicture(name, choice.value)));
   choice.addEventListener("change", draw);
-  holder.append(element("div", { class: "controls" }, element("label", {}, "Bars show reserved", choice)), legend(), picture, zoneTable());
+  holder.append(element("div", { class: "controls" }, element("label", {}, "Bars show reserved", choice)), legend(), picture);
   draw();
 }
 
@@ -33,7 +33,7 @@ function zoneNames(list) {
 function legend() {
   const used = new Set(pods.map(layer));
   const items = layers.filter((_, place) => used.has(place)).map((each) => {
-    const named = each.workload ? element("button", { type: "button", class: "name", on: { click: () => showWorkload(each.workload) } }, each.name) : each.name;
+    const named = each.workload ? workloadButton(each.workload) : each.name;
     return element("li", {}, swatch(each.colour), named);
   });
   return element("ul", { class: "legend", "aria-label": "Colours" }, items);
@@ -62,7 +62,7 @@ function side(title, own, resource, on, isGone) {
 function bar(node, list, resource, gone, place) {
   const said = gone ? `${node.name}: gone` : `${node.name}: ${percent(requested(list, resource), node[resource])} reserved, ${count(list.length, "pod")}`;
   const style = gone ? {} : { "background-image": stack(list, resource, node[resource]) };
-  return element("button", { type: "button", class: gone ? "bar gone" : "bar", title: said, "aria-label": said, tabindex: place ? -1 : 0, style, on: { click: () => showNode(node) } });
+  return element("button", { type: "button", class: gone ? "bar gone" : "bar", title: said, "aria-label": said, tabindex: place ? -1 : 0, style, "data-node": node.place });
 }
 
 function stack(list, resource, offered) {
@@ -89,20 +89,4 @@ function goAlong(event) {
   bars[at].tabIndex = -1;
   bars[to].tabIndex = 0;
   bars[to].focus();
-}
-
-function zoneTable() {
-  const columns = [
-    { title: "pool", heads: true, cell: (row) => row.pool || "(none)" },
-    { title: "zone", short: true, cell: (row) => row.zone || "-" },
-    { title: "nodes now", number: true, cell: (row) => row.nodes },
-    { title: "CPU now", number: true, cell: (row) => row.cpu },
-    { title: "memory now", number: true, cell: (row) => row.memory },
-  ];
-  if (report.has_rest) {
-    columns.push({ title: "nodes at rest", number: true, cell: (row) => row.nodes_at_rest });
-    columns.push({ title: "CPU at rest", number: true, cell: (row) => row.cpu_at_rest });
-    columns.push({ title: "memory at rest", number: true, cell: (row) => row.memory_at_rest });
-  }
-  return asTable(columns, report.zones, { label: "Pools and zones before and after", class: "zones-table" });
 }

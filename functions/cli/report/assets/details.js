@@ -1,11 +1,19 @@
 // All about one node or one workload, in a dialog that Escape closes.
 
 function nodeButton(node) {
-  return element("button", { type: "button", class: "name", on: { click: () => showNode(node) } }, node.name);
+  return element("button", { type: "button", class: "name", "data-node": node.place }, node.name);
 }
 
 function workloadButton(workload) {
-  return element("button", { type: "button", class: "name", on: { click: () => showWorkload(workload) } }, workload.name);
+  return element("button", { type: "button", class: "name", "data-workload": workload.place }, workload.name);
+}
+
+// Whatever names a node or a workload opens it, also where the page was written without this script.
+function openNamed(event) {
+  const chosen = event.target.closest("[data-node], [data-workload]");
+  if (!chosen) return;
+  if (chosen.dataset.node) showNode(nodes[chosen.dataset.node]);
+  else showWorkload(workloads[chosen.dataset.workload]);
 }
 
 function showNode(node) {

@@ -37,22 +37,20 @@ function share(ratio) {
 // A table: columns are {title, cell, number}, where `cell` makes text or elements of a row.
 function tableOf(columns, rows, given = {}) {
   const heads = columns.map((each) => element("th", { scope: "col", class: kindOf(each) }, each.title));
-  const lines = rows.map((row, place) => lineOf(columns, row, place, given.rowClass));
-  const caption = given.caption ? element("caption", {}, given.caption) : null;
-  const table = element("table", { class: given.class || "" }, caption, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, lines));
-  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": given.label || given.caption || "Table" }, table);
+  const table = element("table", { class: given.class || "" }, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, rows.map((row) => lineOf(columns, row))));
+  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": given.label }, table);
 }
 
-function lineOf(columns, row, place, rowClass) {
+function lineOf(columns, row) {
   const cells = columns.map((each) => {
     const tag = each.heads ? "th" : "td";
-    return element(tag, { class: kindOf(each), scope: each.heads ? "row" : null }, each.cell(row, place));
+    return element(tag, { class: kindOf(each), scope: each.heads ? "row" : null, "data-label": each.title }, each.cell(row));
   });
-  return element("tr", { class: rowClass ? rowClass(row) : "" }, cells);
+  return element("tr", {}, cells);
 }
 
 function kindOf(column) {
-  return [column.number ? "number" : "", column.short ? "short" : "", column.class || ""].join(" ").trim();
+  return column.number ? "number" : column.short ? "short" : "";
 }
 
 // A long table of which the first rows are shown; the others come with a button.
@@ -69,10 +67,6 @@ function longTable(columns, rows, first, given = {}) {
     holder.append(element("p", {}, more));
   }
   return holder;
-}
-
-function asTable(columns, rows, given = {}) {
-  return element("details", { class: "figures-of" }, element("summary", {}, "The figures as a table"), tableOf(columns, rows, given));
 }
 
 function swatch(colour) {

@@ -1,15 +1,4 @@
-// Draw all sections, the contents and the switch between dark and light; open what is folded before the page is printed.
-
-function drawContents() {
-  for (const section of document.querySelectorAll("main section")) {
-    byId("contents").append(element("li", {}, element("a", { href: `#${section.id}` }, section.querySelector("h2").textContent)));
-  }
-}
-
-function drawBasis() {
-  body("basis").append(element("ul", { class: "notes" }, report.notes.map((note) => element("li", { class: warns(note) ? "warning" : "" }, note))));
-  body("glossary").append(element("dl", { class: "words" }, report.glossary.flatMap((each) => [element("dt", {}, each.word), element("dd", {}, each.meaning)])));
-}
+// Draw what can be chosen and searched; switch between dark and light; open what is folded before the page is printed.
 
 function switchTheme() {
   const root = document.documentElement;
@@ -44,16 +33,8 @@ function openForPrint() {
 }
 
 switchTheme();
-drawHead();
-drawLadder();
 drawCluster();
-drawFill();
-drawBlockers();
-drawCalendar();
-drawOrder();
-drawExtras();
 drawLookUp();
-drawBasis();
-drawContents();
+document.addEventListener("click", openNamed);
 openForPrint();
 document.documentElement.dataset.drawn = "yes";

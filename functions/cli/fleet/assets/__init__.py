@@ -1,1 +1,0 @@
-"""The page's own frame and style; the rest of its looks are those of the report."""

@@ -1,0 +1,151 @@
+"""The plan as a page, on a terminal and as markdown: scenarios, this pass, pools, reasons, what all of it rests on."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import Console
+
+from functions.cli.output.documents import text
+from functions.cli.output.format import count, hourly, moment, monthly, percent
+from functions.cli.output.tables import Column, Table, as_markdown, draw
+from functions.cli.output.terminal import IN_A_FILE, facts
+from functions.cli.plan import sentences
+from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind, show_notes, show_odd, show_rests_on
+from functions.cli.plan.tables import (
+    FILE_BARS,
+    HEADINGS,
+    HOLDS,
+    NO_BARS,
+    held_table,
+    ladder_table,
+    node_table,
+    pool_table,
+)
+from functions.cli.plan.view import AskedNodes, NodeView, PlanView, Shown, shown
+
+SUM: Final = AskedNodes()
+PARTIAL: Final = "Partial, every figure below: the nodes hold more pods than the dump has."
+HINT: Final = "More: --nodes (each of them), ebb explain NODE, ebb why-not (what to change)."
+_FIRST: Final = 4
+_OBJECTS: Final = 3
+
+
+def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
+    """Print the plan: the first reasons and objects of each kind, or all where nodes are listed."""
+    _begin(console, view)
+    if not view.nodes:
+        return
+    plain, bars = console.options.ascii_only, {} if console.is_terminal else {"bars": FILE_BARS}
+    draw(console, pool_table(view, console.width, plain=plain, **bars))
+    if asked.lists_nodes:
+        console.print()
+        _show_nodes(console, shown(view, asked))
+        show_held(console, view.legend, tuple(WordKind), len(view.legend), _OBJECTS)
+        if any(each.kind in HOLDING for each in view.legend):
+            console.print(HOLDS, style="dim")
+    else:
+        show_held(console, view.legend)
+    console.print()
+    if view.ladder:
+        show_rests_on(console, view.notes)
+    if not asked.lists_nodes:
+        console.print(HINT, style="dim")
+    console.print(view.summary)
+
+
+def _begin(console: Console, view: PlanView) -> None:
+    """Print what comes before the pools: what is odd, and the ladder; where there is none, all that is not known."""
+    if view.ladder is None:
+        if view.notes:
+            show_notes(console, view.notes)
+    else:
+        show_odd(console, view.notes)
+        draw(console, ladder_table(view.ladder.rows, console.width))
+        for sentence in view.ladder.sentences:
+            console.print(sentence)
+        console.print()
+    console.print(facts(_head(view), "bold"))
+    if view.nodes:
+        console.print()
+        if view.partial:
+            console.print(PARTIAL, style="yellow")
+
+
+def _head(view: PlanView) -> Iterator[tuple[str, str]]:
+    totals = view.totals
+    yield "Cluster", f"{view.cluster or 'unknown'}, {moment(view.taken_at)}"
+    nodes = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
+    yield f"Nodes{view.mark}", f"{nodes} for {monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)"
+    yield f"This pass{view.mark}", view.saving
+    if view.potential_saving:
+        yield f"Potential{view.mark}", view.potential_saving
+
+
+def _show_nodes(console: Console, given: Shown) -> None:
+    if not given.nodes:
+        console.print("No node is like that.")
+        return
+    draw(console, node_table(given, console.width if console.is_terminal else IN_A_FILE))
+    if given.more:
+        console.print(f"\n… and {count(given.more, 'node')} more: leave out --top.")
+
+
+def show_held(
+    console: Console,
+    entries: tuple[LegendEntry, ...],
+    kinds: tuple[WordKind, ...] = HOLDING,
+    most: int = _FIRST,
+    objects: int = 1,
+) -> None:
+    """Print the first reasons of each kind, with the first objects that each is about."""
+    for kind in kinds:
+        table = held_table(entries, kind, most, objects)
+        if table:
+            console.print(f"\n{HEADINGS[kind]}", style="bold")
+            draw(console, table)
+
+
+_LISTED: Final = (
+    Column("node"), Column("pool"), Column("verdict"), Column("reason"), Column("because of"),
+    Column("cpu", right=True), Column("memory", right=True), Column("cost/mo", right=True), Column("when (UTC)"),
+)  # fmt: skip
+
+
+def markdown(view: PlanView, asked: AskedNodes) -> str:
+    """Return the plan to paste into an issue, a merge request or a chat."""
+    parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
+    if asked.lists_nodes:
+        parts.append(as_markdown(Table.of(_LISTED, map(_cells, shown(view, asked).nodes))))
+    parts += held_markdown(view.legend)
+    return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))
+
+
+def _headline(view: PlanView) -> Iterator[str]:
+    totals = view.totals
+    yield f"# {text(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
+    what = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
+    yield f"{what}, {monthly(totals.cost)} a month{view.mark}."
+    yield f"**{text(view.summary)}**"
+    if view.potential_saving:
+        yield f"Potential: {view.potential_saving}."
+    if view.ladder:
+        yield as_markdown(ladder_table(view.ladder.rows, IN_A_FILE))
+        if view.ladder.sentences:
+            yield text(" ".join(view.ladder.sentences))
+
+
+def _cells(node: NodeView) -> tuple[str, ...]:
+    decision = node.decision
+    ratios = percent(decision.cpu_ratio), percent(decision.memory_ratio)
+    named = (node.name, decision.pool, node.verdict, node.reason, node.about[0])
+    return (*named, *ratios, monthly(decision.cost), node.when)
+
+
+def held_markdown(entries: tuple[LegendEntry, ...]) -> Iterator[str]:
+    """Yield the reasons that hold money, under their headings, and what their figures mean."""
+    for kind in HOLDING:
+        table = held_table(entries, kind, len(entries), _OBJECTS)
+        if table:
+            yield f"## {HEADINGS[kind]}\n\n{as_markdown(table)}"
+    if any(each.kind in HOLDING for each in entries):
+        yield text(HOLDS)

@@ -1,0 +1,257 @@
+"""The tables of a plan: scenarios, pools, nodes, and the reasons by what their nodes cost.
+
+A narrow terminal loses bars and spare columns of pools; of nodes the verdict (it heads its group), the beginning that
+all names share, that within a pool, then words of the blocker.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import accumulate
+from typing import Final
+
+from functions.cli.analysis.pools import GOING, PoolSummary
+from functions.cli.input.options import Sort
+from functions.cli.output.format import NodeNames, count, monthly, monthly_parts, percent
+from functions.cli.output.tables import BOLD, DIM, Column, Table, fit
+from functions.cli.plan.ladder import LadderRow
+from functions.cli.plan.sentences import LegendEntry, WordKind
+from functions.cli.plan.view import NodeView, PlanView, Shown
+from shared.core.planning.plan import Verdict
+
+_SCENARIO: Final = (
+    Column("", wraps=True), *(Column(title, right=True) for title in ("nodes", "a month", "a year", "saved")),
+)  # fmt: skip
+_EVICTIONS: Final = Column("evictions a node", right=True)
+PER_NODE: Final = "per node: evictions for each node that goes."
+
+
+def ladder_table(rows: Sequence[LadderRow], width: int) -> Table:
+    """Return a row for each scenario; where the names need room, the last title stands below."""
+    cells = [(row.title, row.nodes, row.month, row.year, row.share, row.evictions) for row in rows]
+    styles = tuple(DIM if row.relaxed else "" for row in rows)
+    short = replace(_EVICTIONS, title="per node")
+    return fit((
+        Table.of((*_SCENARIO, _EVICTIONS), cells, styles=styles),
+        Table.of((*_SCENARIO, short), cells, styles=styles, foot=PER_NODE),
+    ), width)  # fmt: skip
+
+
+_BARS: Final = (16, 12, 10, 8, 6, 4)
+"""The widths of a bar, the widest that fits is taken."""
+FILE_BARS: Final = (10,)
+NO_BARS: Final = (0,)
+_GAPS: Final = (2, 1)
+_LEAST_POOL: Final = 16
+"""So much of a pool's name stays."""
+_SHORT: Final = {"memory": "mem", "in flight": "flight", "waiting": "wait", "could go": "could"}
+_GREEN: Final = "bold green"
+_NONE: Final = "-"
+ALL: Final = "all pools"
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+_FIGURE: Final = 5
+"""Characters of a ratio and the blank before it; above one it has three digits."""
+
+
+def name_of(pool: PoolSummary) -> str:
+    return ALL if pool.pool is None else pool.pool or "no pool"
+
+
+def pool_table(view: PlanView, width: int, bars: Sequence[int] = _BARS, *, plain: bool = False) -> Table:
+    """Return a row for each pool, and one for all where there are several; `plain` bars are ASCII."""
+    pools = (*view.pools, view.whole) if len(view.pools) > 1 else view.pools
+    figures = tuple(_figures(view, pools))
+    return fit(_pool_tables(pools, figures, bars, plain=plain), width)
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A column of figures, whether it stays where room is short, and what its title leaves open."""
+
+    column: Column
+    needed: bool
+    meaning: str = ""
+
+
+def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[_Figure]:
+    """Yield the columns besides name, nodes and bars, without those that have nothing of any pool."""
+    could, rest = view.potential is not None, view.ladder is not None
+    go = not (could or rest)
+    rows = (
+        ("order", _counts(pools, *GOING), _GREEN, go, ""),
+        ("in flight", _counts(pools, Verdict.IN_FLIGHT), "cyan", False, ""),
+        ("waiting", _counts(pools, Verdict.WAITING), "yellow", False, ""),
+        ("keep", _counts(pools, Verdict.KEEP), "", False, ""),
+        ("cost/mo", _money(pools, lambda pool: pool.cost), "", True, ""),
+        ("order/mo", _money(pools, lambda pool: pool.saving), _GREEN, go, ""),
+        ("goes", [pool.rest_go for pool in pools], _GREEN, rest, "gone at rest"),
+        ("goes/mo", _money(pools, lambda pool: pool.rest_save), _GREEN, rest, ""),
+        ("could go", [pool.could_go for pool in pools], "", could, "by the safety rules alone"),
+        ("could/mo", _money(pools, lambda pool: pool.could_save), "", could, ""),
+    )
+    for title, found, style, needed, meaning in rows:
+        cells = tuple(each if isinstance(each, str) else f"{each:,}" if each else _NONE for each in found)
+        if needed or cells[-1] != _NONE:
+            yield _Figure(Column(title, cells, right=True, style=style), needed, meaning)
+
+
+def _counts(pools: Sequence[PoolSummary], *verdicts: Verdict) -> Sequence[int]:
+    return [sum(pool.verdicts.get(each, 0) for each in verdicts) for pool in pools]
+
+
+def _money(pools: Sequence[PoolSummary], amount: Callable[[PoolSummary], int]) -> Sequence[str]:
+    """Return cells of which the pools' add up to that of all."""
+    parts = iter(monthly_parts([amount(pool) for pool in pools if pool.pool is not None]))
+    told = [monthly(amount(pool)) if pool.pool is None else next(parts) for pool in pools]
+    return [cell if amount(pool) else _NONE for pool, cell in zip(pools, told, strict=True)]
+
+
+def _pool_tables(
+    pools: Sequence[PoolSummary], figures: Sequence[_Figure], bars: Sequence[int], *, plain: bool
+) -> Iterator[Table]:
+    """Yield layouts, the one with most in it first."""
+
+    def made(own: Sequence[_Figure], bar: int, gap: int, longest: int, *, short: bool) -> Table:
+        names = tuple(each if len(each) <= longest else f"{each[: longest - 1]}…" for each in map(name_of, pools))
+        ratios = ([pool.cpu_ratio for pool in pools], [pool.memory_ratio for pool in pools])
+        cpu, memory = (tuple(gauge(ratio, bar, plain=plain) for ratio in each) for each in ratios)
+        told = [replace(each.column, title=_title(each.column.title, short=short)) for each in own]
+        columns = (Column("pool", names), Column("nodes", tuple(f"{pool.nodes:,}" for pool in pools), right=True))
+        full = (Column("cpu", cpu, right=not bar), Column(_title("memory", short=short), memory, right=not bar))
+        meanings = (f"{one.title}: {each.meaning}" for one, each in zip(told, own, strict=True) if each.meaning)
+        foot = "; ".join((f"cpu, {full[1].title}: requests", *meanings))
+        styles = tuple(BOLD if pool.pool is None else "" for pool in pools)
+        return Table((*columns, *full, *told), styles, foot=foot, gap=gap)
+
+    longest, spare = max(map(len, map(name_of, pools))), [each for each in figures if not each.needed]
+    for name in dict.fromkeys((longest, min(longest, _LEAST_POOL))):
+        for widths, short in ((bars, False), (bars, True), (NO_BARS, False), (NO_BARS, True)):
+            yield from (made(figures, bar, gap, name, short=short) for bar in widths for gap in _GAPS)
+    for out in range(1, len(spare) + 1):
+        left = [each for each in figures if each not in spare[:out]]
+        yield from (made(left, bar, min(_GAPS), min(longest, _LEAST_POOL), short=True) for bar in (_BARS[-1], 0))
+
+
+def _title(title: str, *, short: bool) -> str:
+    return _SHORT.get(title, title) if short else title
+
+
+def gauge(ratio: Fraction | None, width: int, *, plain: bool = False) -> str:
+    """Return a bar of so many characters and the figure; `plain` is for terminals that know ASCII only."""
+    figure = percent(ratio).rjust(_FIGURE)
+    if ratio is None or not width:
+        return " " * width + figure
+    if plain:
+        return ("#" * min(int(ratio * width), width)).ljust(width, ".") + figure
+    full, rest = divmod(min(int(ratio * width * 8), width * 8), 8)
+    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width, "·") + figure
+
+
+_ABOUT: Final = "because of"
+_LEAST_ABOUT: Final = 20
+"""Narrower than this a pod's name would hardly ever fit."""
+_COST: Final = "cost/mo"
+_LAYOUTS: Final = (
+    ("node", "pool", "cpu", "mem", _COST, "go?", "verdict", "reason", "when (UTC)"),
+    ("node", "pool", "cpu", "mem", "go?", "verdict", "reason", "when (UTC)"),
+    ("node", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
+    ("short", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
+    ("tail", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
+    ("short", "cpu", "mem", "go?", "reason", "when (UTC)"),
+)
+"""The widest first; what nodes are sorted by stays in each."""
+STYLES: Final = {Verdict.ORDER: _GREEN, Verdict.WOULD_ORDER: _GREEN, Verdict.WAITING: "yellow",
+                  Verdict.IN_FLIGHT: "cyan", Verdict.KEEP: ""}  # fmt: skip
+
+
+def node_table(given: Shown, width: int) -> Table:
+    """Return a line for each node, in groups by verdict, with its whole reason at any width."""
+    rows = given.nodes
+    tables = _node_tables(given)
+    whole, shorter = (max(len(row.about[min(place, len(row.about) - 1)]) for row in rows) for place in (0, 1))
+    tightest = replace(tables[-1], gap=1)
+    if not whole:
+        return fit((*tables, tightest), width)
+    for wording in filter(None, (whole, shorter)):
+        for table in tables:
+            room = width - table.width - table.gap
+            if max(wording, len(_ABOUT)) <= room:
+                return _with_about(table, rows, room)
+    narrow = min(tables, key=lambda each: each.width)
+    room = width - narrow.width - narrow.gap
+    return _with_about(narrow, rows, room) if room >= _LEAST_ABOUT else fit((*tables, tightest), width)
+
+
+def _node_tables(given: Shown) -> Sequence[Table]:
+    rows = given.nodes
+    names = NodeNames({row.name: row.decision.pool for row in rows})
+    columns, lost = _node_columns(rows, names), {"short": names.lost_of_short, "tail": names.lost_of_tail}
+    starts = accumulate((len(each.nodes) for each in given.groups), initial=0)
+    groups = {at: each.title for at, each in zip(starts, given.groups, strict=False)}
+    styles = tuple(STYLES[row.decision.verdict] for row in rows)
+    chosen = [_with_cost(keys) if given.sort is Sort.COST else keys for keys in _LAYOUTS]
+    return [
+        Table(tuple(columns[key] for key in keys if key in columns), styles, groups, lead=lost.get(keys[0], ""))
+        for keys in chosen
+    ]
+
+
+def _with_cost(keys: tuple[str, ...]) -> tuple[str, ...]:
+    at = keys.index("mem") + 1
+    return keys if _COST in keys else (*keys[:at], _COST, *keys[at:])
+
+
+def _node_columns(rows: Sequence[NodeView], names: NodeNames) -> dict[str, Column]:
+    def column(title: str, cell: Callable[[NodeView], str], *, right: bool = False) -> Column:
+        return Column(title, tuple(map(cell, rows)), right=right, wraps=True)
+
+    columns = {
+        "node": column("node", lambda row: row.name),
+        "short": column("node", lambda row: names.short(row.name)),
+        "tail": column("node", lambda row: names.tail(row.name)),
+        "pool": column("pool", lambda row: row.decision.pool or "-"),
+        "cpu": column("cpu", lambda row: percent(row.decision.cpu_ratio), right=True),
+        "mem": column("mem", lambda row: percent(row.decision.memory_ratio), right=True),
+        _COST: column(_COST, lambda row: monthly(row.decision.cost), right=True),
+        "go?": column("go?", lambda row: "yes" if row.could_go else ""),
+        "verdict": column("verdict", lambda row: row.verdict),
+        "reason": column("reason", lambda row: row.reason),
+        "when (UTC)": column("when (UTC)", lambda row: row.when),
+    }
+    if not any(columns["go?"].cells):
+        del columns["go?"]
+    return columns
+
+
+def _with_about(table: Table, rows: Sequence[NodeView], room: int) -> Table:
+    """Add what stands in the way after the reason, each in the longest wording that has room."""
+    cells = tuple(next(each for each in row.about if len(each) <= room) for row in rows)
+    at = next(number for number, column in enumerate(table.columns) if column.title == "reason") + 1
+    return replace(table, columns=(*table.columns[:at], Column(_ABOUT, cells, wraps=True), *table.columns[at:]))
+
+
+def left_out(given: Shown) -> str:
+    return f"\n… and {count(given.more, 'node')} more: leave out --top." if given.more else ""
+
+
+HEADINGS: Final[Mapping[WordKind, str]] = {
+    WordKind.GOES: "Why nodes go",
+    WordKind.NODE: "Why nodes stay in this pass, and what these cost: each node counts once",
+    WordKind.POD: "Pods that keep nodes, and what these cost: a node may count in several lines",
+    WordKind.ALSO: "What else stands in their way",
+}
+HOLDS: Final = "holds/mo: what the nodes cost that it is on, not what giving it up frees: ebb why-not tells that."
+FIRST: Final = 4
+_HELD: Final = (Column("holds/mo", right=True), Column("nodes", right=True), Column("reason"),
+                Column("meaning", wraps=True), Column("about", style=DIM, wraps=True, below=True))  # fmt: skip
+
+
+def held_table(entries: Sequence[LegendEntry], kind: WordKind, most: int, objects: int) -> Table | None:
+    """Return the first reasons of a kind, each with the first objects that it is about; None where there are none."""
+    own = [each for each in entries if each.kind is kind]
+    left = len(own) - most if len(own) > most + 1 else 0  # one row takes no more than "… 1 more"
+    rows = [
+        (monthly(each.cost), f"{each.nodes:,}", each.word, each.sentence, each.some_objects(objects))
+        for each in own[: len(own) - left]
+    ]
+    return Table.of(_HELD, (*rows, *([("", "", f"… {left} more", "", "")] if left else ()))) if own else None
