@@ -49,14 +49,14 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
     "max_grace": Field(
         "drain.maxGracePeriod",
         POSITIVE_DURATION,
-        "The longest grace period; see longGrace for pods that ask for more. Default {default} (node-refiner).",
+        "The longest grace period; see longGrace for pods with more. Default {default} (node-refiner).",
         "8m",
         Binds.DRAIN,
     ),
     "timeout": Field(
         "drain.timeout",
         POSITIVE_DURATION,
-        "Time for a drain, to which the longest capped grace is added, and up to 6m for disks that move in turn. "
+        "Time for a drain. The longest capped grace is added, and up to 6m for disks that move in turn. "
         "Default {default} (node-refiner).",
         "8m30s",
         Binds.DRAIN,
@@ -64,18 +64,18 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
     "watchdog": Field(
         "drain.watchdog",
         POSITIVE_DURATION,
-        "Time for the autoscaler to delete the drained node before it is given back. "
+        "Time for the autoscaler to delete the drained node before Ebb uncordons it. "
         f"Default {_WATCHDOGS['BALANCED']}, {_WATCHDOGS['OPTIMIZE_UTILIZATION']} in the optimize-utilization profile: "
-        "well above the autoscaler's own delay in each. Where a pool or a ComputeClass sets a consolidation delay, "
-        "never less than that and the same margin; where the autoscaler only takes empty nodes, sooner.",
+        "well above the autoscaler's own delay in each. If a pool or a ComputeClass sets a consolidation delay, it is "
+        "at least that and the same margin. If the autoscaler only takes empty nodes, it is shorter.",
         None,
         Binds.DRAIN,
     ),
     "pending_grace": Field(
         "drain.pendingGrace",
         POSITIVE_DURATION,
-        "How long a replacement may stay unschedulable before the node is given back. Default {default}: with the "
-        "look that finds it and the scheduler's next try, well within half a minute.",
+        "How long a replacement may stay unschedulable before Ebb uncordons the node. Default {default}: with the read "
+        "that finds it and the scheduler's next try, well within half a minute.",
         "20s",
         Binds.DRAIN,
     ),
@@ -89,7 +89,7 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
     "backoff_most": Field(
         "drain.backoff.most",
         POSITIVE_DURATION,
-        "The longest time. Default {default}: a day later the world is another.",
+        "The longest time. Default {default}: a day later the cluster has changed.",
         "24h",
         Binds.DRAIN,
         check=_not_below_first,
@@ -97,7 +97,7 @@ DRAIN_FIELDS: Final[Mapping[str, Field]] = {
     "max_parallel_evictions": Field(
         "drain.maxParallelEvictions",
         SEVERAL,
-        "Evictions under way at once per drain. Default {default}: kind to the API.",
+        "Evictions under way at once per drain. Default {default}: gentle on the API server.",
         20,
         Binds.DRAIN,
     ),
@@ -136,7 +136,7 @@ class Policy:
         "paused",
         FLAG,
         default=False,
-        text="No new drain; drains in flight are given back; healing goes on. Default {default}.",
+        text="No drain starts, drains in flight end and uncordon their nodes, healing goes on. Default {default}.",
         binds=Binds.STEP,
     )
     minimum_nodes: int = setting(
@@ -169,8 +169,8 @@ class Policy:
         "cluster.prefer",
         ListOf(PREFERENCE, len(Preference)),
         [],
-        "Which nodes go first of those that could, the first word counting most: expensive, onDemand, spot, old. "
-        "Default none: those least used go first.",
+        "Which of the removable nodes go first: expensive, onDemand, spot, old. The first word counts most. Default "
+        "none: the least used go first.",
         binds=Binds.PASS,
     )
     budgets: tuple[Budget, ...] = setting(
@@ -190,8 +190,8 @@ class Policy:
     evictions_per_namespace: NamespaceRate | None = optional(
         "cluster.evictionsPerNamespace",
         NAMESPACE_RATE,
-        "How many pods of one namespace drains may move in any such period, such as {{pods: 20, per: 1h}}. "
-        "Default none: PodDisruptionBudgets guard each workload; this guards a team with many.",
+        "How many pods of one namespace may move in any such period, for example {{pods: 20, per: 1h}}. "
+        "Default none: PodDisruptionBudgets protect each workload; this protects a team with many.",
         unset="no limit",
     )
     freezes: tuple[Freeze, ...] = setting(
@@ -209,7 +209,7 @@ class Policy:
     )
     pools: Mapping[str, PoolPolicy] = field(default_factory=dict)
     other_pools: PoolPolicy = field(default_factory=PoolPolicy)
-    """What holds for a pool that the policy does not name: disabled, unless a plan asks about all pools."""
+    """The settings of a pool that the policy does not name: disabled, unless a plan asks about all pools."""
 
     def pool(self, name: str) -> PoolPolicy:
         return self.pools.get(name, self.other_pools)

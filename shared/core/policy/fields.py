@@ -69,7 +69,7 @@ class PoolPolicy:
         "enabled",
         FLAG,
         default=False,
-        text="Whether nodes of the pool may be drained. Default {default}: nobody is surprised.",
+        text="Whether nodes of the pool may be drained. Default {default}: Ebb drains only what you name.",
         binds=Binds.STEP,
     )
     cpu_limit: Fraction = setting(
@@ -90,7 +90,7 @@ class PoolPolicy:
         COUNT,
         None,
         "Under-utilised nodes needed, plus one for each drain in flight. Default the smallest n with "
-        "n·(1 - CPU limit) ≥ 1: so many nodes just under the limit absorb one. At limit 1 there is no such n: then 1.",
+        "n·(1 - CPU limit) ≥ 1: so many nodes just under the limit absorb one. At limit 1 it is 1.",
         in_force=enough_nodes(ratio(_RATIO_LIMIT)),
         binds=Binds.PASS,
     )
@@ -116,7 +116,7 @@ class PoolPolicy:
         DOLLARS,
         0,
         "Dollars a month that a node must save for each pod that would be evicted. Default {default}: any saving is "
-        "worth it. Empty and expired nodes are not asked.",
+        "worth it. It does not apply to empty and expired nodes.",
         binds=Binds.PASS,
     )
     headroom_percent: int = setting(
@@ -145,8 +145,8 @@ class PoolPolicy:
         "longGrace",
         LONG_GRACE,
         "keep",
-        "keep: a pod that asks for more grace than drain.maxGracePeriod keeps its node; or cut: it gets that much. "
-        "Default {default}: the autoscaler gives up to an hour, and a pod that asks for one has work to end.",
+        "keep: a pod with a longer grace period than drain.maxGracePeriod keeps its node; or cut: it gets that much. "
+        "Default {default}: the autoscaler waits up to an hour, and such a pod has work to end.",
         binds=Binds.DRAIN,
     )
     unprotected: Limit = setting(
@@ -161,8 +161,8 @@ class PoolPolicy:
         "singleReplicas",
         SINGLE_REPLICAS,
         "move",
-        "Pods of a workload that wants one replica: move, avoid (their node goes after all others), surge (their "
-        "Deployment starts another elsewhere first, and without that they stay), or never. Default {default}, as the "
+        "Pods of a workload with one replica: move, avoid, surge or never. With avoid their node goes last. "
+        "With surge their Deployment starts another elsewhere first, or they stay. Default {default}, as the "
         "autoscaler does.",
         binds=Binds.DRAIN,
     )
@@ -170,7 +170,7 @@ class PoolPolicy:
         "jobs",
         JOBS,
         "wait",
-        "Pods of Jobs: move, wait (the node stays while one runs), or never. Default {default}: an evicted one loses "
+        "Pods of Jobs: move, wait (the node stays while one runs), or never. Default {default}: an evicted pod loses "
         "its work, and counts as a failure against the Job's backoffLimit.",
         binds=Binds.DRAIN,
     )
@@ -185,8 +185,8 @@ class PoolPolicy:
         "steerScaleIn",
         FLAG,
         default=False,
-        text="Whether pods on nodes of the pool that go next get a negative pod-deletion-cost: a ReplicaSet that is "
-        "scaled in then gives them up first. Default {default}: it takes one more right (infra/options/steer.yaml).",
+        text="Whether pods on the pool's next nodes get a negative pod-deletion-cost: a ReplicaSet that is scaled in "
+        "then removes them first. Default {default}: it needs one more right (infra/options/steer.yaml).",
         binds=Binds.PASS,
     )
     ignore_taints: frozenset[str] = setting(

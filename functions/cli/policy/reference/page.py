@@ -40,58 +40,58 @@ ASKS: Final = {
     "no_excess": ("no_excess", "`excessNodesThreshold`"),
     "nodes_per_pass": ("nodes_per_pass", "`maxNodesPerPass`"),
 }
-"""By gate: the word that a verdict says, and what is asked."""
-_PRECEDENCE_HEAD: Final = "| | word | asks | asked by |\n|---|---|---|---|\n"
+"""By gate: the word of a verdict, and what the gate reads."""
+_PRECEDENCE_HEAD: Final = "| | word | reads | checked by |\n|---|---|---|---|\n"
 
 AGE: Final = POOL_FIELDS["consolidate_after"].default
 
 BEFORE: Final = f"""\
-**The most restrictive wins.** Every setting can only hold a node back; none opens what another keeps shut. Where
-several limits are in force, the smallest counts: of all active budgets of the pool, of the cluster's, of both rates,
-of `maxNodesPerPass`. The order below only says which of the reasons is named first; all of them are shown.
+**The most restrictive wins.** Every setting can only hold a node back; none opens what another closes. If several
+limits are in force, the smallest counts: of all active budgets of the pool and of the cluster, of both rates, of
+`maxNodesPerPass`. The order below only decides which reason is named first; all of them are shown.
 
-1. **The document.** Invalid or missing: nothing is ordered, marks stay as they are, healing goes on, running drains
-   end with the settings in their claims. `dryRun: true`: the same verdicts, nothing is drained.
-2. **The node** (`enabled`, `ignoreTaints`, `minimumNodeAge`) and its pods (`localStorage`, `longGrace`,
-   `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `minimumPodAge`; `WhenEmpty`), and what the node saves for
-   each of them (`minimumSavingPerEviction`).
-3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go,
-   node-refiner's score (0.8 of CPU, 0.2 of memory) only which of them goes first where `cluster.prefer` says nothing,
-   and the proof of placement has the last word.
-4. **The mark**: there is one, and one age it needs: `consolidateAfter` of the pool or of `defaults`, else {AGE}. Passes
-   come minutes apart, so that a shorter age means the next pass.
-5. **The gates**, in this order. A claim asks its gates again at the moment of the grant, on fresh counts.
+1. **The document.** If it is invalid or missing, nothing is ordered, marks stay as they are, and healing goes on.
+   Running drains end with the settings in their claims. `dryRun: true`: the same verdicts, nothing is drained.
+2. **The node and its pods.** Of the node: `enabled`, `ignoreTaints`, `minimumNodeAge`. Of its pods: `localStorage`,
+   `longGrace`, `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `minimumPodAge`, `WhenEmpty`. Then what the
+   node saves for each pod: `minimumSavingPerEviction`.
+3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go.
+   node-refiner's score (0.8 of CPU, 0.2 of memory) only decides which goes first, if `cluster.prefer` does not. The
+   proof of placement decides last.
+4. **The mark**: there is one, and one age it needs: `consolidateAfter` of the pool or of `defaults`, else {AGE}.
+   Passes come minutes apart, so a shorter age means the next pass.
+5. **The gates**, in this order. A claim checks its gates again at the moment of the grant, on fresh counts.
 """
 AFTER: Final = """\
-6. **The turns of its pods** under PodDisruptionBudgets: what could not end within `drain.timeout` is not begun.
+6. **The turns of its pods** under PodDisruptionBudgets: a drain that could not end within `drain.timeout` is not begun.
 7. **The proof of placement**, with `headroom`: all pods of all nodes that leave must have a place together.
 
-What estafette, node-refiner and Karpenter answer differently, or not at all, settled:
+Where estafette, node-refiner and Karpenter differ, or have no answer, this holds:
 
 - *`nodePools.NAME` over `defaults`*: a pool's own field wins; mappings are merged field by field, lists as a whole.
-- *Pool over cluster*: only `timeSinceLastAddition` of a pool takes the place of the cluster's. Budgets and rates of
-  pool and cluster hold both.
-- *Empty and expired nodes* skip the ratio limits, the required count and the excess; an expired one also its mark,
-  `Never` of `consolidateAfter` and `WhenEmpty`. Budgets, windows, minimums and the proof of placement hold for them.
-- *Budgets* limit how many are in disruption at once, a *rate* how many start in a time, *timeGap* how close together
-  passes drain (the orders of one pass are one drain for it), *maxNodesPerPass* how many one pass takes. All hold
-  together.
+- *Pool over cluster*: only `timeSinceLastAddition` of a pool replaces the cluster's. Budgets and rates of pool and
+  cluster apply together.
+- *Empty and expired nodes* skip the ratio limits, the required count and the excess. An expired one also skips its
+  mark, `Never` of `consolidateAfter` and `WhenEmpty`. Budgets, windows, minimums and the proof of placement apply.
+- *Budgets* limit how many nodes are in disruption at once, a *rate* how many drains start in a time. *timeGap* is the
+  least time between two passes that drain; the orders of one pass are one drain for it. *maxNodesPerPass* limits one
+  pass. All apply together.
 - *Percentages* round up: 10 % of a pool of three is one node. `minimumNodes` is the floor.
-- *No active budget* is no limit, as in Karpenter, and is warned about; *windows* are what "only at night" asks for.
+- *No active budget* is no limit, as in Karpenter, and gives a warning. For "only at night" use *windows*.
 - *`singleReplicas` and a Deployment's annotation `ebb.internal/surge`*: `never` keeps single replicas whatever the
-  annotation says. `surge` moves them without a gap or not at all: `"false"` keeps the pod. Under `move` and `avoid`
-  `"true"` asks for the same, and `"false"` changes nothing. Another value makes no gap either: the pod stays. What
-  holds for a single replica holds for the pods of a Deployment that a PodDisruptionBudget never lets go, too.
-- *Minimums* count what is left after the removal.
-- *DaemonSet and mirror pods* go with their node whatever their annotations say, as for the autoscaler: a
+  annotation is. `surge` moves them without a gap or not at all: `"false"` keeps the pod. Under `move` and `avoid`,
+  `"true"` requests the same, and `"false"` changes nothing. With any other value the pod stays. The same applies to
+  the pods of a Deployment that a PodDisruptionBudget never lets go.
+- *Minimums* count the nodes that are left after the removal.
+- *DaemonSet and mirror pods* go with their node whatever their annotations are, as for the autoscaler. A
   `safe-to-evict: "false"` on one keeps no node. (With estafette it did.)
 - *Passes* come exactly one interval apart, at an offset of each cluster's own; estafette's came 300 s ± 25 % apart.
 - *In use* are claims, nodes with Ebb's taint and NotReady nodes of the pool; a person's cordon is not.
-- *A person's drain* skips ratio limits, marks, required count, excess, gap and recent addition, and what it names in
-  `ignore` as far as `manual.mayIgnore` allows; every active budget binds it, whatever the budget's reasons.
-- *A running drain* ends as it was begun; only `paused`, `dryRun: true` and `enabled: false` give it back.
-- *`steerScaleIn`* only says which pods a scale-in takes first; no node goes by it or stays.
-- *Dry run* holds when the policy or the order says so: an order cannot lift the policy's.
+- *A person's drain* skips ratio limits, marks, required count, excess, gap and recent addition. It also skips what it
+  names in `ignore`, as far as `manual.mayIgnore` allows. Every active budget binds it, whatever the budget's reasons.
+- *A running drain* ends as it was begun. Only `paused`, `dryRun: true` and `enabled: false` make it return its node.
+- *`steerScaleIn`* only decides which pods a scale-in takes first; it changes no node's verdict.
+- *Dry run* holds if the policy or the order sets it: an order cannot lift the policy's.
 """
 
 
