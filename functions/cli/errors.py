@@ -1,7 +1,8 @@
 """The group of commands and its failures: one sentence on stderr, an exit code, and "did you mean"."""
 
-import difflib
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,8 @@ _MOST: Final = 3
 
 def near(word: str, known: Iterable[str], least: float = _NEAR) -> str:
     """Return `did you mean A or B?`, or nothing where no name is so much like the word, whole or by its end."""
+    import difflib
+
     by_part = {part: name for name in known for part in _parts(name, word)}
     found = difflib.get_close_matches(word, by_part, n=_MOST, cutoff=least)
     likeness = {part: difflib.SequenceMatcher(None, part, word).ratio() for part in found}
@@ -42,10 +45,91 @@ def _parts(name: str, word: str) -> Iterator[str]:
     yield "-".join(own.split("-")[-1 - word.count("-") :])
 
 
+WRONG: Final = 1
+"""Something is wrong with the policy or the cluster."""
+BAD_USE: Final = 2
+"""Something is wrong with what was typed or given."""
+INTERRUPTED: Final = 130
+"""What a shell reports of a command that Ctrl-C ended (128 + SIGINT)."""
+_USAGE: Final[Any] = typer.BadParameter.__mro__[1]
+"""What the parser raises of a wrong command line; it keeps the class to itself."""
+_HELP: Final = "NoArgsIsHelpError"
+
+
+class _Command(TyperCommand):
+    """A command whose flags have no type in its help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flags_types(super().get_params(ctx))
+
+
+class Commands(typer.Typer):
+    """Makes groups of such commands."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"cls": EbbGroup, "no_args_is_help": True, "pretty_exceptions_enable": False, **given})
+
+    def command(self, name: str | None = None, **given: Any) -> Callable[[Any], Any]:
+        return super().command(name, cls=_Command, **given)
+
+
+def _without_flags_types(params: list[Any]) -> list[Any]:
+    for param in params:
+        if getattr(param, "is_bool_flag", False):
+            param.metavar = ""
+    return params
+
+
+class EbbGroup(TyperGroup):
+    """A group of commands whose failures are sentences."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flags_types(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, spread(args))
+
+    def invoke(self, ctx: Any) -> Any:
+        _silence_libraries()
+        return super().invoke(ctx)
+
+    def main(self, *given: Any, **more: Any) -> Any:
+        """Run a command line and end the process."""
+        try:
+            ended = super().main(*given, **{**more, "standalone_mode": False})
+        except (_USAGE, ModuleNotFoundError, EbbError) as failure:
+            ended = _tell(failure)
+        except typer.Abort:
+            ended = WRONG
+        sys.exit(ended if isinstance(ended, int) else 0)
+
+
+def _tell(failure: Exception) -> int:
+    """Print a failure as sentences, and return the exit code."""
+    if type(failure).__name__ == _HELP:  # a group without a command: its help
+        typer.echo(str(failure), err=True)
+        return BAD_USE
+    if isinstance(failure, ModuleNotFoundError):
+        said, code = _missing_extra(failure), WRONG
+    elif isinstance(failure, EbbError):
+        said, code = told(failure), exit_code(failure)
+    else:
+        said, code = sentence_of(failure), BAD_USE
+    for sentence in said.split("\n"):
+        typer.echo(f"ebb: {visible(sentence)}", err=True)
+    return code
+
+
+def _silence_libraries() -> None:
+    """Keep the log lines of libraries off the terminal: a failure is one sentence of ours."""
+    import logging
+
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    logging.captureWarnings(capture=True)
+    logging.getLogger().addHandler(logging.NullHandler())
+
+
 _CHOICE: Final = re.compile(r"(?:Value error, )?'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
-_MISSING: Final = "MissingParameter"
-"""The parser keeps its classes to itself, and gives this one no message."""
-_ARGUMENT: Final = "An argument"
 _MUST_BE: Final = (
     ("Input should be a valid integer, unable to parse string as an integer", "must be a whole number"),
     ("Value error, ", ""),
@@ -53,22 +137,19 @@ _MUST_BE: Final = (
 )
 
 
-def sentence_of(error: typer.BadParameter) -> BadInput:
-    """Return the failure whose sentence begins with the option."""
-    names = [*getattr(error.param, "opts", ()), *getattr(error.param, "secondary_opts", ())]
-    option = next((name for name in names if name.startswith("--")), None) or getattr(error.param, "metavar", None)
-    if type(error).__name__ == _MISSING:
-        return BadInput(f"{_plain(option or _ARGUMENT)} is missing: write {_usage(error.ctx)}.")
-    told = _told(error.message)
-    return BadInput(f"{option}: {told}" if option else told)
-
-
-def _usage(context: Any) -> str:
-    """Return the command with all that it cannot do without."""
-    wanted = (each for each in context.command.params if each.required)
-    program, *words = context.command_path.split()
-    del program
-    return " ".join(("ebb", *words, *map(_spelled, wanted)))
+def sentence_of(error: Any) -> str:
+    """Return what is wrong with a command line; it begins with the option, where one is wrong."""
+    command = " ".join(("ebb", *error.ctx.command_path.split()[1:])) if error.ctx else "ebb"
+    if not isinstance(error, typer.BadParameter) or error.ctx is None:
+        what, _, meant = error.message.removesuffix(".").partition(". Did you mean ")
+        meant = meant or ((close := getattr(error, "possibilities", None)) and f"{_either(sorted(close))}?")
+        return f"{what}; {f'did you mean {meant}' if meant else f'see {command} --help.'}"
+    param: Any = error.param
+    option = next((name for name in (*param.opts, *param.secondary_opts) if name.startswith("--")), param.metavar or "")
+    if not error.message:
+        wanted = (_spelled(each) for each in error.ctx.command.params if each.required)
+        return f"{option.removesuffix('...')} is missing: write {' '.join((command, *wanted))}."
+    return f"{option}: {_plain_english(error.message)}"
 
 
 def _spelled(parameter: Any) -> str:
@@ -76,11 +157,7 @@ def _spelled(parameter: Any) -> str:
     return " ".join(filter(None, (option, parameter.metavar or ("" if option else parameter.name.upper()))))
 
 
-def _plain(name: str) -> str:
-    return name.removesuffix("...")
-
-
-def _told(message: str) -> str:
+def _plain_english(message: str) -> str:
     choice = _CHOICE.fullmatch(message)
     if choice is None:
         for theirs, ours in _MUST_BE:
@@ -91,73 +168,17 @@ def _told(message: str) -> str:
     return f"{choice['given']!r} is none of {', '.join(known)}{f'; {asked}' if asked else '.'}"
 
 
-class Command(TyperCommand):
-    """A command with plain flags."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _plain_params(super().get_params(ctx))
-
-
-class PlainGroup(TyperGroup):
-    """A group of commands with plain flags."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _plain_params(super().get_params(ctx))
-
-
-class Commands(typer.Typer):
-    """Makes commands with plain flags."""
-
-    def command(self, name: str | None = None, **given: Any) -> Callable[[Any], Any]:
-        return super().command(name, **{"cls": Command, **given})
-
-
-def _plain_params(params: list[Any]) -> list[Any]:
-    for param in params:
-        if getattr(param, "is_bool_flag", False):
-            param.metavar = ""
-    return params
-
-
-WRONG: Final = 1
-"""Something is wrong with the policy or the cluster."""
-BAD_USE: Final = 2
-"""Something is wrong with what was typed or given."""
-_DUMP: Final = "--dump"
-
-
-class Sentences(PlainGroup):
-    """A group of commands whose failures are sentences."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread(args))
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as wrong:
-            typer.echo(f"ebb: {visible(str(sentence_of(wrong)))}", err=True)
-            raise typer.Exit(BAD_USE) from wrong
-        except ModuleNotFoundError as missing:
-            typer.echo(f"ebb: {_missing_extra(missing, ctx.invoked_subcommand)}", err=True)
-            raise typer.Exit(WRONG) from missing
-        except EbbError as failure:
-            for sentence in told(failure).split("\n"):
-                typer.echo(f"ebb: {visible(sentence)}", err=True)
-            raise typer.Exit(exit_code(failure)) from failure
-
-
 _OURS: Final = ("functions", "infra", "shared")
 _CLOUD: Final = ("google", "grpc", "requests")
 
 
-def _missing_extra(missing: ModuleNotFoundError, command: str) -> str:
+def _missing_extra(missing: ModuleNotFoundError) -> str:
     """Return which extra a command lacks. Raises the failure again if it is no extra's module that is not there."""
     module = (missing.name or "").partition(".")[0]
     if module in _OURS:
         raise missing
     extra = "cloud" if module in _CLOUD else "demo"
-    return f"{command} needs the package {module}; in the checkout of Ebb run: pipx install --force '.[{extra}]'"
+    return f"this needs the package {module}; in the checkout of Ebb run: pipx install --force '.[{extra}]'"
 
 
 def told(failure: EbbError) -> str:
@@ -169,6 +190,9 @@ def told(failure: EbbError) -> str:
 def exit_code(failure: EbbError) -> int:
     """Return 2 for a mistake in what was typed or given, else 1 (docs/operations.md)."""
     return BAD_USE if isinstance(failure, BadInput) and not isinstance(failure, BadPolicy) else WRONG
+
+
+_DUMP: Final = "--dump"
 
 
 def spread(args: list[str]) -> list[str]:

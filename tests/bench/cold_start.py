@@ -36,6 +36,39 @@ def run(*, quick: bool) -> None:
         say(f"{function}: CPU seconds of imports, best of {len(rows)}", f"{imported - bare:.2f} s", "1.0 s at most")
         say(f"{function}: CPU seconds with its clients made", f"{ready - bare:.2f} s", "(told, not bounded)")
         say(f"{function}: peak memory with its clients made", f"{memory:.0f} MiB", "120 MiB at most")
+    command_line(quick=quick)
+
+
+_EMPTY = """
+import typer
+app = typer.Typer()
+def version(wanted: bool) -> None:
+    if wanted:
+        raise typer.Exit
+@app.callback()
+def main(version: bool = typer.Option(False, "--version", callback=version, is_eager=True)) -> None: ...
+@app.command()
+def nothing() -> None: ...
+app()
+"""
+
+
+def command_line(*, quick: bool) -> None:
+    """Starts of `ebb` beside those of a program with one empty command."""
+    for typed in (("--version",), ("--help",)):
+        ours, least = (
+            min(_seconds([sys.executable, *program, *typed]) for _ in range(3 if quick else 15))
+            for program in (["-m", "functions.cli"], ["-c", _EMPTY])
+        )
+        say(f"ebb {typed[0]}: CPU / that of an empty typer program", f"{ours / least:.2f} times", "1.5 at most")
+
+
+def _seconds(command: list[str]) -> float:
+    """Return the CPU seconds of a process and of what it starts."""
+    before = os.times()
+    subprocess.run(command, capture_output=True, timeout=120, check=False)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def measured(function: str) -> list[list[float]]:

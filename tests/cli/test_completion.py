@@ -1,4 +1,4 @@
-"""The shell completes commands, options and their values."""
+"""The shell completes commands, options and their values; a start imports what it needs alone."""
 
 import os
 import subprocess
@@ -45,3 +45,34 @@ def test_a_shell_gets_its_script(shell: str) -> None:
 def test_what_is_begun_is_completed(expected: str, typed: str) -> None:
     found = completing("complete_bash", COMP_WORDS=typed, COMP_CWORD=str(len(typed.split()) - 1))
     assert expected in found.split()
+
+
+IMPORTED = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+
+
+@pytest.mark.parametrize(
+    ("typed", "environment"),
+    [
+        pytest.param("--version", {}, id="the version"),
+        pytest.param("--help", {}, id="help"),
+        pytest.param("plan --help", {}, id="help of a command"),
+        pytest.param(
+            "", {"_EBB_COMPLETE": "complete_bash", "COMP_WORDS": "ebb pl", "COMP_CWORD": "1"}, id="completion"
+        ),
+    ],
+)
+def test_a_start_imports_the_command_line_alone(typed: str, environment: dict[str, str]) -> None:
+    program = f"{IMPORTED}sys.argv = ['ebb', *{typed.split()}]; from functions.cli.main import main; main()"
+    shown = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment}, timeout=300, check=False,
+    )  # fmt: skip
+    loaded = set(shown.stderr.split())
+    ours = {name for name in loaded if name.startswith(("functions.", "shared."))}
+
+    assert {"typer", "functions.cli.main"} <= loaded
+    assert loaded & {"numpy", "msgspec", "yaml", "urllib3", "google", "requests"} == set()
+    assert {name for name in ours if not name.startswith(("functions.", "shared.core.reasons"))} <= {
+        "shared.core",
+        "shared.errors",
+    }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from functions.cli.input.inputs import MARKED, NO_PROFILE, PACKING, Sources, gather
+from functions.cli.input.inputs import MARKED, NO_PROFILE, PACKING, gather
+from functions.cli.input.options import Sources
 from functions.cli.main import app
 from functions.cli.output.format import use_currency
 from functions.cli.plan.compute import BEYOND
@@ -237,8 +239,11 @@ def test_every_fault_of_a_policy_is_a_line_of_its_own(tmp_path: Path) -> None:
     assert [line.partition(": ")[0] for line in lines] == ["ebb", "ebb"]
 
 
-def test_the_version_is_the_packages() -> None:
-    assert ebb("--version").output == f"ebb {version('ebb')}\n"
+def test_the_version_is_the_packages_with_its_commit() -> None:
+    shown = ebb("--version").output
+
+    assert re.fullmatch(rf"ebb {re.escape(version('ebb'))}( \([0-9a-f]{{7,}}\))?\n", shown)
+    assert ebb("version").output == shown
 
 
 def test_help_names_every_command() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.input.pricing import LISTED, PriceOptions, basis, priced, priced_nodes, unused_discounts
+from functions.cli.input.options import LISTED, PriceOptions
+from functions.cli.input.pricing import basis, priced, priced_nodes, unused_discounts
 from functions.cli.output.format import monthly, use_currency
 from shared.core.planning.prices import Attached
 from shared.errors import BadInput

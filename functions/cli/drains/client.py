@@ -22,8 +22,6 @@ POLL_SECONDS: Final = 2.0
 """Seconds between two looks at the state: each costs one read or two."""
 SILENT_AFTER: Final = timedelta(seconds=60)
 """Longer than a cold start and a first redelivery take; then something is probably amiss."""
-INTERRUPTED: Final = 130
-"""What a shell reports of a command that Ctrl-C ended (128 + SIGINT)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,23 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from functions.cli.drains.client import INTERRUPTED
+from functions.cli.errors import INTERRUPTED
 from functions.cli.input.options import ClusterContext, ClusterProfile, Output, OutputAs, duration
 from functions.cli.input.profiles import use_profile
-from shared.ports import Clock
+
+if TYPE_CHECKING:
+    from shared.ports import Clock
 
 EVERY_SECONDS: Final = 5.0
 """Each look costs a few reads of the state."""
 _CLEAR: Final = "\x1b[2J\x1b[H"
 
 
-def watch(show: Callable[[], None], clock: Clock) -> None:
+def watch(show: Callable[[], None], clock: "Clock") -> None:
     """Show at once and every few seconds; a terminal is cleared before. Ends with Ctrl-C.
 
     Raises:
@@ -195,3 +197,40 @@ def history(
         return
     with printing() as console:
         show(console, found)
+
+
+def pause(
+    *,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; shown to anyone who asks why no node is removed.")
+    ] = "",
+    cluster: ClusterProfile = None,
+    context: ClusterContext = None,
+) -> None:
+    """Stop all draining now. No drain starts, and running drains return their nodes. Repairs go on.
+
+    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
+    output cli names: eval "$(terraform output -raw cli)".
+
+    Examples:
+      ebb pause --cluster prod --reason "release weekend"
+    """
+    from functions.cli.drains.pause import set_pause
+
+    use_profile(cluster, context)
+    set_pause(reason)
+
+
+def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) -> None:
+    """End a pause. A policy with paused: true still applies.
+
+    Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
+    output cli names: eval "$(terraform output -raw cli)".
+
+    Examples:
+      ebb resume --cluster prod
+    """
+    from functions.cli.drains.pause import end_pause
+
+    use_profile(cluster, context)
+    end_pause()

@@ -11,7 +11,6 @@ from typing import Final
 import typer
 
 from functions.cli.drains.client import (
-    INTERRUPTED,
     POLL_SECONDS,
     SILENT_AFTER,
     Installation,
@@ -21,6 +20,7 @@ from functions.cli.drains.client import (
 )
 from functions.cli.drains.outcome import Ending, ending_of, goes_on, unclaimed, unfinished
 from functions.cli.drains.progress import Progress, ProgressLine, published_line, waiting_line
+from functions.cli.errors import INTERRUPTED
 from functions.cli.output.terminal import print_point, print_progress, print_sentence
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind

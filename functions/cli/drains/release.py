@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from functions.cli.drains.client import (
-    INTERRUPTED,
     POLL_SECONDS,
     SILENT_AFTER,
     Installation,
@@ -16,7 +15,7 @@ from functions.cli.drains.client import (
     what_to_check,
 )
 from functions.cli.drains.outcome import sentence
-from functions.cli.errors import WRONG, told
+from functions.cli.errors import INTERRUPTED, WRONG, told
 from functions.cli.output.format import count, moment, some, span
 from functions.cli.output.terminal import print_point, print_sentence, print_warning
 from shared.core.cluster.node import Node, holding_order

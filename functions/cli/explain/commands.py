@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.input.inputs import Sources
 from functions.cli.input.options import (
     AnswerAs,
     AnswerFormat,
@@ -15,19 +14,24 @@ from functions.cli.input.options import (
     Currency,
     Discounts,
     Dumps,
+    Files,
     Format,
     Kubeconfig,
     OneDump,
     Only,
+    PlanFormat,
     PolicyFile,
+    PriceOptions,
     PriceTable,
     Sort,
+    Sources,
 )
 
 _LISTED = "Which nodes are listed; without these they are summed up"
 
 
 def plan(  # noqa: PLR0913 - each is something that a person may type
+    files: Files = None,
     *,
     dump: Dumps = None,
     kubeconfig: Kubeconfig = None,
@@ -36,11 +40,11 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     policy: PolicyFile = None,
     at: At = None,
     output: Annotated[
-        Format,
+        PlanFormat,
         typer.Option(
-            "--output", "-o", help="A table for people, markdown to send on, JSON, YAML or OpenMetrics for tools."
+            "--output", "-o", help="A table (wide: with every node), markdown, or JSON, YAML, OpenMetrics for tools."
         ),
-    ] = Format.TABLE,
+    ] = PlanFormat.TABLE,
     potential: Annotated[
         bool, typer.Option("--potential", help="Also say how many nodes could go with only the safety rules in force.")
     ] = False,
@@ -74,18 +78,18 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     the cluster of the kubeconfig is read.
 
     Examples:
-      ebb plan --dump cluster.json --potential
-      ebb plan --dump cluster.json --only keep --sort cost --top 20
+      ebb plan cluster.json --potential
+      ebb plan cluster.json --only keep --sort cost --top 20
       ebb plan --policy policy.yaml --pool web-pool -o markdown
     """
-    from functions.cli.input.pricing import PriceOptions
     from functions.cli.plan.compute import PlanOptions, show_plan
     from functions.cli.plan.view import AskedNodes
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at, money, _named(cluster))
-    asked = AskedNodes(nodes, tuple(pool or ()), tuple(only or ()), sort, top)
-    show_plan(sources, output, asked, PlanOptions(potential, assume_marked))
+    sources = Sources.of(files, dump, kubeconfig, context, policy, at, money, _named(cluster))
+    wide = output is PlanFormat.WIDE
+    asked = AskedNodes(nodes or wide, tuple(pool or ()), tuple(only or ()), sort, top)
+    show_plan(sources, Format.TABLE if wide else Format(output), asked, PlanOptions(potential, assume_marked))
 
 
 def explain(  # noqa: PLR0913 - each is something that a person may type
@@ -116,13 +120,13 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
       ebb explain shop/Deployment/cart -o json
     """
     from functions.cli.explain.compute import explain_all
-    from functions.cli.input.pricing import PriceOptions
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
     explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money, _named(cluster)), names, output)
 
 
 def why_not(  # noqa: PLR0913 - each is something that a person may type
+    files: Files = None,
     *,
     dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
@@ -148,10 +152,9 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
       ebb why-not --context prod --top 30 -o markdown
     """
     from functions.cli.explain.why_not import show_changes
-    from functions.cli.input.pricing import PriceOptions
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    show_changes(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money, _named(cluster)), top, output)
+    show_changes(Sources.of(files, dump, kubeconfig, context, policy, at, money, _named(cluster)), top, output)
 
 
 def _named(cluster: str | None) -> bool:

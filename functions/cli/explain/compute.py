@@ -14,8 +14,8 @@ from functions.cli.explain.pod_page import page as pod_page
 from functions.cli.explain.pod_page import workload_page
 from functions.cli.explain.resolve import Meant, meant, rows_of
 from functions.cli.explain.usage import ShownUsage, usage_of
-from functions.cli.input.inputs import NO_MARKS, Sources, gather, remembered
-from functions.cli.input.options import AnswerFormat
+from functions.cli.input.inputs import NO_MARKS, gather, remembered
+from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.terminal import IN_A_FILE, printing
 from functions.cli.plan.sentences import show_notes, show_odd, show_rests_on

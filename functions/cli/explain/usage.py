@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from functions.cli.errors import told
-from functions.cli.input.inputs import Sources
+from functions.cli.input.options import Sources
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.core.cluster.resources import Resources, total

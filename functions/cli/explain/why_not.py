@@ -15,8 +15,8 @@ from functions.cli.analysis.lifting import Subject
 from functions.cli.analysis.what_if import Freed, Held, WhyNot, why_not
 from functions.cli.explain import why_not_words
 from functions.cli.explain.why_not_words import how
-from functions.cli.input.inputs import NO_MARKS, Sources, gather, remembered
-from functions.cli.input.options import AnswerFormat
+from functions.cli.input.inputs import NO_MARKS, gather, remembered
+from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import code, print_document, table, text
 from functions.cli.output.format import dollars, dollars_a_month, rfc3339
 from functions.cli.output.terminal import printing

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.errors import told
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
-from functions.cli.input.inputs import Sources, inputs_of
+from functions.cli.input.inputs import inputs_of
+from functions.cli.input.options import Sources
 from functions.cli.input.readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
 from functions.cli.output.format import moment
 from functions.cli.plan.compute import planned

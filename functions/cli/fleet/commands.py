@@ -5,12 +5,23 @@ from typing import Annotated, Final
 
 import typer
 
-from functions.cli.input.options import AssumeMarked, Currency, Discounts, FleetSort, Format, PolicyFile, PriceTable
+from functions.cli.input.options import (
+    AssumeMarked,
+    Currency,
+    Discounts,
+    Files,
+    FleetSort,
+    Format,
+    PolicyFile,
+    PriceOptions,
+    PriceTable,
+)
 
 _WHICH: Final = "Which clusters; all of them may be given together"
 
 
 def fleet(  # noqa: PLR0913 - each is something that a person may type
+    files: Files = None,
     *,
     dump: Annotated[
         list[Path] | None,
@@ -101,10 +112,9 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
     """
     from functions.cli.fleet.compute import DEFAULT_JOBS, read_fleet, show_fleet
     from functions.cli.fleet.sources import FleetRequest
-    from functions.cli.input.pricing import PriceOptions
 
     request = FleetRequest(
-        dumps=tuple(dump or ()),
+        dumps=(*(files or ()), *(dump or ())),
         kubeconfig=kubeconfig,
         contexts=tuple(context or ()),
         installations=tuple(cluster or ()),

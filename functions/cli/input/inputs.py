@@ -3,15 +3,15 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from typing import Final
 
 from functions.cli.errors import told
 from functions.cli.input import missing_data
 from functions.cli.input.files import read_policy
 from functions.cli.input.missing_data import pending_note
-from functions.cli.input.pricing import LISTED, PriceOptions, basis, priced, unused_discounts
+from functions.cli.input.options import Sources
+from functions.cli.input.pricing import basis, priced, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
@@ -48,25 +48,6 @@ PACKING: Final = (
     "ComputeClass says): pods name its scheduler."
 )
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What a person named; at most one of dumps and kubeconfig."""
-
-    dumps: tuple[Path, ...] = ()
-    kubeconfig: Path | None = None
-    context: str | None = None
-    policy: Path | None = None
-    at: datetime | None = None
-    prices: PriceOptions = LISTED
-    installation: bool = False
-    """Whether a person named an installation (--cluster), whose cluster a dump is then taken to be of."""
-
-    @property
-    def named(self) -> bool:
-        """Whether a cluster or a dump was named."""
-        return bool(self.dumps or self.kubeconfig or self.context)
 
 
 @dataclass(frozen=True)

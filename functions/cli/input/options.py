@@ -1,9 +1,10 @@
 """The options that several commands share, each with the sentence that the help prints."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -34,6 +35,17 @@ class Format(StrEnum):
     """How a plan is printed."""
 
     TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    MARKDOWN = "markdown"
+    OPENMETRICS = "openmetrics"
+
+
+class PlanFormat(StrEnum):
+    """The same, and a table with a row for each node."""
+
+    TABLE = "table"
+    WIDE = "wide"
     JSON = "json"
     YAML = "yaml"
     MARKDOWN = "markdown"
@@ -131,6 +143,10 @@ OneDump = Annotated[
         "- is stdin.",
     ),
 ]
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="FILE", rich_help_panel=_SOURCE, show_default=False, help="The same as --dump FILE."),
+]
 _WHICH = "Which installation"
 ClusterProfile = Annotated[
     str | None,
@@ -206,3 +222,39 @@ At = Annotated[
         help="Plan as if it were this time, for example 2026-01-31T22:00:00Z; else now, or a dump's newest timestamp.",
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class PriceOptions:
+    """A price table of one's own, what is taken off, and the currency that the table is in."""
+
+    table: Path | None = None
+    discounts: tuple[str, ...] = ()
+    currency: str = ""
+
+
+LISTED: Final = PriceOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a person named; at most one of dumps and kubeconfig."""
+
+    dumps: tuple[Path, ...] = ()
+    kubeconfig: Path | None = None
+    context: str | None = None
+    policy: Path | None = None
+    at: datetime | None = None
+    prices: PriceOptions = LISTED
+    installation: bool = False
+    """Whether a person named an installation (--cluster), whose cluster a dump is then taken to be of."""
+
+    @classmethod
+    def of(cls, files: list[Path] | None, dump: list[Path] | None, *more: Any, **others: Any) -> "Sources":
+        """Return them with the dumps that were named, with the option or without."""
+        return cls((*(files or ()), *(dump or ())), *more, **others)
+
+    @property
+    def named(self) -> bool:
+        """Whether a cluster or a dump was named."""
+        return bool(self.dumps or self.kubeconfig or self.context)

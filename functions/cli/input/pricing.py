@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Final
 
+from functions.cli.input.options import PriceOptions
 from functions.cli.output.format import some, use_currency
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Attached, Prices
@@ -18,18 +18,6 @@ _CURRENCY: Final = re.compile(r"[^\W\d_]{1,8}|[$€£¥₹₩₽₺₴]")
 """A word or a sign; a row of a table has no room for more, and a terminal must not take it for a command."""
 _SHOWN: Final = 20
 _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,2}(?:\.\d+)?)%")
-
-
-@dataclass(frozen=True, slots=True)
-class PriceOptions:
-    """A price table of one's own, what is taken off, and the currency that the table is in."""
-
-    table: Path | None = None
-    discounts: tuple[str, ...] = ()
-    currency: str = ""
-
-
-LISTED: Final = PriceOptions()
 
 
 def priced(options: PriceOptions) -> Prices:

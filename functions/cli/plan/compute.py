@@ -10,9 +10,9 @@ from rich.console import Console
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ladder
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.analysis.potential import potential
-from functions.cli.input.inputs import NO_MARKS, WARNING, Inputs, Sources, gather_each, remembered
+from functions.cli.input.inputs import NO_MARKS, WARNING, Inputs, gather_each, remembered
 from functions.cli.input.missing_data import no_place_note
-from functions.cli.input.options import Format
+from functions.cli.input.options import Format, Sources
 from functions.cli.input.pricing import priced_nodes
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import count, dollars_a_month, monthly, whole_money

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from functions.cli.input.files import name_of, parse_policy, read_bytes
-from functions.cli.input.inputs import Sources, gather
+from functions.cli.input.inputs import gather
+from functions.cli.input.options import Sources
 from functions.cli.output.format import count
 from functions.cli.output.terminal import printing
 from functions.cli.policy.words import cluster_settings, pool_settings

@@ -3,17 +3,19 @@
 Modules are imported when their command is called, so that help and refusals come at once.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from functions.cli.errors import Commands, PlainGroup
-from functions.cli.input.inputs import Sources
-from functions.cli.input.options import At, Context, DiffFormat, Kubeconfig, OneDump, instant
-from functions.cli.policy.import_commands import imports
+from functions.cli.errors import Commands
+from functions.cli.input.options import At, Context, DiffFormat, Files, Kubeconfig, OneDump, Sources, instant
 from shared.core.reasons import DrainReason
+
+if TYPE_CHECKING:
+    from functions.cli.policy.importing import Imported
 
 _POLICIES = """Begin, check, draw, compare and convert policies.
 
@@ -24,15 +26,14 @@ Examples:
   ebb policy check policy.yaml
   ebb policy windows policy.yaml
 """
-policies = Commands(cls=PlainGroup, no_args_is_help=True, help=_POLICIES)
-policies.add_typer(imports, name="import")
+policy = Commands(help=_POLICIES)
 PolicyPaths = Annotated[
     list[Path], typer.Argument(metavar="FILE", help="Policies, YAML or JSON; - is stdin.", show_default=False)
 ]
 PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON; - is stdin.")]
 
 
-@policies.command()
+@policy.command()
 def check(files: PolicyPaths, *, dump: OneDump = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
     """Name every fault of policy files, each with file and line, or print the settings that hold for each pool.
 
@@ -51,23 +52,23 @@ def check(files: PolicyPaths, *, dump: OneDump = None, kubeconfig: Kubeconfig = 
     print_check(files, Sources(tuple(dump or ()), kubeconfig, context))
 
 
-@policies.command("init")
-def first(*, dump: OneDump = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
+@policy.command("init")
+def first(files: Files = None, *, dump: OneDump = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
     """Print a first policy for the pools of a cluster or a dump: a dry run, commented, one night long enough.
 
     Each pool has how many nodes it has, how full they are and how many could
     go; the nights are those where the nodes stand.
 
     Examples:
-      ebb policy init --dump cluster.json > policy.yaml
+      ebb policy init cluster.json > policy.yaml
       ebb policy init --context gke_shop_europe-west4_prod > policy.yaml
     """
     from functions.cli.policy.init import print_starter
 
-    print_starter(Sources(tuple(dump or ()), kubeconfig, context))
+    print_starter(Sources.of(files, dump, kubeconfig, context))
 
 
-@policies.command()
+@policy.command()
 def windows(
     file: PolicyPath,
     *,
@@ -110,7 +111,7 @@ def windows(
     print_windows(file, WindowsOptions(days, at, tuple(nodes or ()), pool, time_zone, reason))
 
 
-@policies.command()
+@policy.command()
 def diff(  # noqa: PLR0913 - each is something that a person may type
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The policy in force, YAML or JSON.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The policy that is to take its place.")],
@@ -143,3 +144,109 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
 
     sources = Sources(tuple(dump or ()), kubeconfig, context, at=at)
     print_diff(old, new, sources, assume_marked=assume_marked, output=output)
+
+
+_IMPORTS = """Convert the configuration of another consolidator into a policy.
+
+Prints the policy; what has no equivalent is said in its comments.
+
+Examples:
+  kubectl get nodepools -o yaml | ebb policy import karpenter -
+  ebb policy import estafette configmap.yaml > policy.yaml
+"""
+imports = Commands(help=_IMPORTS)
+policy.add_typer(imports, name="import")
+Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - is stdin.")]
+
+
+@imports.command()
+def estafette(
+    file: Given,
+    *,
+    marked: Annotated[
+        int | None,
+        typer.Option(
+            "--needed-marked-time",
+            metavar="SECONDS",
+            min=0,
+            envvar="NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS",
+            show_envvar=False,
+            help="How long the process wanted a node to be marked.",
+        ),
+    ] = None,
+    age: Annotated[
+        int | None,
+        typer.Option(
+            "--minimum-node-age",
+            metavar="SECONDS",
+            min=0,
+            envvar="MINIMUM_NODE_AGE_SECONDS",
+            show_envvar=False,
+            help="How old the process wanted a node to be.",
+        ),
+    ] = None,
+) -> None:
+    """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
+
+    The two times are also read from the process's own variables,
+    NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
+
+    Examples:
+      ebb policy import estafette configmap.yaml > policy.yaml
+      kubectl get configmap -n compactor -o yaml | ebb policy import estafette -
+    """
+    from functions.cli.policy.importing import from_estafette
+
+    _print_imported(file, lambda data: from_estafette(data, marked, age))
+
+
+@imports.command("node-refiner")
+def node_refiner(
+    file: Given,
+    *,
+    pool: Annotated[
+        list[str] | None,
+        typer.Option("--pool", metavar="NAME", help="A pool that Ebb may drain; node-refiner knew no pools."),
+    ] = None,
+) -> None:
+    """Convert the ConfigMap node-refiner-cm of SAP node-refiner.
+
+    Prints the policy; what has no equivalent is said in its comments.
+
+    Examples:
+      ebb policy import node-refiner configmap.yaml --pool web-pool
+    """
+    from functions.cli.policy.importing import from_node_refiner
+
+    _print_imported(file, lambda data: from_node_refiner(data, tuple(pool or ())))
+
+
+@imports.command()
+def karpenter(file: Given) -> None:
+    """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it.
+
+    Prints the policy; what has no equivalent is said in its comments.
+
+    Examples:
+      kubectl get nodepools -o yaml | ebb policy import karpenter -
+    """
+    from functions.cli.policy.importing import from_karpenter
+
+    _print_imported(file, from_karpenter)
+
+
+def _print_imported(path: Path, convert: "Callable[[bytes], Imported]") -> None:
+    """Print the converted policy.
+
+    Raises:
+        BadInput: the file cannot be read.
+        BadPolicy: with every fault.
+    """
+    from functions.cli.input.files import faults_of, read_bytes
+    from functions.cli.output.visible import visible
+
+    with faults_of(path):
+        found = convert(read_bytes(path))
+    for note in found.notes:
+        typer.echo(f"note: {visible(note)}", err=True)
+    typer.echo(found.document, nl=False)

@@ -11,8 +11,8 @@ import typer
 
 from functions.cli.analysis.forecast.ladder import ladder
 from functions.cli.input.files import read_policy
-from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, Sources, all_marked, gather, warnings_of
-from functions.cli.input.options import DiffFormat
+from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, gather, warnings_of
+from functions.cli.input.options import DiffFormat, Sources
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.plan.sentences import show_notes

@@ -11,7 +11,8 @@ from functions.cli.analysis.forecast.at_rest import reached
 from functions.cli.analysis.forecast.ladder import policy_at_rest
 from functions.cli.analysis.pools import PoolSummary, pool_summaries
 from functions.cli.analysis.potential import potential
-from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Sources, gather
+from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, gather
+from functions.cli.input.options import Sources
 from functions.cli.output.format import count, monthly, percent
 from functions.cli.output.visible import visible
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, imported

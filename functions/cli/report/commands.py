@@ -5,24 +5,27 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.input.inputs import Sources
 from functions.cli.input.options import (
     AssumeMarked,
     At,
     Context,
     Currency,
     Discounts,
+    Files,
     Kubeconfig,
     OneDump,
     PolicyFile,
+    PriceOptions,
     PriceTable,
     ReportOutput,
+    Sources,
 )
 
 _DAYS = "The days to come"
 
 
 def report(  # noqa: PLR0913 - each is something that a person may type
+    files: Files = None,
     *,
     dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
@@ -73,9 +76,8 @@ def report(  # noqa: PLR0913 - each is something that a person may type
       ebb report --dump cluster.json --policy policy.yaml --days 7
       ebb report --context prod -o json > report.json
     """
-    from functions.cli.input.pricing import PriceOptions
     from functions.cli.report.compute import ReportRequest, write_report
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources(tuple(dump or ()), kubeconfig, context, policy, at, money)
+    sources = Sources.of(files, dump, kubeconfig, context, policy, at, money)
     write_report(ReportRequest(sources, out, output, assume_marked, days, tuple(compare or ()), demand))

@@ -11,8 +11,8 @@ import typer
 
 from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.input.files import write_text
-from functions.cli.input.inputs import Inputs, Sources, gather
-from functions.cli.input.options import ReportOutput
+from functions.cli.input.inputs import Inputs, gather
+from functions.cli.input.options import ReportOutput, Sources
 from functions.cli.output.format import moment
 from functions.cli.output.terminal import print_sentence
 from functions.cli.plan import as_json

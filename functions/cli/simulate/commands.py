@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.input.inputs import Sources
 from functions.cli.input.options import (
     AnswerAs,
     AnswerFormat,
@@ -14,8 +13,11 @@ from functions.cli.input.options import (
     Currency,
     Discounts,
     Dumps,
+    Files,
     Kubeconfig,
+    PriceOptions,
     PriceTable,
+    Sources,
 )
 
 _DEMAND = "What is wanted when"
@@ -25,6 +27,7 @@ _A_DAY = 1440
 
 
 def simulate(  # noqa: PLR0913 - each is something that a person may type
+    files: Files = None,
     *,
     dump: Dumps = None,
     kubeconfig: Kubeconfig = None,
@@ -112,11 +115,10 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
       ebb simulate --dump cluster.json --days 7 --policy a.yaml --policy b.yaml
       ebb simulate --synthetic 60 --night 70 --time-zone Europe/Amsterdam
     """  # fmt: skip
-    from functions.cli.input.pricing import PriceOptions
     from functions.cli.simulate.compute import SimulateRequest, show_days
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources(tuple(dump or ()), kubeconfig, context, None, at, money)
+    sources = Sources.of(files, dump, kubeconfig, context, None, at, money)
     hours = (demand, night, weekend, time_zone)
     asked = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot, picture, job_minutes)
     show_days(asked, output)

@@ -17,8 +17,8 @@ from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.settings import Delays
 from functions.cli.input.files import read_policy, write_text
-from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, Sources, gather
-from functions.cli.input.options import AnswerFormat, duration
+from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, gather
+from functions.cli.input.options import AnswerFormat, Sources, duration
 from functions.cli.input.pricing import basis, priced
 from functions.cli.output.documents import print_document
 from functions.cli.output.format import count

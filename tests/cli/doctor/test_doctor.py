@@ -263,7 +263,7 @@ def test_credentials_that_are_missing_are_told_once_whatever_asks_for_them() -> 
 
 def test_it_fails_a_pipeline_only_for_what_keeps_ebb_from_working(capsys: pytest.CaptureFixture[str]) -> None:
     show(parts(topics={TOPIC: False}))
-    assert "findings: 0 to fix, 1 to look at." in capsys.readouterr().out
+    assert " checks: 0 failed, 1 warnings." in capsys.readouterr().out
 
     with pytest.raises(typer.Exit) as ended:
         show(raising(Terminal("GKE API", "403")))
@@ -277,7 +277,7 @@ def test_checks_that_are_skipped_are_one_line_and_no_finding(capsys: pytest.Capt
     *_, last, _, total = capsys.readouterr().out.splitlines()
 
     assert last.startswith("skip  policy, autoscaler: ")
-    assert total.endswith(" findings: 1 to fix, 0 to look at.")
+    assert total.endswith(" checks: 1 failed, 0 warnings.")
 
 
 def test_without_its_variables_it_says_which() -> None:

@@ -47,7 +47,7 @@ def environment(gke: SimulatedGkeServers, tmp_path: Path) -> Mapping[str, str]:
 def findings(printed: str) -> dict[tuple[str, str], str]:
     """Return what was printed by grade and check, each with the remedy's line below it."""
     found = re.findall(r"^(ok|warn|FAIL) +(\w+): (.*\.)\n(?:      (.*\.)\n)?", printed, re.MULTILINE)
-    assert len(found) == int(re.search(r"^(\d+) findings", printed, re.MULTILINE)[1])  # type: ignore[index]
+    assert len(found) == int(re.search(r"^(\d+) checks", printed, re.MULTILINE)[1])  # type: ignore[index]
     assert [check for grade, check, _, remedy in found if (grade == "ok") == bool(remedy)] == []
     return {(grade, check): sentence for grade, check, sentence, _ in found}
 

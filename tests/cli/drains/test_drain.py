@@ -13,9 +13,9 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient
 from typer.testing import CliRunner
 
 from functions.cli.drains import client
-from functions.cli.drains.client import INTERRUPTED
 from functions.cli.drains.drain import DrainOptions, order_drain
 from functions.cli.drains.outcome import ending_of
+from functions.cli.errors import INTERRUPTED
 from functions.cli.main import app
 from shared.core.cluster.pod import Volume
 from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable

@@ -1,8 +1,8 @@
 import pytest
 import typer
 
-from functions.cli.drains.client import INTERRUPTED
 from functions.cli.drains.commands import EVERY_SECONDS, watch
+from functions.cli.errors import INTERRUPTED
 
 
 class _Impatient:

@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from functions.cli.analysis.forecast.ladder import Ladder, ladder
-from functions.cli.input.inputs import Sources, gather
+from functions.cli.input.inputs import gather
+from functions.cli.input.options import Sources
 from functions.cli.policy.init import GUESSED, HOURS, ZONES, time_zone
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from functions.cli.input.inputs import Sources, gather
+from functions.cli.input.inputs import gather
+from functions.cli.input.options import Sources
 from functions.cli.plan.ladder import DEFAULTS, POLICY
 from functions.cli.report.compute import document, material_of
 from functions.cli.report.material import Material

@@ -9,7 +9,8 @@ import pytest
 from msgspec import structs
 
 from functions.cli.analysis.forecast.ladder import LadderStep, Rung
-from functions.cli.input.inputs import Sources, gather
+from functions.cli.input.inputs import gather
+from functions.cli.input.options import Sources
 from functions.cli.plan import as_json
 from functions.cli.plan.ladder import DEFAULTS
 from functions.cli.plan.view import with_ladder

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
 from functions.cli.analysis.simulated_days.patterns import Demand
-from functions.cli.input.inputs import Sources, gather
+from functions.cli.input.inputs import gather
+from functions.cli.input.options import Sources
 from functions.cli.main import app
 from functions.cli.simulate import cron_jobs, table
 from functions.cli.simulate.demand_files import read_hours
