@@ -19,7 +19,7 @@ from google_crc32c import value as crc32c
 
 from infra.local.clocks import TimeSource, micro_stamp
 from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json, google_error
-from infra.local.machine_types import MachinePool
+from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.kinds import Json
 
 
@@ -46,19 +46,15 @@ class ServedCluster:
         return self.name.split("/")[3]
 
 
-def _autoscaling(pool: MachinePool) -> Json:
-    if not pool.autoscaled:
-        return {}
-    limits: Json = {"enabled": True, "locationPolicy": pool.location_policy}
-    if pool.total_max_nodes is not None:
-        totals = {"totalMinNodeCount": pool.total_min_nodes or 0, "totalMaxNodeCount": pool.total_max_nodes}
-        return limits | totals
-    return limits | {"minNodeCount": pool.min_nodes, "maxNodeCount": pool.max_nodes}
+def _autoscaling(limits: Autoscaling) -> Json:
+    per_zone, total = {"min_node_count", "max_node_count"}, {"total_min_node_count", "total_max_node_count"}
+    unused = total if limits.total_max_node_count is None else per_zone
+    return _without_defaults(limits.model_dump(by_alias=True, exclude=unused)) if limits.enabled else {}
 
 
 def _without_defaults(thing: Json) -> Json:
     """proto3 JSON leaves out zeros, false and empty text."""
-    return {key: value for key, value in thing.items() if value not in (0, False, "")}
+    return {key: value for key, value in thing.items() if value not in (None, 0, False, "")}
 
 
 def pool_body(pool: MachinePool, overrides: Json) -> Json:
@@ -67,9 +63,9 @@ def pool_body(pool: MachinePool, overrides: Json) -> Json:
         "name": pool.name,
         "config": _without_defaults({"machineType": pool.machine_type, "spot": pool.spot, "labels": pool.labels}),
         "initialNodeCount": max(pool.count // len(pool.zones), 1),
-        "locations": list(pool.zones),
-        "autoscaling": _without_defaults(_autoscaling(pool)),
-        "status": pool.status,
+        "locations": pool.zones,
+        "autoscaling": _autoscaling(pool.autoscaling),
+        "status": "RUNNING",
         "version": "1.36.3-gke.1",
         **overrides,
     }

@@ -5,8 +5,8 @@ the machine families' pages for vCPU and memory.
 """
 
 import hashlib
-from dataclasses import dataclass, field
 
+from infra.local.scenario import MachinePool
 from infra.local.world.kinds import Json
 
 _FAMILY_GIB_PER_CPU = {"standard": 4.0, "highmem": 8.0, "highcpu": 1.0}
@@ -14,6 +14,7 @@ _CPU_TIERS = ((1000, 0.06), (1000, 0.01), (2000, 0.005), (10**9, 0.0025))
 _MEMORY_TIERS = ((4096, 0.25), (4096, 0.20), (8192, 0.10), (114_688, 0.06), (10**9, 0.02))
 _EVICTION_MIB = 100
 PODS_PER_NODE = 110
+VERSION = "v1.36.3-gke.1"
 
 
 def _reserved(total: float, tiers: tuple[tuple[int, float], ...]) -> float:
@@ -42,31 +43,9 @@ def allocatable(machine_type: str) -> Json:
     return {"cpu": f"{int(cpu)}m", "memory": f"{int(memory)}Mi", "pods": str(PODS_PER_NODE)}
 
 
-@dataclass(frozen=True)
-class MachinePool:
-    """A node pool as the scenario and the GKE API know it; limits are per zone unless named total."""
-
-    name: str
-    machine_type: str = "e2-standard-4"
-    zones: tuple[str, ...] = ("europe-west4-a",)
-    count: int = 0
-    autoscaled: bool = True
-    min_nodes: int = 0
-    max_nodes: int = 100
-    total_min_nodes: int | None = None
-    total_max_nodes: int | None = None
-    location_policy: str = "BALANCED"
-    spot: bool = False
-    labels: dict[str, str] = field(default_factory=dict)
-    taints: tuple[Json, ...] = ()
-    annotations: dict[str, str] = field(default_factory=dict)
-    allocatable: Json = field(default_factory=dict)
-    status: str = "RUNNING"
-
-
 def node_labels(pool: MachinePool, zone: str, name: str) -> dict[str, str]:
     """The labels GKE puts on a node."""
-    spot = {"cloud.google.com/gke-spot": "true", "cloud.google.com/gke-provisioning": "spot"}
+    provisioning = "spot" if pool.spot else "standard"
     return {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
@@ -76,25 +55,18 @@ def node_labels(pool: MachinePool, zone: str, name: str) -> dict[str, str]:
         "topology.kubernetes.io/region": zone.rpartition("-")[0],
         "cloud.google.com/gke-nodepool": pool.name,
         "cloud.google.com/machine-family": pool.machine_type.partition("-")[0],
-        **(spot if pool.spot else {"cloud.google.com/gke-provisioning": "standard"}),
+        "cloud.google.com/gke-provisioning": provisioning,
+        **({"cloud.google.com/gke-spot": "true"} if pool.spot else {}),
         **pool.labels,
     }
 
 
 def _node_info(name: str) -> Json:
-    """What a kubelet tells of itself: every field that the API's schema requires."""
-    return {
-        "architecture": "amd64",
-        "bootID": f"boot-{name}",
-        "containerRuntimeVersion": "containerd://2.1.4",
-        "kernelVersion": "6.12.0",
-        "kubeProxyVersion": "v1.36.3-gke.1",
-        "kubeletVersion": "v1.36.3-gke.1",
-        "machineID": f"machine-{name}",
-        "operatingSystem": "linux",
-        "osImage": "Container-Optimized OS from Google",
-        "systemUUID": f"system-{name}",
-    }
+    """What a kubelet reports of itself: every field that the API's schema requires."""
+    system = {"architecture": "amd64", "operatingSystem": "linux", "osImage": "Container-Optimized OS from Google"}
+    versions = {"kubeletVersion": VERSION, "kubeProxyVersion": VERSION, "kernelVersion": "6.12.0"}
+    ids = {"bootID": f"boot-{name}", "machineID": f"machine-{name}", "systemUUID": f"system-{name}"}
+    return {**system, **versions, **ids, "containerRuntimeVersion": "containerd://2.1.4"}
 
 
 def make_node(pool: MachinePool, zone: str, cluster: str, serial: str) -> Json:
@@ -102,18 +74,15 @@ def make_node(pool: MachinePool, zone: str, cluster: str, serial: str) -> Json:
     digest = hashlib.sha256(f"{cluster}/{pool.name}/{zone}".encode()).hexdigest()[:8]
     name = f"gke-{cluster}-{pool.name}-{digest}-{serial}"
     cpus, mib = shape(pool.machine_type)
-    offered = {**allocatable(pool.machine_type), **pool.allocatable}
-    node: Json = {
+    taints = {"taints": [dict(taint) for taint in pool.taints]} if pool.taints else {}
+    return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": node_labels(pool, zone, name), "annotations": dict(pool.annotations)},
-        "spec": {"providerID": f"gce://local/{zone}/{name}"},
+        "spec": {"providerID": f"gce://local/{zone}/{name}", **taints},
         "status": {
             "capacity": {"cpu": str(cpus), "memory": f"{mib}Mi", "pods": str(PODS_PER_NODE)},
-            "allocatable": offered,
+            "allocatable": {**allocatable(pool.machine_type), **pool.allocatable},
             "nodeInfo": _node_info(name),
         },
     }
-    if pool.taints:
-        node["spec"]["taints"] = [dict(taint) for taint in pool.taints]
-    return node

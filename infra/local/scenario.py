@@ -22,6 +22,8 @@ class _ScenarioModel(BaseModel):
 
 
 class Autoscaling(_ScenarioModel):
+    """The limits of a pool: of each of its zones, or of all of them together where a total maximum is given."""
+
     enabled: bool = True
     min_node_count: int = 0
     max_node_count: int = 100
@@ -29,12 +31,16 @@ class Autoscaling(_ScenarioModel):
     total_max_node_count: int | None = None
     location_policy: Literal["BALANCED", "ANY"] = "BALANCED"
 
+    @property
+    def most(self) -> int:
+        return self.max_node_count if self.total_max_node_count is None else self.total_max_node_count
 
-class PoolSpec(_ScenarioModel):
-    """A node pool; `count` nodes are dealt over the zones in turn, aged `age` seconds."""
+
+class MachinePool(_ScenarioModel):
+    """A node pool; `count` nodes are dealt over the zones in turn when the world begins, aged `age` seconds."""
 
     name: str
-    count: int
+    count: int = 0
     machine_type: str = "e2-standard-4"
     zones: list[str] = ["europe-west4-a", "europe-west4-b", "europe-west4-c"]
     spot: bool = False
@@ -126,7 +132,7 @@ class Scenario(_ScenarioModel):
     profile: Literal["BALANCED", "OPTIMIZE_UTILIZATION"] = "BALANCED"
     seed: int = 1
     time_scale: float = 1.0
-    pools: list[PoolSpec]
+    pools: list[MachinePool]
     workloads: list[WorkloadSpec] = []
     webhooks: list[WebhookSpec] = []
     kubelet: KubeletSpec = KubeletSpec()
@@ -138,11 +144,6 @@ class Scenario(_ScenarioModel):
     """Any further Kubernetes objects, created as they stand."""
 
 
-def _sentence(fault: Json) -> str:
-    path = ".".join(str(step) for step in fault["loc"])
-    return f"{path}: {fault['msg']}"
-
-
 def parse(text: str) -> Scenario:
     """A scenario from YAML text; ScenarioError names every fault."""
     try:
@@ -150,7 +151,8 @@ def parse(text: str) -> Scenario:
     except yaml.YAMLError as error:
         raise ScenarioError(f"the scenario is not YAML: {error}") from error
     except ValidationError as error:
-        raise ScenarioError("\n".join(_sentence(dict(fault)) for fault in error.errors())) from error
+        faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+        raise ScenarioError("\n".join(faults)) from error
 
 
 def load(path: Path) -> Scenario:

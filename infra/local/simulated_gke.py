@@ -11,18 +11,25 @@ from infra.local.api.server import KubeApi
 from infra.local.broker import Broker, TickJob
 from infra.local.clocks import TimeSource, stamp
 from infra.local.google_apis import Bucket, GkeApi, ServedCluster
-from infra.local.machine_types import MachinePool, make_node
+from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import ApiTransport, DirectTransport
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
-from infra.local.scenario import AutoscalerSpec, PoolSpec, Scenario, ScenarioError, WorkloadBudget, WorkloadSpec
+from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadBudget, WorkloadSpec
 from infra.local.scheduling.scheduler import Scoring
-from infra.local.whole_world import World, WorldSettings
+from infra.local.whole_world import World
 from infra.local.workloads.admission import OwnersWebhook, VerticalAutoscalerWebhook
-from infra.local.workloads.controllers import belongs, make_claims, pod_for, pod_from, stateful_pod
+from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, wants_daemon
 from infra.local.workloads.deployments import replica_set_for
-from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
+from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.kubelet import PREFIX, KubeletTimes, run, set_ready
+
+ACTOR = "scenario"
+_RUNNING_FOR = 86_400.0
+"""Seconds that the first pods have been running (an untouched night's state)."""
+NodeNames = dict[str, list[str]]
+FirstPod = tuple[Json, str | None]
+"""A pod and its node; None where the scheduler places it."""
 
 
 def selector_of(workload: WorkloadSpec) -> dict[str, str]:
@@ -54,10 +61,8 @@ def template_of(workload: WorkloadSpec) -> Json:
     }
 
 
-def controller_of(workload: WorkloadSpec) -> tuple[str, Json] | None:
-    """The plural and the object of the workload's controller; None for a bare pod."""
-    if workload.kind == "Pod":
-        return None
+def controller_of(workload: WorkloadSpec) -> Json:
+    """The workload's controller; not stored."""
     spec: Json = {"template": template_of(workload)}
     if workload.kind == "Job":
         spec |= {"parallelism": workload.replicas, "completions": workload.replicas}
@@ -70,7 +75,7 @@ def controller_of(workload: WorkloadSpec) -> tuple[str, Json] | None:
     if workload.kind == "StatefulSet" and workload.claims:
         spec["volumeClaimTemplates"] = workload.claims
     meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": selector_of(workload)}
-    return PLURAL_OF_KIND[workload.kind], {"metadata": meta, "spec": {**spec, **workload.controller}}
+    return {"metadata": meta, "spec": {**spec, **workload.controller}}
 
 
 def budget_of(workload: WorkloadSpec, budget: WorkloadBudget) -> Json:
@@ -80,82 +85,43 @@ def budget_of(workload: WorkloadSpec, budget: WorkloadBudget) -> Json:
     return {"metadata": {"name": workload.name, "namespace": workload.namespace}, "spec": spec}
 
 
-ACTOR = "scenario"
-_RUNNING_FOR = 86_400.0
-"""Seconds that the first pods have been running (an untouched night's state)."""
-
-NodeNames = dict[str, list[str]]
-
-
-def world_settings(scenario: Scenario) -> WorldSettings:
-    """The world's settings that a scenario asks for; optimize-utilization brings its own scoring."""
+def world_of(scenario: Scenario, clock: TimeSource) -> World:
+    """An empty world with the settings of a scenario; optimize-utilization brings its own scoring."""
     packed = scenario.profile == "OPTIMIZE_UTILIZATION"
-    return WorldSettings(
-        seed=scenario.seed,
-        kubelet=KubeletTimes(scenario.kubelet.ready_after, scenario.kubelet.shutdown, scenario.kubelet.attach),
-        node_boot=scenario.kubelet.node_boot,
-        scoring=Scoring.MOST_ALLOCATED if packed else Scoring.LEAST_ALLOCATED,
-    )
-
-
-def pool_of(spec: PoolSpec) -> MachinePool:
-    """The pool as cloud and autoscaler know it."""
-    limits = spec.autoscaling
-    return MachinePool(
-        name=spec.name,
-        machine_type=spec.machine_type,
-        zones=tuple(spec.zones),
-        count=spec.count,
-        autoscaled=limits.enabled,
-        min_nodes=limits.min_node_count,
-        max_nodes=limits.max_node_count,
-        total_min_nodes=limits.total_min_node_count,
-        total_max_nodes=limits.total_max_node_count,
-        location_policy=limits.location_policy,
-        spot=spec.spot,
-        labels=spec.labels,
-        annotations=spec.annotations,
-        taints=tuple(spec.taints),
-        allocatable=spec.allocatable,
-    )
+    scoring = Scoring.MOST_ALLOCATED if packed else Scoring.LEAST_ALLOCATED
+    times = KubeletTimes(**scenario.kubelet.model_dump())
+    return World(clock, times, seed=scenario.seed, scoring=scoring)
 
 
 def autoscaler_settings(scenario: Scenario, names: NodeNames) -> AutoscalerSettings:
     """The profile's settings with the scenario's overrides."""
     base = OPTIMIZE_UTILIZATION if scenario.profile == "OPTIMIZE_UTILIZATION" else BALANCED
-    spec: AutoscalerSpec = scenario.autoscaler
-    given = spec.model_dump(exclude_none=True, exclude={"enabled", "fail_deletions"})
-    failing = frozenset(name for entry in spec.fail_deletions for name in nodes_meant(entry, names))
-    return replace(base, **given, fail_deletions=failing)
+    overrides = scenario.autoscaler.model_dump(exclude_none=True, exclude={"enabled", "fail_deletions"})
+    failing = frozenset(name for entry in scenario.autoscaler.fail_deletions for name in named_nodes(entry, names))
+    return replace(base, **overrides, fail_deletions=failing)
 
 
-def nodes_meant(entry: str, names: NodeNames) -> list[str]:
+def named_nodes(entry: str, names: NodeNames) -> list[str]:
     """The node names of `pool/3` or `pool/0-5`; ScenarioError if there is no such node."""
     pool, _, span = entry.partition("/")
     first, _, last = span.partition("-")
     try:
-        chosen = range(int(first), int(last or first) + 1)
-        return [names[pool][index] for index in chosen]
+        return [names[pool][index] for index in range(int(first), int(last or first) + 1)]
     except (KeyError, IndexError, ValueError):
         known = ", ".join(f"{name}/0-{len(nodes) - 1}" for name, nodes in sorted(names.items()))
         raise ScenarioError(f"{entry!r} names no node: write POOL/INDEX or POOL/FIRST-LAST of {known}") from None
 
 
-def _add_pool(world: World, spec: PoolSpec, cluster: str) -> list[str]:
+def _add_pool(world: World, pool: MachinePool, cluster: str) -> list[str]:
     names: list[str] = []
-    now, pool = world.clock.now(), pool_of(spec)
-    for index in range(spec.count):
-        node = make_node(pool, spec.zones[index % len(spec.zones)], cluster, f"{index:02d}{world.store.suffix(2)}")
-        node["metadata"]["creationTimestamp"] = stamp(now - spec.age)
-        set_ready(node, now - spec.age, "True")
+    since = world.clock.now() - pool.age
+    for index in range(pool.count):
+        node = make_node(pool, pool.zones[index % len(pool.zones)], cluster, f"{index:02d}{world.store.suffix(2)}")
+        node["metadata"]["creationTimestamp"] = stamp(since)
+        set_ready(node, since, "True")
         world.store.create("nodes", node, ACTOR)
         names.append(node["metadata"]["name"])
     return names
-
-
-def _places(workload: WorkloadSpec, names: NodeNames) -> Iterator[str | None]:
-    named = [name for entry in workload.nodes for name in nodes_meant(entry, names)]
-    return cycle(named) if named else cycle([None])
 
 
 def _start(world: World, pod: Json, node: str | None, workload: WorkloadSpec) -> None:
@@ -172,64 +138,49 @@ def _start(world: World, pod: Json, node: str | None, workload: WorkloadSpec) ->
     world.store.create("pods", pod, ACTOR)
 
 
-def _start_daemons(world: World, workload: WorkloadSpec, owner: Json) -> None:
-    for node in world.store.all("nodes"):
-        if belongs(owner, node):
-            name = node["metadata"]["name"]
-            _start(world, pod_for(owner, name), name, workload)
-
-
-def _add_controlled(world: World, workload: WorkloadSpec, plural: str, controller: Json, names: NodeNames) -> None:
-    owner = world.store.create(plural, controller, ACTOR)
-    if plural == "daemonsets":
-        _start_daemons(world, workload, owner)
+def _first_pods(world: World, workload: WorkloadSpec, places: Iterator[str | None]) -> Iterator[FirstPod]:
+    """The workload's first pods, not stored; its controllers are."""
+    store, template = world.store, template_of(workload)
+    if workload.kind == "Pod":
+        meta = {**template["metadata"], "name": workload.name, "namespace": workload.namespace}
+        yield {"metadata": meta, "spec": template["spec"], "status": {"phase": "Pending"}}, next(places)
         return
-    if plural == "deployments":
-        owner = world.store.create("replicasets", replica_set_for(owner), ACTOR)
-    places = _places(workload, names)
+    owner = store.create(PLURAL_OF_KIND[workload.kind], controller_of(workload), ACTOR)
+    if workload.kind == "DaemonSet":
+        names = [node["metadata"]["name"] for node in store.all("nodes") if wants_daemon(owner, node)]
+        yield from ((daemon_pod(owner, name), name) for name in names)
+        return
+    if workload.kind == "Deployment":
+        owner = store.create("replicasets", replica_set_for(owner), ACTOR)
     for index in range(workload.replicas):
-        pod = pod_from(owner) if plural != "statefulsets" else _stateful(world, owner, index)
-        _start(world, pod, next(places), workload)
-
-
-def _stateful(world: World, owner: Json, index: int) -> Json:
-    """The pod of a StatefulSet, whose claims are made."""
-    name = f"{owner['metadata']['name']}-{index}"
-    make_claims(world.store, owner, name)
-    return stateful_pod(owner, name)
+        is_set = workload.kind == "StatefulSet"
+        yield stateful_pod(store, owner, f"{workload.name}-{index}") if is_set else pod_from(owner), next(places)
 
 
 def _add_workload(world: World, workload: WorkloadSpec, names: NodeNames) -> None:
-    found = controller_of(workload)
-    if found is None:
-        template = template_of(workload)
-        meta = {**template["metadata"], "name": workload.name, "namespace": workload.namespace}
-        pod = {"metadata": meta, "spec": template["spec"], "status": {"phase": "Pending"}}
-        _start(world, pod, next(_places(workload, names)), workload)
-    else:
-        _add_controlled(world, workload, *found, names)
+    places = cycle([name for entry in workload.nodes for name in named_nodes(entry, names)] or [None])
+    for pod, node in _first_pods(world, workload, places):
+        _start(world, pod, node, workload)
     if workload.pdb is not None:
         world.store.create("poddisruptionbudgets", budget_of(workload, workload.pdb), ACTOR)
 
 
 def build(scenario: Scenario, world: World) -> NodeNames:
     """Fill the world; returns the node names of each pool in order. ScenarioError names what cannot be built."""
-    cluster = scenario.cluster.rpartition("/")[2]
-    names: NodeNames = {}
-    for spec in scenario.pools:
-        names[spec.name] = _add_pool(world, spec, cluster)
+    cluster, store = scenario.cluster.rpartition("/")[2], world.store
+    names = {pool.name: _add_pool(world, pool, cluster) for pool in scenario.pools}
     for namespace in sorted({workload.namespace for workload in scenario.workloads}):
-        if world.store.find("namespaces", "", namespace) is None:
-            world.store.create("namespaces", {"metadata": {"name": namespace}}, ACTOR)
+        if store.find("namespaces", "", namespace) is None:
+            store.create("namespaces", {"metadata": {"name": namespace}}, ACTOR)
     for workload in scenario.workloads:
         _add_workload(world, workload, names)
     for manifest in scenario.manifests:
         plural = PLURAL_OF_KIND.get(manifest.get("kind", ""))
         if plural is None:
             raise ScenarioError(f"manifest of kind {manifest.get('kind')!r}: known are {sorted(PLURAL_OF_KIND)}")
-        world.store.create(KINDS[plural].plural, manifest, ACTOR)
-    owned = (OwnersWebhook(each.app, each.requests) for each in scenario.webhooks)
-    world.store.webhooks += [VerticalAutoscalerWebhook(world.store), *owned]
+        store.create(plural, manifest, ACTOR)
+    owned = (OwnersWebhook(webhook.app, webhook.requests) for webhook in scenario.webhooks)
+    store.webhooks += [VerticalAutoscalerWebhook(store), *owned]
     return names
 
 
@@ -239,10 +190,10 @@ class SimulatedGke:
     def __init__(self, scenario: Scenario, clock: TimeSource, token: str | None = None) -> None:
         self.scenario = scenario
         self.clock = clock
-        self.world = World(clock, world_settings(scenario))
+        self.world = world_of(scenario, clock)
         self.node_names = build(scenario, self.world)
         self.api = KubeApi(self.world.store, self.world.record, token)
-        pools = {spec.name: pool_of(spec) for spec in scenario.pools}
+        pools = {pool.name: pool for pool in scenario.pools}
         self.cluster = ServedCluster(scenario.cluster, pools, profile=scenario.profile)
         self.gke = GkeApi({self.cluster.name: self.cluster})
         self.broker = Broker(clock, set(scenario.topics))

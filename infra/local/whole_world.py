@@ -3,89 +3,73 @@
 The order within a step matters only for speed: what one controller leaves, the next step picks up.
 """
 
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from infra.local.clocks import TimeSource
 from infra.local.scheduling.scheduler import Scheduler, Scoring
 from infra.local.workloads.admission import LimitRanger, QuotaController
-from infra.local.workloads.controllers import (
-    DaemonSetController,
-    JobController,
-    ReplicaSetController,
-    StatefulSetController,
-    VolumeController,
-)
+from infra.local.workloads.controllers import sync_workloads
 from infra.local.workloads.deployments import DeploymentController
 from infra.local.world.budgets import DisruptionController
+from infra.local.world.disks import VolumeController
 from infra.local.world.kubelet import GarbageCollector, Kubelet, KubeletTimes, NodeController
 from infra.local.world.record import Record
 from infra.local.world.store import Store
 
 
-@dataclass(frozen=True)
-class WorldSettings:
-    """How the world behaves; seconds are world time."""
-
-    seed: int = 0
-    kubelet: KubeletTimes = field(default_factory=KubeletTimes)
-    node_boot: float = 20.0
-    orphan_quarantine: float = 40.0
-    scoring: Scoring = Scoring.LEAST_ALLOCATED
-
-
-class SteppedController(Protocol):
+class Controller(Protocol):
     def step(self, now: float) -> None: ...
 
 
 class World:
-    """Everything inside the cluster. Not safe for threads: the shell holds a lock around it."""
+    """Everything inside the cluster. Not safe for threads: the shell holds a lock around it.
 
-    def __init__(self, clock: TimeSource, settings: WorldSettings | None = None) -> None:
-        settings = settings or WorldSettings()
+    `orphan_quarantine`: seconds for which a pod may name a node that is gone.
+    """
+
+    def __init__(
+        self,
+        clock: TimeSource,
+        times: KubeletTimes | None = None,
+        *,
+        seed: int = 0,
+        orphan_quarantine: float = 40.0,
+        scoring: Scoring = Scoring.LEAST_ALLOCATED,
+    ) -> None:
         self.clock = clock
-        self.store = Store(clock, settings.seed)
+        self.store = Store(clock, seed)
         self.record = Record(clock)
         self.store.listen(self.record.on_change)
-        self.kubelet = Kubelet(self.store, settings.kubelet)
+        self.kubelet = Kubelet(self.store, times or KubeletTimes())
         for name in ("default", "kube-system"):
             self.store.create("namespaces", {"metadata": {"name": name}}, "bootstrap")
-        ranger, quotas = LimitRanger(self.store), QuotaController(self.store)
+        ranger, self._quotas = LimitRanger(self.store), QuotaController(self.store)
         self.store.webhooks.append(ranger.write_defaults)
-        self.store.checks += [ranger.check, quotas.check]
-        self._timed: tuple[SteppedController, ...] = (
-            NodeController(self.store, self.kubelet, settings.node_boot),
+        self.store.checks += [ranger.check, self._quotas.check]
+        self._deployments = DeploymentController(self.store)
+        self._timed: tuple[Controller, ...] = (
+            NodeController(self.store, self.kubelet),
             self.kubelet,
-            GarbageCollector(self.store, settings.orphan_quarantine),
+            GarbageCollector(self.store, orphan_quarantine),
             DisruptionController(self.store),
             VolumeController(self.store),
-            Scheduler(self.store, settings.scoring),
-        )
-        self._deployments = DeploymentController(self.store)
-        self._reactive: tuple[SteppedController, ...] = (
-            self._deployments,
-            ReplicaSetController(self.store),
-            StatefulSetController(self.store),
-            DaemonSetController(self.store),
-            JobController(self.store),
-            quotas,
+            Scheduler(self.store, scoring),
         )
         self._settled = -1
 
     def step(self, now: float | None = None) -> None:
-        """Let every controller act once at the clock's time."""
+        """Let every controller act once at the clock's time; those of workloads only if anything has changed."""
         moment = self.clock.now() if now is None else now
         if self.store.revision != self._settled or self._deployments.is_due(moment):
-            self._run(self._reactive, moment)
+            self._deployments.step(moment)
+            sync_workloads(self.store)
+            self._quotas.step(moment)
         self._settled = self.store.revision
-        self._run(self._timed, moment)
-
-    def _run(self, controllers: tuple[SteppedController, ...], now: float) -> None:
-        for controller in controllers:
-            controller.step(now)
+        for controller in self._timed:
+            controller.step(moment)
 
     def settle(self, steps: int = 20) -> None:
-        """Step at one moment until nothing changes; RuntimeError if the world does not come to rest."""
+        """Step at one moment until nothing changes; RuntimeError if something still does after so many steps."""
         for _ in range(steps):
             before = self.store.revision
             self.step()

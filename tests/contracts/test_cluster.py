@@ -114,7 +114,7 @@ class LittleWorld:
         self._virtual.call("PATCH", PATH, patch, type=virtual_cluster.MERGE)
 
     def delete_replicas(self) -> None:
-        self._virtual.store.remove("deployments", "default", "shop", "test")
+        self._virtual.store.remove(self._virtual.store.get("deployments", "default", "shop"), "test")
 
     def untaint(self, name: str) -> None:
         self._virtual.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": []}}, type=virtual_cluster.MERGE)
@@ -125,7 +125,7 @@ class LittleWorld:
         )
 
     def replace(self, name: str) -> None:
-        self._virtual.store.remove("nodes", "", name, "test")
+        self._virtual.store.remove(self._virtual.store.get("nodes", "", name), "test")
         self.add_node(name)
 
 

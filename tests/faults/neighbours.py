@@ -68,7 +68,9 @@ class BecomeNeighbour:
         name, world = ebb.cloud.node_names["web"][self.place], ebb.cloud.world
         if self.what == "stands by, suspended":
             world.kubelet.dead.add(name)
-        world.store.update("nodes", "", name, lambda node: NEIGHBOURS[self.what](node, world.clock.now()), AGENT)
+        world.store.update(
+            world.store.get("nodes", "", name), lambda node: NEIGHBOURS[self.what](node, world.clock.now()), AGENT
+        )
 
 
 @cache

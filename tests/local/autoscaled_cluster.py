@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from infra.local.machine_types import MachinePool
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import DirectTransport
 from infra.local.scaling.view import AutoscalerSettings
+from infra.local.scenario import Autoscaling, MachinePool
 from infra.local.world.kinds import Json
 from tests.local.virtual_cluster import VirtualCluster, node
 
@@ -17,6 +17,11 @@ def pooled(name: str, zone: str = "z1", **more: Any) -> Json:
     return node(name, labels=labels, **more)
 
 
+def main_pool(*zones: str, **limits: Any) -> MachinePool:
+    """The pool `main` with these limits."""
+    return MachinePool(name="main", zones=[*(zones or ("z1", "z2"))], autoscaling=Autoscaling(**limits))
+
+
 class AutoscaledCluster(VirtualCluster):
     """A virtual cluster with an autoscaler over one pool named `main`."""
 
@@ -24,7 +29,7 @@ class AutoscaledCluster(VirtualCluster):
         self, nodes: list[Json], pool: MachinePool | None = None, settings: AutoscalerSettings = QUICK
     ) -> None:
         super().__init__(nodes)
-        pool = pool or MachinePool("main", zones=("z1", "z2"))
+        pool = pool or main_pool()
         transport = DirectTransport(self.api.handle)
         self.autoscaler = Autoscaler(transport, {pool.name: pool}, self.clock, settings)
 

@@ -102,7 +102,9 @@ class DayOnGke(EbbBeside):
         store = self.cloud.world.store
         owner = next(each for each in store.all("replicasets") if each["metadata"]["name"] == name)
         deployment = owner["metadata"]["ownerReferences"][0]["name"]
-        store.update("deployments", namespace, deployment, lambda thing: _want(thing, wish.replicas), "autoscaling")
+        store.update(
+            store.get("deployments", namespace, deployment), lambda thing: _want(thing, wish.replicas), "autoscaling"
+        )
 
     def _world(self) -> None:
         """As ever, but that the autoscaler need not look again and again at what has not changed."""

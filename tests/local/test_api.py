@@ -39,7 +39,7 @@ def names(body: Any) -> list[str]:
 def test_pages_go_on_with_the_picture_of_the_first_page() -> None:
     virtual = crowd()
     first = virtual.json("GET", PODS, query={"limit": 2})
-    virtual.store.remove("pods", "default", "p3", "test")
+    virtual.store.remove(virtual.store.get("pods", "default", "p3"), "test")
     second = virtual.json("GET", PODS, query={"limit": 2, "continue": first["metadata"]["continue"]})
     third = virtual.json("GET", PODS, query={"limit": 2, "continue": second["metadata"]["continue"]})
     assert [names(first), names(second), names(third)] == [["p0", "p1"], ["p2", "p3"], ["p4"]]

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from infra.local.machine_types import MachinePool
 from infra.local.scaling.view import CANDIDATE, TO_BE_DELETED, AutoscalerSettings, has_taint
-from tests.local.autoscaled_cluster import AutoscaledCluster, pooled
+from infra.local.scenario import MachinePool
+from tests.local.autoscaled_cluster import AutoscaledCluster, main_pool, pooled
 from tests.local.virtual_cluster import pod, workload
 
+TOTAL = {"total_max_node_count": 9}
 OURS = {"key": "status-taint.cluster-autoscaler.kubernetes.io/ebb", "value": "o1", "effect": "NoSchedule"}
 
 
@@ -34,20 +35,14 @@ def test_an_empty_node_that_is_not_ready_is_left_alone_as_one_that_still_boots()
 @pytest.mark.parametrize(
     ("expected", "pool", "more"),
     [
-        pytest.param(
-            ["b"], MachinePool("main"), {"unschedulable": True, "taints": [OURS]}, id="cordoned and tainted by Ebb"
-        ),
-        pytest.param(["a", "b"], MachinePool("main", min_nodes=2), {}, id="the zone is at its minimum"),
-        pytest.param(
-            ["a", "b"], MachinePool("main", total_min_nodes=2, total_max_nodes=9), {}, id="the pool is at its minimum"
-        ),
-        pytest.param(
-            ["b"], MachinePool("main", total_min_nodes=1, total_max_nodes=9), {}, id="one above the total minimum"
-        ),
-        pytest.param(["a", "b"], MachinePool("main", autoscaled=False), {}, id="the pool is not autoscaled"),
+        pytest.param(["b"], main_pool(), {"unschedulable": True, "taints": [OURS]}, id="cordoned and tainted by Ebb"),
+        pytest.param(["a", "b"], main_pool(min_node_count=2), {}, id="the zone is at its minimum"),
+        pytest.param(["a", "b"], main_pool(**TOTAL, total_min_node_count=2), {}, id="the pool is at its minimum"),
+        pytest.param(["b"], main_pool(**TOTAL, total_min_node_count=1), {}, id="one above the total minimum"),
+        pytest.param(["a", "b"], main_pool(enabled=False), {}, id="the pool is not autoscaled"),
         pytest.param(
             ["a", "b"],
-            MachinePool("main"),
+            main_pool(),
             {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}},
             id="scale-down is disabled",
         ),
@@ -106,7 +101,7 @@ def test_a_failed_deletion_uncordons_a_node_that_it_did_not_cordon_and_leaves_ou
 
 def test_after_a_restart_its_taint_is_taken_off_and_the_node_uncordoned() -> None:
     taint = {"key": TO_BE_DELETED, "value": "1", "effect": "NoSchedule"}
-    scaled = AutoscaledCluster([pooled("a", unschedulable=True, taints=[taint])], MachinePool("main", min_nodes=1))
+    scaled = AutoscaledCluster([pooled("a", unschedulable=True, taints=[taint])], main_pool(min_node_count=1))
     scaled.live(1)
     assert scaled.store.get("nodes", "", "a")["spec"] in ({}, {"taints": []})
 
@@ -124,7 +119,7 @@ def test_a_waiting_pod_brings_one_node_in_the_emptier_zone() -> None:
 
 
 def test_a_pool_at_its_maximum_does_not_grow_and_says_so_once() -> None:
-    scaled = AutoscaledCluster([pooled("a", cpu="1")], MachinePool("main", zones=("z1",), max_nodes=1))
+    scaled = AutoscaledCluster([pooled("a", cpu="1")], main_pool("z1", max_node_count=1))
     scaled.add("pods", pod("p", cpu="2"))
     scaled.live(5)
     assert scaled.names() == ["a"]

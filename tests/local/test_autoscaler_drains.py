@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from infra.local.machine_types import MachinePool
 from infra.local.scaling.view import CANDIDATE, OPTIMIZE_UTILIZATION, TO_BE_DELETED, has_taint
 from infra.local.world.kubelet import PREFIX
 from infra.local.world.pods import is_ready, node_of
-from tests.local.autoscaled_cluster import QUICK, AutoscaledCluster, pooled
+from tests.local.autoscaled_cluster import QUICK, AutoscaledCluster, main_pool, pooled
 from tests.local.virtual_cluster import budget, pod, workload
 
 
@@ -170,7 +169,7 @@ def test_a_pod_that_cannot_move_keeps_its_node(more: Any) -> None:
 
 def test_a_tainted_node_takes_nothing() -> None:
     taint = {"key": "team", "value": "x", "effect": "NoSchedule"}
-    scaled = AutoscaledCluster([pooled("a"), pooled("b", taints=[taint])], MachinePool("main", min_nodes=1))
+    scaled = AutoscaledCluster([pooled("a"), pooled("b", taints=[taint])], main_pool(min_node_count=1))
     spread(scaled, "web", ["a"])
     scaled.add("pods", pod("stays", on="b", phase="Running", cpu="3"))
     scaled.live(30)
@@ -183,7 +182,7 @@ def test_a_budget_that_is_shut_keeps_the_node_and_is_asked_again_after_the_reche
     guard = scaled.add("poddisruptionbudgets", budget(maxUnavailable=0))
     scaled.live(5)
     assert candidates(scaled) == []
-    scaled.store.remove("poddisruptionbudgets", "default", guard["metadata"]["name"], "test")
+    scaled.store.remove(scaled.store.get("poddisruptionbudgets", "default", guard["metadata"]["name"]), "test")
     scaled.live(10)
     assert candidates(scaled) == []
     scaled.live(10)
@@ -251,7 +250,10 @@ def test_a_pod_that_does_not_end_in_time_fails_the_removal() -> None:
 
 
 def test_a_waiting_pod_has_the_room_before_any_candidate() -> None:
-    scaled = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")], MachinePool("main", zones=("z1",), max_nodes=3))
+    scaled = AutoscaledCluster(
+        [pooled("a"), pooled("b"), pooled("c")],
+        main_pool("z1", max_node_count=3),
+    )
     spread(scaled, "web", ["a"], cpu="2")
     spread(scaled, "base", ["b"], cpu="2500m")
     spread(scaled, "rest", ["c"], cpu="2500m")

@@ -88,7 +88,7 @@ def test_a_waiting_pod_is_the_autoscalers_only_if_nobody_else_can_have_made_it(
     virtual = VirtualCluster()
     virtual.add("replicasets", workload("web", replicas=2))
     virtual.run(5)
-    virtual.store.update("nodes", "", "a", lambda node: node["spec"].update(unschedulable=True), "test")
+    virtual.change("nodes", "", "a", lambda node: node["spec"].update(unschedulable=True))
     for pod, actor in zip(virtual.pods(app="web"), actors, strict=False):
         path = f"/api/v1/namespaces/default/pods/{pod['metadata']['name']}/eviction"
         virtual.call("POST", path, {"metadata": {"name": pod["metadata"]["name"]}}, **{"user-agent": actor})

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.machine_types import MachinePool
 from infra.local.world.kinds import Json
-from tests.local.autoscaled_cluster import AutoscaledCluster, pooled
+from tests.local.autoscaled_cluster import AutoscaledCluster, main_pool, pooled
 from tests.local.virtual_cluster import pod
 
 GROUP = "/apis/autoscaling.x-k8s.io"
@@ -24,7 +23,7 @@ def with_buffer(scaled: AutoscaledCluster, chunks: int, cpu: str, **spec: Any) -
 
 
 def two_nodes(most: int = 9) -> AutoscaledCluster:
-    pool = MachinePool("main", machine_type="e2-standard-4", zones=("z1",), max_nodes=most)
+    pool = main_pool("z1", max_node_count=most)
     scaled = AutoscaledCluster([pooled("a"), pooled("b")], pool)
     scaled.add("pods", pod("stays", on="b", phase="Running"))
     return scaled
@@ -74,6 +73,6 @@ def test_a_cordoned_node_has_no_room_for_chunks() -> None:
     scaled = with_buffer(two_nodes(most=2), 2, "2500m")
     scaled.live(2)
     assert ready(scaled) == 2
-    scaled.store.update("nodes", "", "a", lambda thing: thing["spec"].update(unschedulable=True), "test")
+    scaled.change("nodes", "", "a", lambda thing: thing["spec"].update(unschedulable=True))
     scaled.live(2)
     assert ready(scaled) == 1

@@ -46,7 +46,7 @@ def test_a_daemonset_runs_on_every_node_cordoned_ones_too() -> None:
     virtual.add("daemonsets", workload("agent", replicas=None, cpu="100m"))
     virtual.run(4)
     assert sorted(node_of(item) for item in virtual.pods()) == ["a", "b"]
-    virtual.store.remove("nodes", "", "b", "test")
+    virtual.store.remove(virtual.store.get("nodes", "", "b"), "test")
     virtual.run(2)
     assert [node_of(item) for item in virtual.pods()] == ["a"]
 
@@ -76,7 +76,7 @@ def test_scaling_in_takes_pods_away_and_scaling_out_adds_them() -> None:
 def test_pods_of_a_deleted_node_are_collected_after_the_quarantine() -> None:
     virtual = VirtualCluster([node("a"), node("b")])
     virtual.add("pods", pod("bare", on="b", phase="Running"))
-    virtual.store.remove("nodes", "", "b", "test")
+    virtual.store.remove(virtual.store.get("nodes", "", "b"), "test")
     virtual.run(3)
     assert len(virtual.pods()) == 1
     virtual.run(4)
@@ -166,14 +166,8 @@ def test_a_replacement_that_never_gets_ready_keeps_the_budget_shut() -> None:
     virtual.add("poddisruptionbudgets", budget(minAvailable=1))
     virtual.run(4)
     sets = virtual.store.all("replicasets")[0]["metadata"]["name"]
-    annotations = {"local.ebb.internal/never-ready": "true"}
-    virtual.store.update(
-        "replicasets",
-        "default",
-        sets,
-        lambda thing: thing["spec"]["template"]["metadata"].update(annotations=annotations),
-        "test",
-    )
+    metadata = {"annotations": {"local.ebb.internal/never-ready": "true"}}
+    virtual.change("replicasets", "default", sets, lambda thing: thing["spec"]["template"]["metadata"].update(metadata))
     virtual.evict(virtual.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
     virtual.run(10)
     last = next(item for item in virtual.pods() if is_ready(item))

@@ -137,9 +137,7 @@ def test_a_dry_eviction_tells_of_an_exhausted_budget() -> None:
 
 def test_a_terminating_namespace_forbids_evictions_with_its_cause() -> None:
     virtual = guarded(minAvailable=1)
-    virtual.store.update(
-        "namespaces", "", "default", lambda space: space["metadata"].update(deletionTimestamp="x"), "test"
-    )
+    virtual.change("namespaces", "", "default", lambda space: space["metadata"].update(deletionTimestamp="x"))
     answer = virtual.evict(first(virtual))
     assert (answer.status, json.loads(answer.body)["details"]["causes"][0]["reason"]) == (403, "NamespaceTerminating")
 

@@ -14,11 +14,11 @@ from infra.local.__main__ import DEMO
 from infra.local.clocks import ManualClock
 from infra.local.google_apis import GkeApi, ServedCluster
 from infra.local.http_messages import HttpRequest
-from infra.local.machine_types import MachinePool, allocatable
+from infra.local.machine_types import allocatable
 from infra.local.scaling.candidates import utilisation
 from infra.local.scaling.view import BALANCED, View, group_of, is_movable
-from infra.local.scenario import ScenarioError, load, parse
-from infra.local.simulated_gke import build, world_settings
+from infra.local.scenario import Autoscaling, MachinePool, ScenarioError, load, parse
+from infra.local.simulated_gke import build, world_of
 from infra.local.whole_world import World
 from infra.local.world.pods import is_ready, node_of
 from tests.local.wait_until import wait_until
@@ -29,7 +29,7 @@ CLUSTER = "projects/p/locations/l/clusters/c"
 @pytest.fixture(scope="module")
 def demo() -> World:
     scenario = load(DEMO)
-    world = World(ManualClock(), world_settings(scenario))
+    world = world_of(scenario, ManualClock())
     build(scenario, world)
     world.settle()
     return world
@@ -104,15 +104,18 @@ def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: st
     [
         pytest.param(
             {"enabled": True, "minNodeCount": 1, "maxNodeCount": 5, "locationPolicy": "BALANCED"},
-            MachinePool("main", min_nodes=1, max_nodes=5),
+            MachinePool(name="main", autoscaling=Autoscaling(min_node_count=1, max_node_count=5)),
             id="limits per zone",
         ),
         pytest.param(
             {"enabled": True, "totalMinNodeCount": 2, "totalMaxNodeCount": 9, "locationPolicy": "ANY"},
-            MachinePool("main", total_min_nodes=2, total_max_nodes=9, location_policy="ANY"),
+            MachinePool(
+                name="main",
+                autoscaling=Autoscaling(total_min_node_count=2, total_max_node_count=9, location_policy="ANY"),
+            ),
             id="total limits",
         ),
-        pytest.param({}, MachinePool("main", autoscaled=False), id="not autoscaled"),
+        pytest.param({}, MachinePool(name="main", autoscaling=Autoscaling(enabled=False)), id="not autoscaled"),
     ],
 )
 def test_a_pools_limits_are_told_in_rest_form(expected: Any, pool: MachinePool) -> None:

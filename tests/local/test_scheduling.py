@@ -225,7 +225,7 @@ def test_a_pod_that_fits_nowhere_says_why_and_is_tried_again() -> None:
     assert [(item["reason"], item["message"]) for item in virtual.store.all("events")] == [
         ("FailedScheduling", message)
     ]
-    virtual.store.update("nodes", "", "b", lambda thing: thing["spec"].pop("unschedulable"), "test")
+    virtual.change("nodes", "", "b", lambda thing: thing["spec"].pop("unschedulable"))
     virtual.run(1)
     assert node_of(virtual.pods()[0]) == "b"
 

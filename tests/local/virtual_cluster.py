@@ -1,12 +1,13 @@
 """Builders for the simulated GKE: a world in virtual time with short defaults."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from infra.local.api.server import KubeApi
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import HttpAnswer, HttpRequest
-from infra.local.whole_world import World, WorldSettings
+from infra.local.whole_world import World
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import KubeletTimes
 
@@ -76,8 +77,8 @@ class VirtualCluster:
 
     def __init__(self, nodes: list[Json] | None = None, token: str | None = None, **settings: Any) -> None:
         self.clock = ManualClock()
-        times = KubeletTimes((1.0, 1.0), settings.pop("shutdown", None), settings.pop("attach", 0.0))
-        self.world = World(self.clock, WorldSettings(kubelet=times, node_boot=0.0, orphan_quarantine=5.0, **settings))
+        times = KubeletTimes((1.0, 1.0), settings.pop("shutdown", None), 0.0, settings.pop("attach", 0.0))
+        self.world = World(self.clock, times, orphan_quarantine=5.0, **settings)
         self.store = self.world.store
         self.api = KubeApi(self.world.store, self.world.record, token)
         for item in [node()] if nodes is None else nodes:
@@ -86,6 +87,9 @@ class VirtualCluster:
 
     def add(self, plural: str, thing: Json) -> Json:
         return self.store.create(plural, thing, "test")
+
+    def change(self, plural: str, namespace: str, name: str, change: Callable[[Json], object]) -> None:
+        self.store.update(self.store.get(plural, namespace, name), change, "test")
 
     def run(self, seconds: int) -> None:
         for _ in range(seconds):

@@ -24,10 +24,10 @@ from grpc import insecure_channel
 from infra.local.bound_process import BoundProcess
 from infra.local.clocks import ScaledClock
 from infra.local.google_apis import Bucket, GkeApi, ServedCluster
-from infra.local.machine_types import MachinePool
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
+from infra.local.scenario import MachinePool
 from infra.local.servers.listeners import HttpServer
 from tests.real.held_ports import HeldPorts
 from tests.real.pusher import Pusher

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from infra.local.machine_types import MachinePool
+from infra.local.scenario import Autoscaling, MachinePool
 from tests.depth import DEEP
 from tests.real.control_plane.api import MERGE_PATCH, Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node, paced
@@ -24,7 +24,13 @@ TIDAL, LOW, HIGH = (8 if DEEP else 4), 6, 18
 MOST_CORDONED = 4
 RISES_IN = 120.0
 """Seconds in which every pod is Ready; it takes five on a machine that is idle, seven on a busy one."""
-POOLS = {POOL: MachinePool(POOL, min_nodes=5, max_nodes=6, annotations={"kwok.x-k8s.io/node": "fake"})}
+POOLS = {
+    POOL: MachinePool(
+        name=POOL,
+        annotations={"kwok.x-k8s.io/node": "fake"},
+        autoscaling=Autoscaling(min_node_count=5, max_node_count=6),
+    )
+}
 """No scale-up comes of a maximum that is reached: one for a pod that Ebb moved opens a breaker for half an hour."""
 _TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from infra.local.machine_types import MachinePool
+from infra.local.scenario import Autoscaling, MachinePool
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node
 from tests.real.waiting import until
@@ -10,7 +10,13 @@ from tests.real.waiting import until
 POOL = NAMESPACE = "rich"
 NODES = 60
 ZONES = tuple(f"europe-west4-{zone}" for zone in "abc")
-POOLS = {POOL: MachinePool(POOL, min_nodes=1, max_nodes=NODES, annotations={"kwok.x-k8s.io/node": "fake"})}
+POOLS = {
+    POOL: MachinePool(
+        name=POOL,
+        annotations={"kwok.x-k8s.io/node": "fake"},
+        autoscaling=Autoscaling(min_node_count=1, max_node_count=NODES),
+    )
+}
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _HOST, _ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 

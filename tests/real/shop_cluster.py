@@ -1,6 +1,6 @@
 """The cluster of the end-to-end test and of the playground: twenty half-empty nodes, some eighty pods, PDBs."""
 
-from infra.local.machine_types import MachinePool
+from infra.local.scenario import Autoscaling, MachinePool
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes, paced
 from tests.real.waiting import until
@@ -12,7 +12,10 @@ APPS = 10
 REPLICAS = 8
 POOLS = {
     POOL: MachinePool(
-        POOL, machine_type="e2-standard-4", min_nodes=3, max_nodes=40, annotations={"kwok.x-k8s.io/node": "fake"}
+        name=POOL,
+        machine_type="e2-standard-4",
+        annotations={"kwok.x-k8s.io/node": "fake"},
+        autoscaling=Autoscaling(min_node_count=3, max_node_count=40),
     )
 }
 POLICY = """

@@ -5,10 +5,11 @@ from contextlib import suppress
 import pytest
 
 from infra.local.clocks import ScaledClock
-from infra.local.machine_types import MachinePool, make_node
+from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
+from infra.local.scenario import Autoscaling, MachinePool
 from tests.real.control_plane import ControlPlane
 from tests.real.waiting import until
 
@@ -18,7 +19,9 @@ FAKE = {"kwok.x-k8s.io/node": "fake"}
 
 
 def test_empty_nodes_above_the_minimum_go_and_a_waiting_pod_brings_one(control_plane: ControlPlane) -> None:
-    pool = MachinePool("scaled", zones=("z1-a",), min_nodes=1, max_nodes=3, annotations=FAKE)
+    pool = MachinePool(
+        name="scaled", zones=["z1-a"], annotations=FAKE, autoscaling=Autoscaling(min_node_count=1, max_node_count=3)
+    )
     settings = AutoscalerSettings(scan_interval=0.3, unneeded_time=1, deletion=0.3, delay_after_delete=0)
     transport = HttpTransport(control_plane.proxy_url)
     autoscaler = Autoscaler(transport, {pool.name: pool}, ScaledClock(), settings, cluster="real")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.machine_types import MachinePool
+from infra.local.scenario import Autoscaling, MachinePool
 from shared.core.cluster.names import OUR_TAINT, SURGE_STAMP
 from shared.core.reasons import Halt
 from tests.fixtures_real import NewControlPlane
@@ -32,7 +32,10 @@ GOING, HANGING = "going", "hanging"
 APPS = [f"solo-{number}" for number in range(4)]
 HUNG = "hung"
 FAKE = {"kwok.x-k8s.io/node": "fake"}
-POOLS = {name: MachinePool(name, min_nodes=0, max_nodes=9, annotations=FAKE) for name in (GOING, HANGING)}
+POOLS = {
+    name: MachinePool(name=name, annotations=FAKE, autoscaling=Autoscaling(min_node_count=0, max_node_count=9))
+    for name in (GOING, HANGING)
+}
 SECONDS = 240.0
 pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(4 * SECONDS)]
 POLICY = """

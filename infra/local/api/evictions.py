@@ -70,8 +70,7 @@ def _take(store: Store, budget: Json, pod: Json, actor: str) -> None:
             condition = {"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods"}
             set_condition(thing, now, {**condition, "message": ""})
 
-    meta = budget["metadata"]
-    store.update("poddisruptionbudgets", meta["namespace"], meta["name"], decrement, actor)
+    store.update(budget, decrement, actor)
 
 
 def _pass_budget(store: Store, pod: Json, actor: str, *, dry: bool) -> None:

@@ -266,7 +266,7 @@ class KubeApi:
         after = as_written(before, after, target.sub)
         if is_dry(request):
             return answer_json(200, after)
-        return answer_json(200, self._store.replace(target.kind.plural, after, actor_of(request)))
+        return answer_json(200, self._store.replace(after, actor_of(request)))
 
     def _delete(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if target.name is None or target.sub:
@@ -282,4 +282,4 @@ class KubeApi:
         elif target.kind.plural == "namespaces":
             end_namespace(self._store, found, actor)
         else:
-            self._store.remove(target.kind.plural, target.space, found["metadata"]["name"], actor)
+            self._store.remove(found, actor)

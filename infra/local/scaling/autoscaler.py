@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from infra.local.clocks import TimeSource, seconds_of, stamp
-from infra.local.machine_types import MachinePool, make_node
+from infra.local.machine_types import make_node
 from infra.local.scaling.client import ApiTransport, Client
 from infra.local.scaling.scale_down import ScaleDown
 from infra.local.scaling.view import (
@@ -24,6 +24,7 @@ from infra.local.scaling.view import (
     is_chunk,
     report,
 )
+from infra.local.scenario import MachinePool
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
 from infra.local.world.kinds import Json
@@ -97,17 +98,15 @@ class ScaleUp:
 
     def _choices(self, view: View, sizes: Counter[Group]) -> Iterator[tuple[MachinePool, str]]:
         for name in sorted(view.pools):
-            pool = view.pools[name]
+            pool, limits = view.pools[name], view.pools[name].autoscaling
             total = sum(size for (owner, _), size in sizes.items() if owner == name)
-            if not pool.autoscaled or (pool.total_max_nodes is not None and total >= pool.total_max_nodes):
-                continue
             for zone in sorted(pool.zones, key=lambda zone: (sizes[(name, zone)], zone)):
-                if pool.total_max_nodes is not None or sizes[(name, zone)] < pool.max_nodes:
+                size = sizes[(name, zone)] if limits.total_max_node_count is None else total
+                if limits.enabled and size < limits.most:
                     yield pool, zone
 
     def _add(self, pod: Json, node: Json, sizes: Counter[Group], pool: MachinePool, now: float) -> None:
-        group = group_of(node)
-        most = pool.max_nodes if pool.total_max_nodes is None else pool.total_max_nodes
+        group, most = group_of(node), pool.autoscaling.most
         self._client.create_node(node)
         message = f"pod triggered scale-up: [{{{'/'.join(group)} {sizes[group]}->{sizes[group] + 1} (max: {most})}}]"
         sizes[group] += 1

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from infra.local.clocks import seconds_of
-from infra.local.machine_types import MachinePool
 from infra.local.scaling.view import (
     DISABLED,
     TO_BE_DELETED,
@@ -19,6 +18,7 @@ from infra.local.scaling.view import (
     is_reserved,
     taints_of,
 )
+from infra.local.scenario import MachinePool
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfo, node_infos_of
 from infra.local.world.kinds import Json, matches
@@ -178,11 +178,11 @@ class RemovalSimulation:
 
 def at_minimum(pool: MachinePool, group: Group, sizes: Counter[Group], leaving: Counter[Group]) -> bool:
     """May no further node of the group go? `leaving` are the nodes on their way out."""
-    if pool.total_max_nodes is not None or pool.total_min_nodes is not None:
+    if pool.autoscaling.total_max_node_count is not None or pool.autoscaling.total_min_node_count is not None:
         own = sum(size for (name, _), size in sizes.items() if name == pool.name)
         gone = sum(size for (name, _), size in leaving.items() if name == pool.name)
-        return own - gone <= (pool.total_min_nodes or 0)
-    return sizes[group] - leaving[group] <= pool.min_nodes
+        return own - gone <= (pool.autoscaling.total_min_node_count or 0)
+    return sizes[group] - leaving[group] <= pool.autoscaling.min_node_count
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ class Candidates:
 
     def _is_eligible(self, view: View, node: Json, leaving: Leaving, now: float) -> bool:
         pool, uid = view.pool_of(node), node["metadata"]["uid"]
-        if pool is None or not pool.autoscaled or uid in leaving.uids or uid in self._parked:
+        if pool is None or not pool.autoscaling.enabled or uid in leaving.uids or uid in self._parked:
             return False
         if not is_ready(node):  # it boots for pods that wait, or counts by scaleDownUnreadyTime (20 min)
             return False

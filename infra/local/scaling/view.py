@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from infra.local.clocks import seconds_of
-from infra.local.machine_types import MachinePool
 from infra.local.scaling.client import Client, RefusedCall
+from infra.local.scenario import MachinePool
 from infra.local.world.disks import Disks, claims_of, disks_of
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import DEFAULT_GRACE

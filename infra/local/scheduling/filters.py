@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from infra.local.scheduling.node_infos import HostPort, NodeInfo, NodeInfos, host_ports
-from infra.local.world.disks import SELECTED_NODE, Disks, Key, claims_of
+from infra.local.world.disks import SELECTED_NODE, Disks, claims_of
 from infra.local.world.kinds import Json, matches, node_selector_holds
 from infra.local.world.pods import is_terminating, labels_of, pod_requests
+from infra.local.world.store import Key
 
 
 def selected(spec: Json, node: Json) -> bool:

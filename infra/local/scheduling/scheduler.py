@@ -24,8 +24,8 @@ def emit(store: Store, about: Json, reason: str, message: str, component: str) -
         event["count"] += 1
         event["lastTimestamp"] = now
 
-    if store.find("events", namespace, name) is not None:
-        store.update("events", namespace, name, again, component)
+    if (event := store.find("events", namespace, name)) is not None:
+        store.update(event, again, component)
         return
     store.create(
         "events",
@@ -133,9 +133,13 @@ class Scheduler:
 
     def _asks_for_volumes(self, pod: Json, node: str, known: disks.Disks) -> bool:
         """Let the volumes be made that the pod still lacks; it is bound once they are there."""
+
+        def select_node(claim: Json) -> None:
+            claim["metadata"].setdefault("annotations", {})[disks.SELECTED_NODE] = node
+
         lacking = [key for key in disks.claims_of(pod) if known.volume(key) is None]
         for key in lacking:
-            self._store.update("persistentvolumeclaims", *key, lambda thing: disks.select_node(thing, node), ACTOR)
+            self._store.update(known.claims[key], select_node, ACTOR)
         return bool(lacking)
 
     def _bind(self, pod: Json, node: str, now: float) -> None:
@@ -143,18 +147,14 @@ class Scheduler:
             thing["spec"]["nodeName"] = node
             set_condition(thing, now, {"type": "PodScheduled", "status": "True"})
 
-        meta = pod["metadata"]
-        self._store.update("pods", meta["namespace"], meta["name"], bind, ACTOR)
+        self._store.update(pod, bind, ACTOR)
 
     def _refuse(self, pod: Json, now: float, reason: str, message: str) -> None:
         condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
         old = condition_of(pod, "PodScheduled") or {}
         if all(old.get(key) == value for key, value in condition.items()):
             return
-        meta = pod["metadata"]
-        fresh = self._store.update(
-            "pods", meta["namespace"], meta["name"], lambda thing: set_condition(thing, now, condition), ACTOR
-        )
+        fresh = self._store.update(pod, lambda thing: set_condition(thing, now, condition), ACTOR)
         if reason == "Unschedulable":
             emit(self._store, fresh, "FailedScheduling", message, ACTOR)
 

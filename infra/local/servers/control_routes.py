@@ -64,7 +64,7 @@ class Control:
         namespace = body.get("namespace", "default") if KINDS[body["kind"]].namespaced else ""
         store = self._world.store
         thing = store.get(body["kind"], namespace, body["name"])
-        return answer_json(200, store.replace(body["kind"], copied(merge(thing, patch)), ACTOR))
+        return answer_json(200, store.replace(copied(merge(thing, patch)), ACTOR))
 
     def _scale(self, request: HttpRequest) -> HttpAnswer:
         body = {"kind": "deployments", **request.json()}

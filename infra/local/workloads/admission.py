@@ -6,14 +6,23 @@ boost).
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from infra.local.workloads.controllers import controller_of_pod
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_finished, pod_requests, quantity, units
+from infra.local.world.pods import (
+    Resources,
+    amounts,
+    is_finished,
+    labels_of,
+    pod_requests,
+    quantity,
+    summed,
+    units,
+)
 from infra.local.world.store import NotAdmittedError, Store
 
 ACTOR = "resourcequota-controller"
-Amounts = dict[str, int]
 
 
 class LimitRanger:
@@ -23,29 +32,25 @@ class LimitRanger:
         self._store = store
 
     def write_defaults(self, plural: str, thing: Json) -> None:
-        if plural != "pods":
-            return
-        for row in self._rows(thing, "Container"):
+        for row in self._rows(plural, thing, "Container"):
             limits = {**(row.get("max") or {}), **(row.get("default") or {})}
             requests = {**(row.get("min") or {}), **limits, **(row.get("defaultRequest") or {})}
             for container in _containers(thing):
                 given: Json = container.setdefault("resources", {})
-                said = {**(given.get("limits") or {}), **(given.get("requests") or {})}
-                given["requests"] = {**requests, **said}
-                given["limits"] = {**limits, **(given.get("limits") or {})}
+                own = given.get("limits") or {}
+                given["requests"] = {**requests, **own, **(given.get("requests") or {})}
+                given["limits"] = {**limits, **own}
 
     def check(self, plural: str, thing: Json) -> None:
-        if plural != "pods":
-            return
-        for row in self._rows(thing, "Container"):
+        for row in self._rows(plural, thing, "Container"):
             for container in _containers(thing):
-                _check(row, _amounts(container, "requests"), _amounts(container, "limits"))
-        for row in self._rows(thing, "Pod"):
+                _check(row, amounts(container), amounts(container, "limits"))
+        for row in self._rows(plural, thing, "Pod"):
             _check(row, _summed(thing, "requests"), _summed(thing, "limits"))
 
-    def _rows(self, pod: Json, kind: str) -> list[Json]:
-        ranges = self._store.all("limitranges", pod["metadata"]["namespace"])
-        return [row for each in ranges for row in each["spec"]["limits"] if row["type"] == kind]
+    def _rows(self, plural: str, thing: Json, sort: str) -> list[Json]:
+        ranges = self._store.all("limitranges", thing["metadata"]["namespace"]) if plural == "pods" else ()
+        return [row for limit_range in ranges for row in limit_range["spec"]["limits"] if row["type"] == sort]
 
 
 class QuotaController:
@@ -57,38 +62,32 @@ class QuotaController:
     def step(self, now: float) -> None:
         del now
         for quota in self._store.all("resourcequotas"):
-            meta, status = quota["metadata"], self._status(quota)
+            status = self._status(quota)
             if quota.get("status") != status:
-                place = ("resourcequotas", meta["namespace"], meta["name"])
-                self._store.update(*place, lambda thing, status=status: thing.update(status=status), ACTOR)  # type: ignore[misc]
+                self._store.update(quota, partial(dict.update, status=status), ACTOR)
 
     def check(self, plural: str, thing: Json, instead_of: Json | None = None) -> None:
         """Refuse what is too much; `instead_of` is a pod that will be gone."""
         if plural != "pods":
             return
         for quota in self._store.all("resourcequotas", thing["metadata"]["namespace"]):
-            asks, used, freed = _counted(thing), self._used(quota), _counted(instead_of) if instead_of else {}
+            asks, used, freed = _charged(thing), self._used(quota), _charged(instead_of) if instead_of else {}
             for name, hard in quota["spec"]["hard"].items():
                 more = asks.get(name, 0) - freed.get(name, 0)
                 if asks.get(name) and used.get(name, 0) + more > units(_bare(name), hard):
                     raise NotAdmittedError(f"exceeded quota: {quota['metadata']['name']}, {name}")
 
     def _status(self, quota: Json) -> Json:
-        used = self._used(quota)
-        told = {name: f"{used.get(name, 0)}m" if _bare(name) == "cpu" else str(used.get(name, 0))
-                for name in quota["spec"]["hard"]}  # fmt: skip
-        return {"hard": quota["spec"]["hard"], "used": told}
+        used, hard = self._used(quota), quota["spec"]["hard"]
+        texts = {name: f"{used.get(name, 0)}{'m' if _bare(name) == 'cpu' else ''}" for name in hard}
+        return {"hard": hard, "used": texts}
 
-    def _used(self, quota: Json) -> Amounts:
-        used: Amounts = {}
-        for pod in self._store.all("pods", quota["metadata"]["namespace"]):
-            if not is_finished(pod):
-                for name, amount in _counted(pod).items():
-                    used[name] = used.get(name, 0) + amount
-        return used
+    def _used(self, quota: Json) -> Resources:
+        pods = self._store.all("pods", quota["metadata"]["namespace"])
+        return summed(_charged(pod) for pod in pods if not is_finished(pod))
 
 
-def _check(row: Json, requests: Amounts, limits: Amounts) -> None:
+def _check(row: Json, requests: Resources, limits: Resources) -> None:
     for name, least in (row.get("min") or {}).items():
         if requests.get(name, 0) < units(name, least) or 0 < limits.get(name, 0) < units(name, least):
             raise NotAdmittedError(f"minimum {name} usage is {least}")
@@ -104,23 +103,15 @@ def _containers(pod: Json) -> list[Json]:
     return [*(pod["spec"].get("containers") or []), *(pod["spec"].get("initContainers") or [])]
 
 
-def _amounts(container: Json, what: str) -> Amounts:
-    told: Json = (container.get("resources") or {}).get(what) or {}
-    return {name: units(name, value) for name, value in told.items()}
+def _summed(pod: Json, sort: str) -> Resources:
+    return summed(amounts(container, sort) for container in pod["spec"].get("containers") or ())
 
 
-def _summed(pod: Json, what: str) -> Amounts:
-    found: Amounts = {}
-    for container in pod["spec"].get("containers") or []:
-        for name, amount in _amounts(container, what).items():
-            found[name] = found.get(name, 0) + amount
-    return found
-
-
-def _counted(pod: Json) -> Amounts:
-    asked = pod_requests(pod)
-    of_limits = {f"limits.{name}": amount for name, amount in _summed(pod, "limits").items()}
-    return {"pods": 1, **asked, **{f"requests.{name}": amount for name, amount in asked.items()}, **of_limits}
+def _charged(pod: Json) -> Resources:
+    """What a quota counts for the pod, by the names that `hard` may use."""
+    requests = pod_requests(pod)
+    limits = {f"limits.{name}": amount for name, amount in _summed(pod, "limits").items()}
+    return {"pods": 1, **requests, **{f"requests.{name}": amount for name, amount in requests.items()}, **limits}
 
 
 def _bare(name: str) -> str:
@@ -128,13 +119,13 @@ def _bare(name: str) -> str:
 
 
 class OwnersWebhook:
-    """Writes the same requests into every new pod of an app; nothing in the API tells of it."""
+    """Writes the same requests into every new pod of an app; nothing in the API shows it."""
 
     def __init__(self, app: str, requests: dict[str, str]) -> None:
         self._app, self._requests = app, requests
 
     def __call__(self, plural: str, thing: Json) -> None:
-        if plural == "pods" and (thing["metadata"].get("labels") or {}).get("app") == self._app:
+        if plural == "pods" and labels_of(thing).get("app") == self._app:
             for container in thing["spec"]["containers"]:
                 _write(container, self._requests)
 
@@ -148,17 +139,19 @@ class VerticalAutoscalerWebhook:
     def __call__(self, plural: str, thing: Json) -> None:
         if plural != "pods":
             return
-        kind, name = controller_of_pod(self._store, thing)
+        workload = controller_of_pod(self._store, thing)
         for autoscaler in self._store.all("verticalpodautoscalers", thing["metadata"]["namespace"]):
             target: Json = autoscaler["spec"]["targetRef"]
-            if (target["kind"], target["name"]) == (kind, name):
+            if (target["kind"], target["name"]) == workload:
                 for container in thing["spec"]["containers"]:
                     _write(container, dict(_recommended(autoscaler, container)))
 
 
 def _recommended(autoscaler: Json, container: Json) -> Iterator[tuple[str, str]]:
     spec: Json = autoscaler["spec"]
-    policy = _policy(spec, container["name"])
+    policies: list[Json] = (spec.get("resourcePolicy") or {}).get("containerPolicies") or []
+    by_name = {policy.get("containerName", "*"): policy for policy in policies}
+    policy: Json = by_name.get(container["name"]) or by_name.get("*") or {}
     if policy.get("mode") == "Off":
         return
     acts = (spec.get("updatePolicy") or {}).get("updateMode", "Recreate") != "Off"
@@ -167,20 +160,13 @@ def _recommended(autoscaler: Json, container: Json) -> Iterator[tuple[str, str]]
         yield name, _between(name, value, policy)
     boost: Json = (policy.get("startupBoost") or spec.get("startupBoost") or {}).get("cpu") or {}
     if boost:
-        asked: Json = (container.get("resources") or {}).get("requests") or {}
-        cpu = units("cpu", target.get("cpu") or asked.get("cpu", 0))
+        cpu = units("cpu", target["cpu"]) if target.get("cpu") else amounts(container).get("cpu", 0)
         yield "cpu", f"{cpu * boost.get('factor', 1) + units('cpu', boost.get('quantity', 0))}m"
 
 
-def _policy(spec: Json, name: str) -> Json:
-    rows: list[Json] = (spec.get("resourcePolicy") or {}).get("containerPolicies") or []
-    named = {row.get("containerName", "*"): row for row in rows}
-    return named.get(name) or named.get("*") or {}
-
-
 def _target(autoscaler: Json, name: str) -> Json:
-    told: Json = (autoscaler.get("status") or {}).get("recommendation") or {}
-    rows: list[Json] = told.get("containerRecommendations") or []
+    recommendation: Json = (autoscaler.get("status") or {}).get("recommendation") or {}
+    rows: list[Json] = recommendation.get("containerRecommendations") or []
     return next((row["target"] for row in rows if row["containerName"] == name), {})
 
 

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from math import ceil, floor, inf
 
 from infra.local.clocks import seconds_of, stamp
-from infra.local.workloads.controllers import counts_of, owned_by, template_hash, write_status
+from infra.local.workloads.controllers import counts_of, template_hash, write_status
 from infra.local.world.kinds import Json
-from infra.local.world.pods import condition_of, is_healthy, is_terminating, set_condition
+from infra.local.world.pods import condition_of, is_healthy, is_terminating, owned_by, set_condition
 from infra.local.world.store import Store, copied
 
+ACTOR = "deployment-controller"
 Sizes = dict[str, int]
 """The wanted number of pods by the name of a ReplicaSet."""
+Pods = dict[str, list[Json]]
+"""Pods by the ReplicaSet's name, terminating ones too."""
 _SHARE = "25%"
+_HASH = "pod-template-hash"
+_KEPT = 10
+"""Old ReplicaSets without pods that are kept (revisionHistoryLimit)."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +109,7 @@ def with_conditions(deployment: Json, counts: Json, now: float, *, made: bool) -
     moved = reason == "ReplicaSetUpdated" and _has_moved(before, counts)
     if reason and (moved or reason != old.get("reason")):
         _put(thing, now, {"type": "Progressing", "status": status, "reason": reason})
-    status_now: Json = thing["status"]
-    return status_now
+    return dict(thing["status"])
 
 
 def _progress(deployment: Json, bounds: Bounds, before: Json, counts: Json, now: float) -> tuple[str, str]:
@@ -121,7 +126,7 @@ def _progress(deployment: Json, bounds: Bounds, before: Json, counts: Json, now:
         return "", ""
     if _has_moved(before, counts):
         return "True", "ReplicaSetUpdated"
-    return ("False", "ProgressDeadlineExceeded") if _is_late(deployment, old, now) else ("", "")
+    return ("False", "ProgressDeadlineExceeded") if late_after(deployment, old) < now else ("", "")
 
 
 def _has_moved(before: Json, counts: Json) -> bool:
@@ -129,10 +134,6 @@ def _has_moved(before: Json, counts: Json) -> bool:
     old = {**dict.fromkeys(counts, 0), **before}
     more = any(counts[name] > old[name] for name in ("updatedReplicas", "readyReplicas", "availableReplicas"))
     return more or counts["replicas"] - counts["updatedReplicas"] < old["replicas"] - old["updatedReplicas"]
-
-
-def _is_late(deployment: Json, old: Json, now: float) -> bool:
-    return late_after(deployment, old) < now
 
 
 def late_after(deployment: Json, progressing: Json) -> float:
@@ -144,35 +145,23 @@ def late_after(deployment: Json, progressing: Json) -> float:
 
 
 def _put(thing: Json, now: float, condition: Json) -> None:
-    """Put a condition in place; the time of its update moves with its words."""
+    """Put a condition in place; the time of its update moves with its text."""
     old: Json = condition_of(thing, condition["type"]) or {}
     same = condition["type"] == "Available" and condition["reason"] == old.get("reason")
     set_condition(thing, now, {**condition, "lastUpdateTime": old["lastUpdateTime"] if same else stamp(now)})
 
 
-ACTOR = "deployment-controller"
-_HASH = "pod-template-hash"
-_KEPT = 10
-"""Old ReplicaSets without pods that are kept (revisionHistoryLimit)."""
-Pods = dict[str, list[Json]]
-"""By the ReplicaSet's name, those that are ending too."""
-
-
 def replica_set_for(deployment: Json) -> Json:
     """The ReplicaSet of a Deployment's present template, at its full size; not stored."""
-    spec = deployment["spec"]
+    spec, meta = deployment["spec"], deployment["metadata"]
     digest = template_hash(spec["template"])
     template: Json = copied(spec["template"])
-    template.setdefault("metadata", {}).setdefault("labels", {})[_HASH] = digest
-    meta = deployment["metadata"]
+    labels = template.setdefault("metadata", {}).setdefault("labels", {})
+    labels[_HASH] = digest
     selector = {"matchLabels": {**(spec["selector"].get("matchLabels") or {}), _HASH: digest}}
+    own = {"name": f"{meta['name']}-{digest}", "namespace": meta["namespace"], "labels": labels}
     return {
-        "metadata": {
-            "name": f"{meta['name']}-{digest}",
-            "namespace": meta["namespace"],
-            "labels": template["metadata"]["labels"],
-            "ownerReferences": owned_by(deployment),
-        },
+        "metadata": {**own, "ownerReferences": owned_by(deployment)},
         "spec": {"replicas": spec.get("replicas", 1), "selector": selector, "template": template},
     }
 
@@ -186,7 +175,7 @@ class DeploymentController:
         self._late_after: dict[str, float] = {}
 
     def is_due(self, now: float) -> bool:
-        """Whether a rollout's deadline has passed, which is told although nothing else has changed."""
+        """Whether a rollout's deadline has passed, which its status says although nothing else has changed."""
         return any(moment < now for moment in self._late_after.values())
 
     def step(self, now: float) -> None:
@@ -195,18 +184,28 @@ class DeploymentController:
             self._sync(deployment, now)
 
     def _sync(self, deployment: Json, now: float) -> None:
-        sets = sorted(self._store.controlled("replicasets", deployment), key=_age)
+        controlled = sorted(self._store.controlled("replicasets", deployment), key=_age)
+        sets = {str(replica_set["metadata"]["name"]): replica_set for replica_set in controlled}
+        pods = {name: self._store.controlled("pods", replica_set) for name, replica_set in sets.items()}
         wanted = self._of_present_template(deployment)
-        new = _found(wanted, sets)
-        present = str((new or wanted)["metadata"]["name"])
-        pods = {each["metadata"]["name"]: self._store.controlled("pods", each) for each in sets}
-        sizes = _next_sizes(deployment, present, {each["metadata"]["name"]: _size(each) for each in sets}, pods)
-        self._resize(sets, sizes)
-        made = new is None and present in sizes
+        present = _name_of_present(wanted, sets)
+        sizes = _next_sizes(deployment, present, {name: _size(old) for name, old in sets.items()}, pods)
+        for name, replica_set in sets.items():
+            if sizes[name] != _size(replica_set):
+                spec = {**replica_set["spec"], "replicas": sizes[name]}
+                self._store.replace({**copied(replica_set), "spec": spec}, ACTOR)
+        made = present not in sets and present in sizes
         if made:
             self._store.create("replicasets", {**wanted, "spec": {**wanted["spec"], "replicas": sizes[present]}}, ACTOR)
-        self._forget(deployment, [each for each in sets if each is not new], sizes, pods)
-        self._tell(deployment, present, pods, now, made=made and bool(sets))
+        idle = [old for name, old in sets.items() if name != present and not sizes[name] and not pods[name]]
+        self._forget(deployment, idle)
+        self._write_status(deployment, present, pods, now, made=made and bool(sets))
+
+    def _forget(self, deployment: Json, idle: list[Json]) -> None:
+        """Remove the oldest ReplicaSets without pods beyond those that are kept."""
+        kept = int(deployment["spec"].get("revisionHistoryLimit", _KEPT))
+        for replica_set in idle[: max(len(idle) - kept, 0)]:
+            self._store.remove(replica_set, ACTOR)
 
     def _of_present_template(self, deployment: Json) -> Json:
         """The ReplicaSet of the present template, made once for each generation of the spec; not stored."""
@@ -215,43 +214,28 @@ class DeploymentController:
             self._wanted[uid] = (generation, replica_set_for(deployment))
         return self._wanted[uid][1]
 
-    def _resize(self, sets: list[Json], sizes: Sizes) -> None:
-        for each in sets:
-            size = sizes[each["metadata"]["name"]]
-            if size != _size(each):
-                resized = {**copied(each), "spec": {**each["spec"], "replicas": size}}
-                self._store.replace("replicasets", resized, ACTOR)
-
-    def _forget(self, deployment: Json, old: list[Json], sizes: Sizes, pods: Pods) -> None:
-        """Remove the oldest ReplicaSets without pods beyond those that are kept."""
-        names = [each["metadata"]["name"] for each in old]
-        idle = [name for name in names if not sizes.get(name) and not pods[name]]
-        kept = int(deployment["spec"].get("revisionHistoryLimit", _KEPT))
-        for name in idle[: max(len(idle) - kept, 0)]:
-            self._store.remove("replicasets", deployment["metadata"]["namespace"], name, ACTOR)
-
-    def _tell(self, deployment: Json, present: str, pods: Pods, now: float, *, made: bool) -> None:
-        living = {name: [pod for pod in found if not is_terminating(pod)] for name, found in pods.items()}
-        counts = counts_of([pod for found in living.values() for pod in found])
+    def _write_status(self, deployment: Json, present: str, pods: Pods, now: float, *, made: bool) -> None:
+        living = {name: [pod for pod in owned if not is_terminating(pod)] for name, owned in pods.items()}
+        counts = counts_of([pod for owned in living.values() for pod in owned])
         counts["updatedReplicas"] = len(living.get(present, ()))
         counts["terminatingReplicas"] = sum(map(len, pods.values())) - counts["replicas"]
         if made or len(pods) > 1 or "conditions" in deployment.get("status", {}):
             counts = with_conditions(deployment, counts, now, made=made)
             progressing = condition_of({"status": counts}, "Progressing") or {}
             self._late_after[deployment["metadata"]["uid"]] = late_after(deployment, progressing)
-        write_status(self._store, "deployments", deployment, counts)
+        write_status(self._store, deployment, counts)
 
 
 def _next_sizes(deployment: Json, present: str, sizes: Sizes, pods: Pods) -> Sizes:
     """The sizes that the sets shall have; without the present one where it may not be made yet."""
-    bounds, old = bounds_of(deployment), {name: 0 for name in sizes if name != present}
-    if deployment["spec"].get("paused"):
+    bounds, old, spec = bounds_of(deployment), {name: 0 for name in sizes if name != present}, deployment["spec"]
+    if spec.get("paused"):
         active = [name for name, size in sizes.items() if size] or [name for name in sizes if name == present]
         return {**sizes, **({active[0]: bounds.wanted} if len(active) == 1 else {})}
-    if _recreates(deployment):
+    if (spec.get("strategy") or {}).get("type") == "Recreate":
         waits = any(pods[name] for name in old)
         return {**sizes, **old} if waits else {**old, present: bounds.wanted}
-    available = {name: sum(map(is_healthy, found)) for name, found in pods.items()}
+    available = {name: sum(map(is_healthy, owned)) for name, owned in pods.items()}
     return rolled(bounds, present, {present: 0, **sizes}, available)
 
 
@@ -263,18 +247,14 @@ def _size(replica_set: Json) -> int:
     return int(replica_set["spec"].get("replicas", 1))
 
 
-def _recreates(deployment: Json) -> bool:
-    return bool((deployment["spec"].get("strategy") or {}).get("type") == "Recreate")
+def _name_of_present(wanted: Json, sets: dict[str, Json]) -> str:
+    """The name of the present template's set: one whose template is the same where none has its name."""
+    name = str(wanted["metadata"]["name"])
+    same = (other for other, old in sets.items() if _unhashed(old) == _unhashed(wanted))
+    return name if name in sets else next(same, name)
 
 
-def _found(wanted: Json, sets: list[Json]) -> Json | None:
-    """The set of the present template: the one of its name, or one whose template says the same."""
-    named = next((each for each in sets if each["metadata"]["name"] == wanted["metadata"]["name"]), None)
-    same = (each for each in sets if _said(each) == _said(wanted))
-    return named or next(same, None)
-
-
-def _said(replica_set: Json) -> Json:
+def _unhashed(replica_set: Json) -> Json:
     """A template without its hash; maps that are empty and maps that are missing are one to the API server."""
     template: Json = replica_set["spec"]["template"]
     meta: Json = {**(template.get("metadata") or {})}

@@ -8,23 +8,15 @@ from fractions import Fraction
 from math import ceil
 
 from infra.local.clocks import seconds_of
-from infra.local.world.kinds import PLURAL_OF_KIND, Json, matches
-from infra.local.world.pods import (
-    controller_of,
-    is_healthy,
-    is_ready,
-    is_terminating,
-    labels_of,
-    set_condition,
-)
+from infra.local.world.kinds import Json, matches
+from infra.local.world.pods import is_healthy, is_ready, is_terminating, labels_of, set_condition
 from infra.local.world.store import Store
 
 ACTOR = "disruption-controller"
 DISRUPTION_TIMEOUT = 120.0
 """Seconds after which a granted eviction that no deletion followed is forgotten (DeletionTimeout)."""
-
-
 _READS = ("pods", "poddisruptionbudgets", "deployments", "replicasets", "statefulsets", "replicationcontrollers")
+_COUNTS = ("currentHealthy", "desiredHealthy", "expectedPods", "disruptionsAllowed")
 
 
 class UnscalableError(ValueError):
@@ -40,23 +32,16 @@ def budgets_of(store: Store, pod: Json) -> list[Json]:
     ]
 
 
-def pods_of(store: Store, budget: Json) -> list[Json]:
-    """The pods that a budget protects."""
+def _protected(store: Store, budget: Json) -> list[Json]:
     return store.selected("pods", budget["metadata"]["namespace"], budget["spec"].get("selector"))
-
-
-def _owner(store: Store, thing: Json) -> Json | None:
-    owner = controller_of(thing)
-    plural = PLURAL_OF_KIND.get(owner["kind"]) if owner else None
-    return store.find(plural, thing["metadata"]["namespace"], owner["name"]) if owner and plural else None
 
 
 def _scales(store: Store, pods: list[Json]) -> dict[str, int]:
     """Replica counts by uid of the pods' topmost controllers; pods without one are left out of the count."""
     scales: dict[str, int] = {}
     for pod in pods:
-        owner = _owner(store, pod)
-        while owner is not None and (above := _owner(store, owner)) is not None:
+        owner = store.owner_of(pod)
+        while owner is not None and (above := store.owner_of(owner)) is not None:
             owner = above
         if owner is None:
             continue
@@ -100,23 +85,17 @@ def _status(store: Store, budget: Json, pods: list[Json], now: float) -> Json:
     healthy = sum(is_healthy(pod) and pod["metadata"]["name"] not in disrupted for pod in pods)
     expected, desired = expected_and_desired(store, budget, pods)
     allowed = max(healthy - desired, 0) if expected > 0 else 0
-    status: Json = {
-        "currentHealthy": healthy,
-        "desiredHealthy": desired,
-        "expectedPods": expected,
-        "disruptionsAllowed": allowed,
-    }
-    return {**status, "disruptedPods": disrupted} if disrupted else status
+    counts: Json = dict(zip(_COUNTS, (healthy, desired, expected, allowed), strict=True))
+    return {**counts, "disruptedPods": disrupted} if disrupted else counts
 
 
 def _sync(store: Store, budget: Json, now: float) -> None:
     try:
-        status = _status(store, budget, pods_of(store, budget), now)
+        status = _status(store, budget, _protected(store, budget), now)
         allowed = status["disruptionsAllowed"] > 0
         reason, message = ("SufficientPods" if allowed else "InsufficientPods"), ""
     except UnscalableError as error:
-        status = {"currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0, "disruptionsAllowed": 0}
-        allowed, reason, message = False, "SyncFailed", str(error)
+        status, allowed, reason, message = dict.fromkeys(_COUNTS, 0), False, "SyncFailed", str(error)
 
     def write(thing: Json) -> None:
         conditions = thing.get("status", {}).get("conditions", [])
@@ -124,19 +103,17 @@ def _sync(store: Store, budget: Json, now: float) -> None:
         condition = {"type": "DisruptionAllowed", "status": str(allowed), "reason": reason, "message": message}
         set_condition(thing, now, condition)
 
-    meta = budget["metadata"]
-    store.update("poddisruptionbudgets", meta["namespace"], meta["name"], write, ACTOR)
+    store.update(budget, write, ACTOR)
 
 
 class DisruptionController:
-    """Keeps every budget's status true to its pods."""
+    """Writes every budget's status, if anything that decides it has changed or a granted eviction may time out."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._seen = -1
 
     def step(self, now: float) -> None:
-        """Write every status anew, if anything that decides them has changed or a granted eviction may time out."""
         budgets = self._store.all("poddisruptionbudgets")
         waiting = any(budget.get("status", {}).get("disruptedPods") for budget in budgets)
         if self._store.version(*_READS) == self._seen and not waiting:
@@ -148,7 +125,7 @@ class DisruptionController:
 
 def counts_now(store: Store, budget: Json, pod: Json) -> Json:
     """What evicting `pod` leaves of a budget, counted from pods alone, for the record."""
-    pods = pods_of(store, budget)
+    pods = _protected(store, budget)
     healthy = sum(is_healthy(item) for item in pods)
     try:
         _, desired = expected_and_desired(store, budget, pods)

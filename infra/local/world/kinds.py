@@ -4,9 +4,9 @@ Source of the selectors' rules: k8s.io/apimachinery/pkg/labels and pkg/fields, k
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 Json = dict[str, Any]
@@ -92,13 +92,11 @@ _SET = re.compile(r"^\s*(\S+)\s+(in|notin)\s*\(([^)]*)\)\s*$")
 _SPLIT = re.compile(r",(?![^(]*\))")
 
 
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else None
-
-
-def _greater(value: str | None, limit: str, sign: int) -> bool:
-    left, right = _number(value), _number(limit)
-    return left is not None and right is not None and sign * left > sign * right
+def _exceeds(value: str | None, limit: str, sign: int) -> bool:
+    """Whether an integer is larger (sign 1) or smaller (-1) than the limit; no integer is neither."""
+    if value is None or not all(re.fullmatch(r"-?\d+", text) for text in (value, limit)):
+        return False
+    return sign * int(value) > sign * int(limit)
 
 
 def requirement_holds(value: str | None, operator: str, values: Sequence[str]) -> bool:
@@ -113,10 +111,17 @@ def requirement_holds(value: str | None, operator: str, values: Sequence[str]) -
         case "DoesNotExist":
             return value is None
         case "Gt":
-            return _greater(value, values[0], 1)
+            return _exceeds(value, values[0], 1)
         case "Lt":
-            return _greater(value, values[0], -1)
+            return _exceeds(value, values[0], -1)
     raise ValueError(f"{operator!r} is not a selector operator: use In, NotIn, Exists, DoesNotExist, Gt or Lt")
+
+
+def _all_hold(expressions: list[Json] | None, value_of: Callable[[str], str | None]) -> bool:
+    return all(
+        requirement_holds(value_of(item["key"]), item["operator"], item.get("values") or [])
+        for item in expressions or ()
+    )
 
 
 def matches(selector: Json | None, labels: Labels) -> bool:
@@ -124,16 +129,14 @@ def matches(selector: Json | None, labels: Labels) -> bool:
     if selector is None:
         return False
     wanted: dict[str, str] = selector.get("matchLabels") or {}
-    expressions: list[Json] = selector.get("matchExpressions") or []
-    return all(labels.get(key) == value for key, value in wanted.items()) and all(
-        requirement_holds(labels.get(item["key"]), item["operator"], item.get("values") or []) for item in expressions
+    return all(labels.get(key) == value for key, value in wanted.items()) and _all_hold(
+        selector.get("matchExpressions"), labels.get
     )
 
 
 def _holds_in_text(part: str, labels: Labels) -> bool:
-    found = _SET.match(part)
-    if found:
-        key, operator, listed = found.groups()
+    if set_based := _SET.match(part):
+        key, operator, listed = set_based.groups()
         values = [item.strip() for item in listed.split(",")]
         return requirement_holds(labels.get(key), "In" if operator == "in" else "NotIn", values)
     for sign, equal in (("!=", False), ("==", True), ("=", True)):
@@ -185,11 +188,7 @@ def _term_holds(term: Json, node: Json) -> bool:
     if not expressions and not fields:
         return False
     labels: dict[str, str] = node["metadata"].get("labels") or {}
-    return all(
-        requirement_holds(labels.get(item["key"]), item["operator"], item.get("values") or []) for item in expressions
-    ) and all(
-        requirement_holds(_field(node, item["key"]), item["operator"], item.get("values") or []) for item in fields
-    )
+    return _all_hold(expressions, labels.get) and _all_hold(fields, partial(_field, node))
 
 
 def node_selector_holds(selector: Json | None, node: Json) -> bool:

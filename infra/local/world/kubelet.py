@@ -1,6 +1,5 @@
 """How pods and nodes begin and end: kubelets, the node controller, graceful deletion and garbage collection."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,13 +25,15 @@ PREFIX = "local.ebb.internal/"
 
 @dataclass(frozen=True)
 class KubeletTimes:
-    """Seconds of world time: to readiness (drawn between the two) and to shut down (None: the whole grace).
+    """Seconds of world time.
 
-    `attach` comes before readiness where a pod has a disk: it is detached elsewhere first, and attached here.
+    `ready_after` is drawn between the two; `shutdown` None is a pod's whole grace; `node_boot` counts from a node's
+    creation until it is Ready; `attach` comes before readiness where a pod has a disk, once it is detached elsewhere.
     """
 
     ready_after: tuple[float, float] = (2.0, 5.0)
     shutdown: float | None = None
+    node_boot: float = 20.0
     attach: float = 0.0
 
 
@@ -61,7 +62,7 @@ class Kubelet:
 
     def __init__(self, store: Store, times: KubeletTimes) -> None:
         self._store = store
-        self._times = times
+        self.times = times
         self._ready_at: dict[str, float] = {}
         self._gone_at: dict[str, float] = {}
         self.dead: set[str] = set()
@@ -87,38 +88,31 @@ class Kubelet:
         ready = knob(pod, "never-ready") != "true"
         if phase_of(pod) == "Running" and (is_ready(pod) or not ready):
             return
-        uid = pod["metadata"]["uid"]
+        uid, has_disk = pod["metadata"]["uid"], any(claims_of(pod))
         if uid not in self._ready_at:
-            if self._waits_for_disk(pod):
+            if has_disk and held_elsewhere(pod, self._store.all("pods"), disks_of(self._store.all)):
                 return
             own = knob(pod, "ready-after")
-            drawn = self._store.random.uniform(*self._times.ready_after)
-            attach = self._times.attach if any(claims_of(pod)) else 0.0
+            drawn = self._store.random.uniform(*self.times.ready_after)
+            attach = self.times.attach if has_disk else 0.0
             self._ready_at[uid] = now + attach + (drawn if own is None else float(own))
         if self._ready_at[uid] <= now:
-            self._write(pod, lambda thing: run(thing, now, ready=ready))
-
-    def _waits_for_disk(self, pod: Json) -> bool:
-        """Whether a disk is still attached elsewhere, for a pod that uses it there has not ended."""
-        return any(claims_of(pod)) and held_elsewhere(pod, self._store.all("pods"), disks_of(self._store.all))
+            self._store.update(pod, partial(run, now=now, ready=ready), ACTOR)
 
     def _finish(self, pod: Json, now: float) -> None:
         length, started = knob(pod, "run-for"), pod.get("status", {}).get("startTime")
         if length is not None and started is not None and seconds_of(started) + float(length) <= now:
-            self._write(pod, lambda thing: _succeed(thing, now))
+            self._store.update(pod, partial(_succeed, now=now), ACTOR)
 
     def _end(self, pod: Json, now: float) -> None:
         meta = pod["metadata"]
         own = knob(pod, "shutdown")
-        needed = self._times.shutdown if own is None else float(own)
-        if meta["uid"] not in self._gone_at and needed is not None:
-            self._gone_at[meta["uid"]] = now + needed
+        needed = self.times.shutdown if own is None else float(own)
+        if needed is not None:
+            self._gone_at.setdefault(meta["uid"], now + needed)
         deadline = seconds_of(meta["deletionTimestamp"])
         if min(self._gone_at.get(meta["uid"], deadline), deadline) <= now:
-            self._store.remove("pods", meta["namespace"], meta["name"], ACTOR)
-
-    def _write(self, pod: Json, change: Callable[[Json], None]) -> None:
-        self._store.update("pods", pod["metadata"]["namespace"], pod["metadata"]["name"], change, ACTOR)
+            self._store.remove(pod, ACTOR)
 
 
 NODES_ACTOR = "node-controller"
@@ -141,58 +135,54 @@ def set_ready(node: Json, now: float, status: str) -> None:
 
 
 class NodeController:
-    """Boots new nodes and notices dead ones. `boot` is seconds from creation to Ready."""
+    """Boots new nodes and notices dead ones."""
 
-    def __init__(self, store: Store, kubelet: Kubelet, boot: float) -> None:
+    def __init__(self, store: Store, kubelet: Kubelet) -> None:
         self._store = store
         self._kubelet = kubelet
-        self._boot = boot
 
     def step(self, now: float) -> None:
         for node in self._store.all("nodes"):
-            wanted = self._wanted(node, now)
-            if (condition_of(node, "Ready") or {}).get("status") != wanted:
-                name = node["metadata"]["name"]
-                self._store.update("nodes", "", name, partial(set_ready, now=now, status=wanted), NODES_ACTOR)
+            status = self._status(node, now)
+            if (condition_of(node, "Ready") or {}).get("status") != status:
+                self._store.update(node, partial(set_ready, now=now, status=status), NODES_ACTOR)
 
-    def _wanted(self, node: Json, now: float) -> str:
+    def _status(self, node: Json, now: float) -> str:
         if node["metadata"]["name"] in self._kubelet.dead:
             return "Unknown"
-        booted = seconds_of(node["metadata"]["creationTimestamp"]) + self._boot <= now
-        return "True" if booted else "False"
+        return str(seconds_of(node["metadata"]["creationTimestamp"]) + self._kubelet.times.node_boot <= now)
 
 
 DEFAULT_GRACE = 30
+COLLECTOR = "generic-garbage-collector"
 
 
-def _grace(pod: Json, asked: int | None) -> int:
+def _grace(pod: Json, requested: int | None) -> int:
     if not node_of(pod) or is_finished(pod):
         return 0
     own = pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE)
-    return max(int(own if asked is None else asked), 0)
+    return max(int(own if requested is None else requested), 0)
 
 
-def delete_pod(store: Store, pod: Json, asked: int | None, actor: str, reason: Json | None = None) -> None:
+def delete_pod(store: Store, pod: Json, requested: int | None, actor: str, reason: Json | None = None) -> None:
     """Begin (or shorten) the pod's graceful end; remove it at once if its grace is zero.
 
-    `asked` is the grace in seconds (None: the pod's own), `reason` a DisruptionTarget condition to set.
+    `requested` is the grace in seconds (None: the pod's own), `reason` a DisruptionTarget condition to set.
     """
-    meta = pod["metadata"]
-    grace, now = _grace(pod, asked), store.clock.now()
+    grace, now = _grace(pod, requested), store.clock.now()
     if grace == 0:
-        store.remove("pods", meta["namespace"], meta["name"], actor)
+        store.remove(pod, actor)
         return
 
     def end(thing: Json) -> None:
         deadline = now + grace
         if is_terminating(thing) and seconds_of(thing["metadata"]["deletionTimestamp"]) <= deadline:
             return
-        thing["metadata"]["deletionTimestamp"] = stamp(deadline)
-        thing["metadata"]["deletionGracePeriodSeconds"] = grace
+        thing["metadata"] |= {"deletionTimestamp": stamp(deadline), "deletionGracePeriodSeconds": grace}
         if reason is not None:
             set_condition(thing, now, reason)
 
-    store.update("pods", meta["namespace"], meta["name"], end, actor)
+    store.update(pod, end, actor)
 
 
 def end_namespace(store: Store, namespace: Json, actor: str) -> None:
@@ -202,15 +192,14 @@ def end_namespace(store: Store, namespace: Json, actor: str) -> None:
         thing["metadata"].setdefault("deletionTimestamp", stamp(store.clock.now()))
         thing["status"] = {"phase": "Terminating"}
 
-    store.update("namespaces", "", namespace["metadata"]["name"], end, actor)
-
-
-POD_COLLECTOR = "pod-garbage-collector"
-COLLECTOR = "generic-garbage-collector"
+    store.update(namespace, end, actor)
 
 
 class GarbageCollector:
-    """Removes what has lost its ground. `quarantine` is the seconds a pod may name a node that is not there."""
+    """Removes objects whose namespace ends, whose owner is gone, and pods whose node is gone.
+
+    `quarantine` is the seconds for which a pod may name a node that is not there.
+    """
 
     def __init__(self, store: Store, quarantine: float) -> None:
         self._store = store
@@ -218,45 +207,41 @@ class GarbageCollector:
         self._orphan_since: dict[str, float] = {}
 
     def step(self, now: float) -> None:
-        self._collect_orphans(now)
+        self._remove_orphans(now)
         for namespace in self._store.all("namespaces"):
             if is_terminating(namespace):
-                self._empty(namespace["metadata"]["name"])
+                self._empty(namespace)
         for plural in ("replicasets", "pods", "persistentvolumeclaims"):
             for thing in self._store.all(plural):
-                if self._ownerless(thing):
+                if self._has_lost_its_owner(thing):
                     self._collect(plural, thing)
 
-    def _collect_orphans(self, now: float) -> None:
-        nodes = {node["metadata"]["name"] for node in self._store.all("nodes")}
-        orphans = [pod for pod in self._store.all("pods") if node_of(pod) and node_of(pod) not in nodes]
-        since = {pod["metadata"]["uid"]: self._orphan_since.get(pod["metadata"]["uid"], now) for pod in orphans}
-        self._orphan_since = since
-        for pod in orphans:
-            if since[pod["metadata"]["uid"]] + self._quarantine <= now:
-                meta = pod["metadata"]
-                self._store.remove("pods", meta["namespace"], meta["name"], POD_COLLECTOR)
+    def _remove_orphans(self, now: float) -> None:
+        nodes = {"", *(node["metadata"]["name"] for node in self._store.all("nodes"))}
+        orphans = {pod["metadata"]["uid"]: pod for pod in self._store.all("pods") if node_of(pod) not in nodes}
+        self._orphan_since = {uid: self._orphan_since.get(uid, now) for uid in orphans}
+        for uid, since in self._orphan_since.items():
+            if since + self._quarantine <= now:
+                self._store.remove(orphans[uid], "pod-garbage-collector")
 
-    def _empty(self, namespace: str) -> None:
+    def _empty(self, namespace: Json) -> None:
         """Delete everything in a terminating namespace, and the namespace once nothing is left."""
-        left = [(plural, thing) for plural in KINDS for thing in self._store.all(plural, namespace)]
-        for plural, thing in left:
+        name = namespace["metadata"]["name"]
+        contents = [(plural, thing) for plural in KINDS for thing in self._store.all(plural, name)]
+        for plural, thing in contents:
             self._collect(plural, thing)
-        if not left:
-            self._store.remove("namespaces", "", namespace, COLLECTOR)
+        if not contents:
+            self._store.remove(namespace, COLLECTOR)
 
-    def _ownerless(self, thing: Json) -> bool:
-        owner = controller_of(thing)
-        plural = PLURAL_OF_KIND.get(owner["kind"]) if owner else None
-        if owner is None or plural is None or plural == "nodes":
+    def _has_lost_its_owner(self, thing: Json) -> bool:
+        reference = controller_of(thing)
+        if reference is None or PLURAL_OF_KIND.get(reference["kind"], "nodes") == "nodes":
             return False
-        found = self._store.find(plural, thing["metadata"]["namespace"], owner["name"])
-        return found is None or found["metadata"]["uid"] != owner["uid"]
+        owner = self._store.owner_of(thing)
+        return owner is None or owner["metadata"]["uid"] != reference["uid"]
 
     def _collect(self, plural: str, thing: Json) -> None:
-        if plural == "pods":
-            if not is_terminating(thing):
-                delete_pod(self._store, thing, None, COLLECTOR)
-            return
-        meta = thing["metadata"]
-        self._store.remove(plural, meta["namespace"], meta["name"], COLLECTOR)
+        if plural != "pods":
+            self._store.remove(thing, COLLECTOR)
+        elif not is_terminating(thing):
+            delete_pod(self._store, thing, None, COLLECTOR)

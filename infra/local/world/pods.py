@@ -4,6 +4,7 @@ Source of a pod's requests: k8s.io/component-helpers/resource (sidecars count on
 """
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
@@ -69,6 +70,12 @@ def controller_of(thing: Json) -> Json | None:
     return next((owner for owner in owners if owner.get("controller")), None)
 
 
+def owned_by(owner: Json) -> list[Json]:
+    """The owner references of an object that `owner` controls."""
+    reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": owner["metadata"]["name"]}
+    return [{**reference, "uid": owner["metadata"]["uid"], "controller": True, "blockOwnerDeletion": True}]
+
+
 def owner_kind(pod: Json) -> str:
     return str((controller_of(pod) or {}).get("kind", ""))
 
@@ -82,15 +89,13 @@ def set_condition(thing: Json, now: float, condition: Json) -> None:
     """Put a condition (type, status, reason, message) in place; the transition time moves with the status."""
     status: Json = thing.setdefault("status", {})
     conditions: list[Json] = status.setdefault("conditions", [])
-    old = condition_of(thing, condition["type"])
-    moved = stamp(now)
-    if old is not None and old["status"] == condition["status"]:
-        moved = old.get("lastTransitionTime", moved)
-    fresh = {**condition, "lastTransitionTime": moved}
-    if old is None:
-        conditions.append(fresh)
-    else:
-        conditions[conditions.index(old)] = fresh
+    place = next((place for place, old in enumerate(conditions) if old["type"] == condition["type"]), None)
+    if place is None:
+        conditions.append({**condition, "lastTransitionTime": stamp(now)})
+        return
+    old = conditions[place]
+    moved = old.get("lastTransitionTime") if old["status"] == condition["status"] else None
+    conditions[place] = {**condition, "lastTransitionTime": moved or stamp(now)}
 
 
 _FORM = re.compile(r"^([+-]?(?:\d+\.?\d*|\.\d+))(?:(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)|[eE]([+-]?\d+))?$")
@@ -119,39 +124,34 @@ def units(resource: str, text: object) -> int:
 
 
 Resources = dict[str, int]
+"""Units by resource: millicores of CPU, else units such as bytes."""
 
 
-def _requests(container: Json) -> Resources:
-    asked: Json = (container.get("resources") or {}).get("requests") or {}
-    return {name: units(name, value) for name, value in asked.items()}
+def amounts(container: Json, sort: str = "requests") -> Resources:
+    """What a container (or a whole pod's spec) has as `requests` or `limits`."""
+    given: Json = (container.get("resources") or {}).get(sort) or {}
+    return {name: units(name, value) for name, value in given.items()}
 
 
-def _add(total: Resources, more: Resources) -> None:
-    for name, value in more.items():
-        total[name] = total.get(name, 0) + value
-
-
-def _raise(total: Resources, other: Resources) -> None:
-    for name, value in other.items():
-        total[name] = max(total.get(name, 0), value)
+def summed(parts: Iterable[Resources]) -> Resources:
+    total: Resources = {}
+    for part in parts:
+        for name, amount in part.items():
+            total[name] = total.get(name, 0) + amount
+    return total
 
 
 def pod_requests(pod: Json) -> Resources:
-    """Units per resource (millicores for CPU); the pod itself is not counted here."""
+    """What the pod requests; the pod itself is not counted here."""
     spec: Json = pod["spec"]
-    total: Resources = {}
-    for container in spec.get("containers") or []:
-        _add(total, _requests(container))
+    total = summed(map(amounts, spec.get("containers") or ()))
     sidecars: Resources = {}
     peak: Resources = {}
-    for container in spec.get("initContainers") or []:
-        moment = dict(sidecars)
-        _add(moment, _requests(container))
-        _raise(peak, moment)
-        if container.get("restartPolicy") == "Always":
-            sidecars = moment
-    _add(total, sidecars)
-    _raise(total, peak)
-    total |= _requests(spec)
-    _add(total, {name: units(name, value) for name, value in (spec.get("overhead") or {}).items()})
-    return total
+    for container in spec.get("initContainers") or ():
+        moment = summed((sidecars, amounts(container)))
+        peak |= {name: max(peak.get(name, 0), amount) for name, amount in moment.items()}
+        sidecars = moment if container.get("restartPolicy") == "Always" else sidecars
+    total = summed((total, sidecars))
+    total |= {name: amount for name, amount in peak.items() if amount > total.get(name, 0)} | amounts(spec)
+    overhead = {name: units(name, value) for name, value in (spec.get("overhead") or {}).items()}
+    return summed((total, overhead))

@@ -1,4 +1,4 @@
-"""The simulated API server's objects: versions, an index by owner and node, field managers, watches."""
+"""The simulated API server's objects: versions, an index by owner and label, admission, listeners."""
 
 import random
 import uuid
@@ -10,55 +10,12 @@ from typing import Any
 import msgspec
 
 from infra.local.clocks import TimeSource, stamp
-from infra.local.world.kinds import KINDS, ApiKind, Json, matches
+from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, ApiKind, Json, matches
 from infra.local.world.pods import annotations_of, controller_of, labels_of
 
-_CORDON: Json = {"f:spec": {"f:unschedulable": {}}}
-
-
-def managed(before: Json, after: Json, actor: str) -> Json:
-    """Return the node's next state with the manager of its cordon."""
-    cordoned = bool(after["spec"].get("unschedulable"))
-    if cordoned is bool(before["spec"].get("unschedulable")):
-        return after
-    owner: Json = {"manager": actor.partition("/")[0], "operation": "Update", "fieldsV1": _CORDON}
-    kept = {key: value for key, value in after["metadata"].items() if key != "managedFields"}
-    return {**after, "metadata": {**kept, **({"managedFields": [owner]} if cordoned else {})}}
-
-
 Key = tuple[str, str]
-_Mark = tuple[str, str, str]
-
-
-def _marks(thing: Json) -> set[_Mark]:
-    """What an object can be found by: its controller's uid, and each of its labels within its namespace."""
-    namespace = thing["metadata"].get("namespace", "")
-    owner = controller_of(thing)
-    labels = {(namespace, key, value) for key, value in labels_of(thing).items()}
-    return labels | {("", "controller", owner["uid"])} if owner else labels
-
-
-class Index:
-    """The keys of one kind's objects by controller and by label."""
-
-    def __init__(self) -> None:
-        self._keys: defaultdict[_Mark, set[Key]] = defaultdict(set)
-
-    def note(self, key: Key, before: Json | None, after: Json | None) -> None:
-        """Follow a write."""
-        old, new = (_marks(thing) if thing else set() for thing in (before, after))
-        for mark in old - new:
-            self._keys[mark].discard(key)
-        for mark in new - old:
-            self._keys[mark].add(key)
-
-    def controlled(self, uid: str) -> list[Key]:
-        return sorted(self._keys.get(("", "controller", uid), ()))
-
-    def labelled(self, namespace: str, key: str, value: str) -> list[Key]:
-        return sorted(self._keys.get((namespace, key, value), ()))
-
-
+_Mark = tuple[str, str, str, str]
+_CORDON: Json = {"f:spec": {"f:unschedulable": {}}}
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 
 
@@ -74,10 +31,6 @@ class NotAdmittedError(ValueError):
     """An admission check would not let the object in."""
 
 
-class StaleError(ValueError):
-    """The writer named a resourceVersion that is no longer the object's."""
-
-
 @dataclass(frozen=True)
 class ObjectChange:
     """One write as it happened: `before` is None for a creation, `after` for a removal."""
@@ -91,6 +44,27 @@ class ObjectChange:
 def copied(thing: Any) -> Any:
     """A deep copy of JSON. Through its text, which is several times faster than walking over it."""
     return msgspec.json.decode(msgspec.json.encode(thing))
+
+
+def _key(thing: Json) -> Key:
+    return thing["metadata"].get("namespace", ""), thing["metadata"]["name"]
+
+
+def _marks(plural: str, thing: Json) -> set[_Mark]:
+    """What an object can be found by: its controller's uid, and each of its labels within its namespace."""
+    namespace, owner = thing["metadata"].get("namespace", ""), controller_of(thing)
+    marks = {(plural, namespace, key, value) for key, value in labels_of(thing).items()}
+    return marks | {(plural, "", "controller", owner["uid"])} if owner else marks
+
+
+def _with_manager(before: Json, after: Json, actor: str) -> Json:
+    """The node's next state with the field manager of its cordon."""
+    cordoned = bool(after["spec"].get("unschedulable"))
+    if cordoned is bool(before["spec"].get("unschedulable")):
+        return after
+    owner: Json = {"manager": actor.partition("/")[0], "operation": "Update", "fieldsV1": _CORDON}
+    kept = {key: value for key, value in after["metadata"].items() if key != "managedFields"}
+    return {**after, "metadata": {**kept, **({"managedFields": [owner]} if cordoned else {})}}
 
 
 def _is_next_generation(kind: ApiKind, before: Json, after: Json) -> bool:
@@ -111,13 +85,12 @@ class Store:
         self._objects: dict[str, dict[Key, Json]] = {plural: {} for plural in KINDS}
         self._versions: dict[str, int] = dict.fromkeys(KINDS, 0)
         self._order: dict[str, list[Key]] = {}
-        self._indexes = {plural: Index() for plural in KINDS}
+        self._index: defaultdict[_Mark, set[Key]] = defaultdict(set)
         self._listeners: list[Callable[[ObjectChange], None]] = []
-        """API groups that are served only where a feature gate is on."""
         self.webhooks: list[Callable[[str, Json], None]] = []
-        """Asked in turn of everything that is created, which they may change."""
+        """Called in turn with the plural and each new object, which they may change."""
         self.checks: list[Callable[[str, Json], None]] = []
-        """Asked after them; one raises NotAdmittedError of what it does not let in."""
+        """Called after them; one raises NotAdmittedError for an object that it refuses."""
 
     def listen(self, listener: Callable[[ObjectChange], None]) -> None:
         """Notify `listener` of every write, in order."""
@@ -136,10 +109,10 @@ class Store:
 
     def get(self, plural: str, namespace: str, name: str) -> Json:
         """The object; MissingError if there is none."""
-        found = self.find(plural, namespace, name)
-        if found is None:
+        thing = self.find(plural, namespace, name)
+        if thing is None:
             raise MissingError(plural, namespace, name)
-        return found
+        return thing
 
     def all(self, plural: str, namespace: str | None = None) -> list[Json]:
         """The objects of a kind, of one namespace or of all, ordered by namespace and name."""
@@ -148,17 +121,24 @@ class Store:
             self._order[plural] = sorted(objects)
         return [objects[key] for key in self._order[plural] if namespace is None or key[0] == namespace]
 
+    def owner_of(self, thing: Json) -> Json | None:
+        """The object that controls `thing`; None without a controller, or if it is of no kind here or gone."""
+        owner = controller_of(thing)
+        plural = PLURAL_OF_KIND.get(owner["kind"]) if owner else None
+        return self.find(plural, thing["metadata"]["namespace"], owner["name"]) if owner and plural else None
+
     def controlled(self, plural: str, owner: Json) -> list[Json]:
         """The objects of a kind that `owner` controls, in order."""
-        keys = self._indexes[plural].controlled(owner["metadata"]["uid"])
-        return [self._objects[plural][key] for key in keys]
+        return self._indexed((plural, "", "controller", owner["metadata"]["uid"]))
 
     def selected(self, plural: str, namespace: str, selector: Json | None) -> list[Json]:
         """The objects of a kind and namespace whose labels a selector matches, in order."""
-        for key, value in ((selector or {}).get("matchLabels") or {}).items():
-            keys = self._indexes[plural].labelled(namespace, key, value)
-            return [thing for place in keys if matches(selector, labels_of(thing := self._objects[plural][place]))]
-        return [thing for thing in self.all(plural, namespace) if matches(selector, labels_of(thing))]
+        first = next(iter(((selector or {}).get("matchLabels") or {}).items()), None)
+        things = self._indexed((plural, namespace, *first)) if first else self.all(plural, namespace)
+        return [thing for thing in things if matches(selector, labels_of(thing))]
+
+    def _indexed(self, mark: _Mark) -> list[Json]:
+        return [self._objects[mark[0]][key] for key in sorted(self._index.get(mark, ()))]
 
     def create(self, plural: str, thing: Json, actor: str) -> Json:
         """Store a new object with uid, creation time and version.
@@ -175,51 +155,44 @@ class Store:
             webhook(plural, fresh)
         for check in self.checks:
             check(plural, fresh)
-        key = (meta["namespace"], meta["name"])
-        if key in self._objects[plural]:
-            raise ExistsError(plural, *key)
+        if self.find(plural, meta["namespace"], meta["name"]) is not None:
+            raise ExistsError(plural, meta["namespace"], meta["name"])
         if not kind.namespaced:
             del meta["namespace"]
         meta["uid"] = str(uuid.UUID(int=self.random.getrandbits(128), version=4))
         meta.setdefault("creationTimestamp", stamp(self.clock.now()))
         if kind.counts_generations:
             meta["generation"] = 1
-        return self._write(plural, key, None, fresh, actor)
+        return self._write(plural, None, fresh, actor)
 
-    def replace(self, plural: str, thing: Json, actor: str, expected: str | None = None) -> Json:
-        """Store the object's next state; StaleError if `expected` is not the stored resourceVersion."""
-        meta = thing["metadata"]
-        key = (meta.get("namespace", ""), meta["name"])
-        before = self.get(plural, *key)
-        if expected is not None and expected != before["metadata"]["resourceVersion"]:
-            raise StaleError(plural, *key)
+    def replace(self, thing: Json, actor: str) -> Json:
+        """Store the object's next state; MissingError if it is gone."""
+        plural = PLURAL_OF_KIND[thing["kind"]]
+        before = self.get(plural, *_key(thing))
         if thing == before:
             return before
         if plural == "nodes":
-            thing = managed(before, thing, actor)
-            meta = thing["metadata"]
+            thing = _with_manager(before, thing, actor)
         if _is_next_generation(KINDS[plural], before, thing):
-            meta["generation"] = before["metadata"].get("generation", 0) + 1
-        return self._write(plural, key, before, thing, actor)
+            thing["metadata"]["generation"] = before["metadata"].get("generation", 0) + 1
+        return self._write(plural, before, thing, actor)
 
-    def update(self, plural: str, namespace: str, name: str, change: Callable[[Json], None], actor: str) -> Json:
-        """Apply `change` to a copy of the object and store it; MissingError if it is gone."""
-        thing: Json = copied(self.get(plural, namespace, name))
-        change(thing)
-        return self.replace(plural, thing, actor)
+    def update(self, thing: Json, change: Callable[[Json], object], actor: str) -> Json:
+        """Apply `change` to a copy of the object as it is stored now; MissingError if it is gone."""
+        fresh: Json = copied(self.get(PLURAL_OF_KIND[thing["kind"]], *_key(thing)))
+        change(fresh)
+        return self.replace(fresh, actor)
 
-    def remove(self, plural: str, namespace: str, name: str, actor: str) -> Json:
+    def remove(self, thing: Json, actor: str) -> None:
         """Take the object out of the store at once; MissingError if it is gone."""
-        before = self.get(plural, namespace, name)
-        del self._objects[plural][(namespace, name)]
+        plural = PLURAL_OF_KIND[thing["kind"]]
+        before = self.get(plural, *_key(thing))
+        del self._objects[plural][_key(before)]
         self._order.pop(plural, None)
-        self._indexes[plural].note((namespace, name), before, None)
         self._notify(ObjectChange(plural, before, None, actor))
-        return before
 
-    def _write(self, plural: str, key: Key, before: Json | None, after: Json, actor: str) -> Json:
-        self._objects[plural][key] = after
-        self._indexes[plural].note(key, before, after)
+    def _write(self, plural: str, before: Json | None, after: Json, actor: str) -> Json:
+        self._objects[plural][_key(after)] = after
         if before is None:
             self._order.pop(plural, None)
         self._notify(ObjectChange(plural, before, after, actor))
@@ -230,5 +203,10 @@ class Store:
         self._versions[change.plural] = self.revision
         if change.after is not None:
             change.after["metadata"]["resourceVersion"] = str(self.revision)
+        old, new = (_marks(change.plural, thing) if thing else set() for thing in (change.before, change.after))
+        for mark in old - new:
+            self._index[mark].discard(_key(change.before or {}))
+        for mark in new - old:
+            self._index[mark].add(_key(change.after or {}))
         for listener in self._listeners:
             listener(change)
