@@ -219,6 +219,6 @@ def test_the_autoscaler_moves_a_pod_only_where_its_disk_can_be(expected: bool, z
     db = virtual.add("pods", pod("db", on="a", phase="Running", volumes=mounted("data")))
     client = Client(DirectTransport(virtual.api.handle))
 
-    view = View(client.nodes(), client.pods(), {}, client.budgets, client.listed)
+    view = View(client.listed("nodes"), client.listed("pods"), {}, client.listed)
 
     assert RemovalSimulation(view).remove(view.nodes[0], [db]) is expected

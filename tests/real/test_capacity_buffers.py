@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from infra.local.scaling.client import Client, HttpTransport
-from infra.local.scaling.view import CLASS_LABEL, ClassRule, class_rules
+from infra.local.scaling.view import CLASS_LABEL, ClassRule, View
 from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.autoscaling import AutoscalingPolicy
@@ -25,7 +25,7 @@ REAPS = {"consolidationThreshold": 0, "consolidationDelayMinutes": 1}
 def simulated_autoscalers(plane: ControlPlane, name: str) -> ClassRule:
     """What the simulated autoscaler reads of that class, by its own client."""
     labelled = {"metadata": {"name": "n", "labels": {CLASS_LABEL: name}}}
-    return class_rules(Client(HttpTransport(plane.proxy_url)), [labelled])[name]
+    return View([labelled], [], {}, Client(HttpTransport(plane.proxy_url)).listed).rule_of(labelled)
 
 
 def test_buffers_are_found_by_discovery_with_the_templates_of_their_chunks(

@@ -74,7 +74,7 @@ def _take(store: Store, budget: Json, pod: Json, actor: str) -> None:
 
 
 def _pass_budget(store: Store, pod: Json, actor: str, *, dry: bool) -> None:
-    budgets = budgets_of(store, pod)
+    budgets = budgets_of(pod, store.all("poddisruptionbudgets"))
     if len(budgets) > 1:
         raise RefusedError(500, "", _SEVERAL)
     if not budgets or _unhealthy_may_go(pod, budgets[0]):
@@ -136,5 +136,6 @@ class Evictor:
         meta = pod["metadata"]
         entry: Json = {"namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"], "actor": actor}
         entry |= {"node": node_of(pod), "ready": is_ready(pod), "terminating": is_terminating(pod)}
-        entry["budgets"] = [counts_now(self._store, budget, pod) for budget in budgets_of(self._store, pod)]
+        budgets = budgets_of(pod, self._store.all("poddisruptionbudgets"))
+        entry["budgets"] = [counts_now(self._store, budget, pod) for budget in budgets]
         self._record.add("eviction", entry)

@@ -6,9 +6,10 @@ and nodes with the ToBeDeleted taint are no capacity; the group with the fewest 
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from infra.local.clocks import TimeSource, seconds_of, stamp
+from infra.local.clocks import TimeSource, seconds_of
 from infra.local.machine_types import make_node
 from infra.local.scaling.client import ApiTransport, Client
 from infra.local.scaling.scale_down import ScaleDown
@@ -17,19 +18,15 @@ from infra.local.scaling.view import (
     AutoscalerSettings,
     Group,
     View,
-    buffers,
-    chunks,
-    class_rules,
     group_of,
     is_chunk,
-    report,
 )
 from infra.local.scenario import MachinePool
-from infra.local.scheduling.filters import refusal
+from infra.local.scheduling.filters import first_fit, refusal
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import NOT_READY
-from infra.local.world.pods import is_terminating, is_unschedulable, node_of
+from infra.local.world.pods import controller_of, is_terminating, is_unschedulable, node_of, taints_of
 from infra.local.world.store import copied
 
 _SERIAL = "bcdfghjklmnpqrstvwxz0123456789"
@@ -38,16 +35,8 @@ _SERIAL = "bcdfghjklmnpqrstvwxz0123456789"
 def _as_ready(node: Json) -> Json:
     """An upcoming node as it will be once it has booted."""
     fresh: Json = copied(node)
-    fresh["spec"]["taints"] = [taint for taint in fresh["spec"].get("taints") or [] if taint["key"] != NOT_READY]
+    fresh["spec"]["taints"] = [taint for taint in taints_of(fresh) if taint["key"] != NOT_READY]
     return fresh
-
-
-def _place_on_existing(pod: Json, node_infos: NodeInfos) -> bool:
-    for node_info in node_infos.by_name.values():
-        if refusal(pod, node_info, node_infos) is None:
-            node_infos.place(pod, node_info.name)
-            return True
-    return False
 
 
 class ScaleUp:
@@ -68,11 +57,21 @@ class ScaleUp:
         sizes = view.sizes()
         placed: list[Json] = []
         for pod in waiting:
-            if _place_on_existing(pod, node_infos):
-                placed.append(pod)
-            else:
+            node_info = first_fit(pod, node_infos)
+            if node_info is None:
                 self._grow(pod, view, node_infos, sizes, now)
-        report(self._client, view.buffers, placed)
+            else:
+                node_infos.place(pod, node_info.name)
+                placed.append(pod)
+        self._count_chunks(view.buffers, placed)
+
+    def _count_chunks(self, buffers: Sequence[Json], placed: Sequence[Json]) -> None:
+        """Write into each buffer for how many of its chunks there is room on the nodes that are there."""
+        ready = Counter(owner["uid"] for pod in placed if (owner := controller_of(pod)))
+        for buffer in buffers:
+            count = ready[buffer["metadata"]["uid"]]
+            if buffer["status"].get("readyReplicas") != count:
+                self._client.patch_buffer(buffer, {"readyReplicas": count})
 
     def _counts(self, pod: Json, now: float) -> bool:
         old_enough = seconds_of(pod["metadata"]["creationTimestamp"]) + self._settings.new_pod_delay <= now
@@ -82,9 +81,7 @@ class ScaleUp:
         for pool, zone in self._choices(view, sizes):
             node = make_node(pool, zone, self._cluster, "".join(self._random.choices(_SERIAL, k=4)))
             node_info = NodeInfo(node)
-            trial = NodeInfos(
-                {**node_infos.by_name, node_info.name: node_info}, node_infos.namespaces, node_infos.disks
-            )
+            trial = replace(node_infos, by_name={**node_infos.by_name, node_info.name: node_info})
             if refusal(pod, node_info, trial) is None:
                 node_infos.by_name[node_info.name] = node_info
                 node_infos.place(pod, node_info.name)
@@ -94,7 +91,7 @@ class ScaleUp:
             return
         self._reported.add(pod["metadata"]["uid"])
         message = "pod didn't trigger scale-up: no node group can take it or all are at their maximum"
-        self._client.event(pod, "Pod", "NotTriggerScaleUp", message, stamp(now))
+        self._client.report(pod, "Pod", "NotTriggerScaleUp", message, now)
 
     def _choices(self, view: View, sizes: Counter[Group]) -> Iterator[tuple[MachinePool, str]]:
         for name in sorted(view.pools):
@@ -110,9 +107,8 @@ class ScaleUp:
         self._client.create_node(node)
         message = f"pod triggered scale-up: [{{{'/'.join(group)} {sizes[group]}->{sizes[group] + 1} (max: {most})}}]"
         sizes[group] += 1
-        if is_chunk(pod):
-            return
-        self._client.event(pod, "Pod", "TriggeredScaleUp", message, stamp(now))
+        if not is_chunk(pod):
+            self._client.report(pod, "Pod", "TriggeredScaleUp", message, now)
 
 
 class Autoscaler:
@@ -140,25 +136,15 @@ class Autoscaler:
         self._up = ScaleUp(self._client, settings, cluster, seed)
 
     def step(self) -> None:
-        """Run a loop if one is due; ApiError (from `scaling.client`) if the API failed: the next loop starts afresh.
+        """Run a loop if one is due; RefusedCall (of `scaling.client`) if the API failed: the next loop starts afresh.
 
         Between two loops only the removals under way go on.
         """
         now = self._clock.now()
         if now < self.due_at():
             return
-        held = buffers(self._client)
-        nodes = self._client.nodes()
-        view = View(
-            nodes,
-            self._client.pods(),
-            self._pools,
-            self._client.budgets,
-            self._client.listed,
-            held,
-            chunks(self._client, held),
-            class_rules(self._client, nodes),
-        )
+        listed = self._client.listed
+        view = View(listed("nodes"), listed("pods"), self._pools, listed)
         if now < self._next:
             self._down.proceed(view, now)
             return

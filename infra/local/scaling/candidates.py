@@ -16,12 +16,11 @@ from infra.local.scaling.view import (
     is_long_terminating,
     is_movable,
     is_reserved,
-    taints_of,
 )
-from infra.local.scenario import MachinePool
-from infra.local.scheduling.filters import refusal
+from infra.local.scheduling.filters import first_fit
 from infra.local.scheduling.node_infos import NodeInfo, node_infos_of
-from infra.local.world.kinds import Json, matches
+from infra.local.world.budgets import budgets_of
+from infra.local.world.kinds import Json
 from infra.local.world.pods import (
     MIRROR,
     annotations_of,
@@ -32,6 +31,7 @@ from infra.local.world.pods import (
     node_of,
     owner_kind,
     pod_requests,
+    taints_of,
     units,
 )
 
@@ -39,58 +39,46 @@ SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 SYSTEM_POD_BLOCKS_FOR = 3600.0
 _KNOWN_KINDS = {"ReplicationController", "Job", "ReplicaSet", "StatefulSet"}
 ALLOWED = ""
-"""A rule's word that the pod may go whatever the later rules say."""
+"""A rule's answer that the pod may go whatever the later rules say; None leaves the decision to them."""
 
 Rule = Callable[[Json, View, float], str | None]
 
 
-def budgets_of(pod: Json, view: View) -> list[Json]:
-    meta, labels = pod["metadata"], labels_of(pod)
-    return [
-        budget
-        for budget in view.budgets
-        if budget["metadata"]["namespace"] == meta["namespace"] and matches(budget["spec"].get("selector"), labels)
-    ]
+def _annotated(pod: Json, _view: View, _now: float) -> str | None:
+    answers = {"true": ALLOWED, "on-completion": "waits for its completion"}
+    return answers.get(annotations_of(pod).get(SAFE_TO_EVICT, ""))
 
 
-def _said(pod: Json, view: View, now: float) -> str | None:
-    del view, now
-    said = annotations_of(pod).get(SAFE_TO_EVICT)
-    return {"true": ALLOWED, "on-completion": "waits for its completion"}.get(said or "")
-
-
-def _not_replicated(pod: Json, view: View, now: float) -> str | None:
-    del view, now
+def _not_replicated(pod: Json, _view: View, _now: float) -> str | None:
     return None if owner_kind(pod) in _KNOWN_KINDS else "nothing would start it again"
 
 
 def _system(pod: Json, view: View, now: float) -> str | None:
-    if pod["metadata"]["namespace"] != "kube-system" or budgets_of(pod, view):
+    if pod["metadata"]["namespace"] != "kube-system" or any(budgets_of(pod, view.budgets)):
         return None
     age = now - seconds_of(pod["metadata"]["creationTimestamp"])
     return "a system pod without a budget" if age < SYSTEM_POD_BLOCKS_FOR else ALLOWED
 
 
-def _not_safe(pod: Json, view: View, now: float) -> str | None:
-    del view, now
+def _not_safe(pod: Json, _view: View, _now: float) -> str | None:
     return "not safe to evict" if annotations_of(pod).get(SAFE_TO_EVICT) == "false" else None
 
 
-def _budget(pod: Json, view: View, now: float) -> str | None:
-    del now
-    shut = (item["status"].get("disruptionsAllowed", 0) < 1 for item in budgets_of(pod, view) if "status" in item)
+def _budget(pod: Json, view: View, _now: float) -> str | None:
+    budgets = budgets_of(pod, view.budgets)
+    shut = (item["status"].get("disruptionsAllowed", 0) < 1 for item in budgets if "status" in item)
     return "its budget allows no disruption" if any(shut) else None
 
 
-RULES: tuple[Rule, ...] = (_said, _not_replicated, _system, _not_safe, _budget)
+RULES: tuple[Rule, ...] = (_annotated, _not_replicated, _system, _not_safe, _budget)
 
 
 def obstacle(pods: Iterable[Json], view: View, now: float) -> str | None:
     """Why these pods may not be drained: the first of them that a rule forbids, or None."""
     for pod in pods:
-        said = next((word for rule in RULES if (word := rule(pod, view, now)) is not None), ALLOWED)
-        if said:
-            return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {said}"
+        reason = next((answer for rule in RULES if (answer := rule(pod, view, now)) is not None), ALLOWED)
+        if reason:
+            return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {reason}"
     return None
 
 
@@ -120,20 +108,14 @@ def _ratio(booked: int, offered: int) -> float:
 _GOING = {"key": TO_BE_DELETED, "effect": "NoSchedule"}
 
 
-def _copy(node_info: NodeInfo, node: Json | None = None) -> NodeInfo:
-    return NodeInfo(
-        node or node_info.node, [*node_info.pods], Counter(node_info.booked), {*node_info.ports}, [*node_info.repelling]
-    )
-
-
-def _ghost(node_info: NodeInfo) -> NodeInfo:
-    """The node as it stands there without the pods that moved."""
+def _without_movers(node_info: NodeInfo) -> NodeInfo:
+    """The node as it stands there once its pods have moved."""
     node = {**node_info.node, "spec": {**node_info.node["spec"], "taints": [*taints_of(node_info.node), _GOING]}}
-    ghost = NodeInfo(node)
+    emptied = NodeInfo(node)
     for pod in node_info.pods:
         if not is_movable(pod):
-            ghost.add(pod)
-    return ghost
+            emptied.add(pod)
+    return emptied
 
 
 class RemovalSimulation:
@@ -150,10 +132,11 @@ class RemovalSimulation:
             self._place(pod)
 
     def remove(self, node: Json, movers: Iterable[Json]) -> bool:
-        """Try to do without the node: its movers, and what earlier removals put there, must find room elsewhere."""
+        """Try to do without the node: its movers, and pods that earlier removals put there, must fit elsewhere."""
         name, before = node["metadata"]["name"], dict(self._node_infos.by_name)
-        guests = self._guests(node)
-        self._node_infos.by_name[name] = _ghost(before[name])
+        own = {pod["metadata"]["uid"] for pod in self._view.pods_on(node)}
+        guests = [pod for pod in before[name].pods if pod["metadata"]["uid"] not in own]
+        self._node_infos.by_name[name] = _without_movers(before[name])
         self._chosen.add(name)
         if all(self._place(pod) for pod in [*movers, *guests]):
             return True
@@ -161,28 +144,24 @@ class RemovalSimulation:
         self._node_infos = replace(self._node_infos, by_name=before)
         return False
 
-    def _guests(self, node: Json) -> list[Json]:
-        own = {pod["metadata"]["uid"] for pod in self._view.pods_on(node)}
-        return [
-            pod for pod in self._node_infos.by_name[node["metadata"]["name"]].pods if pod["metadata"]["uid"] not in own
-        ]
-
     def _place(self, pod: Json) -> bool:
-        for name, node_info in self._node_infos.by_name.items():
-            if name not in self._chosen and refusal(pod, node_info, self._node_infos) is None:
-                self._node_infos.by_name[name] = _copy(node_info)
-                self._node_infos.place(pod, name)
-                return True
-        return False
+        target = first_fit(pod, self._node_infos, without=self._chosen)
+        if target is not None:
+            self._node_infos.by_name[target.name] = target.copy()
+            self._node_infos.place(pod, target.name)
+        return target is not None
 
 
-def at_minimum(pool: MachinePool, group: Group, sizes: Counter[Group], leaving: Counter[Group]) -> bool:
-    """May no further node of the group go? `leaving` are the nodes on their way out."""
-    if pool.autoscaling.total_max_node_count is not None or pool.autoscaling.total_min_node_count is not None:
-        own = sum(size for (name, _), size in sizes.items() if name == pool.name)
-        gone = sum(size for (name, _), size in leaving.items() if name == pool.name)
-        return own - gone <= (pool.autoscaling.total_min_node_count or 0)
-    return sizes[group] - leaving[group] <= pool.autoscaling.min_node_count
+def at_minimum(view: View, node: Json, leaving: Counter[Group]) -> bool:
+    """May no further node of the node's group go? `leaving` are the nodes on their way out."""
+    pool, group, sizes = view.pool_of(node), group_of(node), view.sizes()
+    if pool is None:
+        return True
+    limits = pool.autoscaling
+    if limits.total_max_node_count is not None or limits.total_min_node_count is not None:
+        left = sum(size - leaving[other] for other, size in sizes.items() if other[0] == pool.name)
+        return left <= (limits.total_min_node_count or 0)
+    return sizes[group] - leaving[group] <= limits.min_node_count
 
 
 @dataclass(frozen=True)
@@ -202,35 +181,37 @@ class Candidates:
     _parked: dict[str, float] = field(default_factory=dict)
 
     def update(self, view: View, leaving: Leaving, now: float) -> None:
-        """Look at every node anew, empty ones first, then those that were unneeded before."""
+        """Check every node again, empty ones first, then those that were unneeded before."""
         self._parked = {uid: until for uid, until in self._parked.items() if until > now}
         eligible = [node for node in view.nodes if self._is_eligible(view, node, leaving, now)]
         movers = {node["metadata"]["uid"]: view.movers(node, now) for node in eligible}
-        simulation = self._begun(view, leaving) if any(movers.values()) or view.chunks else None
+        simulation = self._simulation(view, leaving) if any(movers.values()) or view.chunks else None
         since: dict[str, float] = {}
         for node in sorted(eligible, key=lambda node: self._turn(node, movers)):
             uid = node["metadata"]["uid"]
-            if simulation is None or self._can_go(view, node, movers[uid], simulation, now):
+            if simulation is None or (
+                obstacle(movers[uid], view, now) is None and simulation.remove(node, movers[uid])
+            ):
                 since[uid] = self.since.get(uid, now)
             else:
                 self._parked[uid] = now + self.settings.recheck
         self.since = since
+
+    def _turn(self, node: Json, movers: dict[str, list[Json]]) -> tuple[bool, bool]:
+        uid = node["metadata"]["uid"]
+        return bool(movers[uid]), uid not in self.since
 
     def ripe(self, view: View, now: float) -> list[Json]:
         """The nodes that have been unneeded for long enough."""
         return [node for node in view.nodes if self._is_ripe(view, node, now)]
 
     def _is_ripe(self, view: View, node: Json, now: float) -> bool:
-        said = view.rule_of(node).unneeded_time
-        waits = self.settings.unneeded_time if said is None else said
+        own = view.rule_of(node).unneeded_time
+        waits = self.settings.unneeded_time if own is None else own
         return self.since.get(node["metadata"]["uid"], now + 1) <= now - waits
 
-    def _turn(self, node: Json, movers: dict[str, list[Json]]) -> tuple[bool, bool]:
-        uid = node["metadata"]["uid"]
-        return bool(movers[uid]), uid not in self.since
-
-    def _begun(self, view: View, leaving: Leaving) -> RemovalSimulation:
-        """A simulation in which all that already looks for room has taken it."""
+    def _simulation(self, view: View, leaving: Leaving) -> RemovalSimulation:
+        """A simulation in which all that already needs room has taken it."""
         simulation = RemovalSimulation(view)
         simulation.place(pod for pod in view.pods if _waits(pod))
         simulation.place(view.chunks)
@@ -247,15 +228,12 @@ class Candidates:
             return False
         if annotations_of(node).get(DISABLED) == "true" or has_taint(node, TO_BE_DELETED) or is_reserved(node):
             return False
-        if at_minimum(pool, group_of(node), view.sizes(), leaving.groups):
+        if at_minimum(view, node, leaving.groups):
             return False
         share = utilisation(view, node, now, ignore_daemonsets=self.settings.ignore_daemonsets)
         rule = view.rule_of(node)
-        said = rule.gpu_threshold if GPU_LABEL in labels_of(node) else rule.threshold
-        return share <= (self.settings.threshold if said is None else said)
-
-    def _can_go(self, view: View, node: Json, movers: list[Json], simulation: RemovalSimulation, now: float) -> bool:
-        return obstacle(movers, view, now) is None and simulation.remove(node, movers)
+        own = rule.gpu_threshold if GPU_LABEL in labels_of(node) else rule.threshold
+        return share <= (self.settings.threshold if own is None else own)
 
 
 def _waits(pod: Json) -> bool:

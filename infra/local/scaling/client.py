@@ -4,18 +4,22 @@ It shares nothing with Ebb's adapters, so a fault of theirs cannot hide here.
 """
 
 import http.client
+from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 import msgspec
 
+from infra.local.clocks import stamp
 from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.kinds import KINDS, Json
+from infra.local.world.pods import event_about
 
 AGENT = "cluster-autoscaler"
 MERGE_PATCH = "application/merge-patch+json"
-_PLAIN = "application/json"
+JSON = "application/json"
 
 
 class RefusedCall(Exception):
@@ -32,28 +36,35 @@ class ApiTransport(Protocol):
     def __call__(self, method: str, path: str, body: bytes, content_type: str) -> tuple[int, bytes]: ...
 
 
+def call_http(
+    method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None, timeout: float = 10.0
+) -> tuple[int, bytes]:
+    """Make one request on a connection of its own; status 0 and the error's text if no answer comes in `timeout` s."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "127.0.0.1", parts.port, timeout=timeout)
+    try:
+        target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+        connection.request(method, target, body, {"Content-Type": JSON, **(headers or {})})
+        response = connection.getresponse()
+        return response.status, response.read()
+    except (OSError, http.client.HTTPException) as error:
+        return 0, str(error).encode()
+    finally:
+        connection.close()
+
+
 @dataclass(frozen=True)
 class HttpTransport:
-    """Plain HTTP to `base` (http://host:port), a connection for each request."""
+    """Plain HTTP to `base` (http://host:port), with a bearer token where there is one."""
 
     base: str
-    timeout: float = 10.0
     token: str | None = None
 
     def __call__(self, method: str, path: str, body: bytes, content_type: str) -> tuple[int, bytes]:
-        parts = urlsplit(self.base)
-        connection = http.client.HTTPConnection(parts.hostname or "127.0.0.1", parts.port, timeout=self.timeout)
-        headers = {"Content-Type": content_type, "User-Agent": AGENT, "Accept": "application/json"}
+        headers = {"Content-Type": content_type, "User-Agent": AGENT, "Accept": JSON}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"
-        try:
-            connection.request(method, parts.path.rstrip("/") + path, body, headers)
-            response = connection.getresponse()
-            return response.status, response.read()
-        except (OSError, http.client.HTTPException) as error:
-            return 0, str(error).encode()
-        finally:
-            connection.close()
+        return call_http(method, self.base.rstrip("/") + path, body, headers)
 
 
 @dataclass(frozen=True)
@@ -69,35 +80,26 @@ class DirectTransport:
 
 
 class Client:
-    """The few calls an autoscaler makes; each raises ApiError on any failure."""
+    """The few calls an autoscaler makes; each raises RefusedCall on any failure."""
 
     def __init__(self, transport: ApiTransport) -> None:
         self._transport = transport
 
-    def _call(self, method: str, path: str, body: Json | None = None, content_type: str = _PLAIN) -> Any:
+    def _call(self, method: str, path: str, body: Json | None = None, content_type: str = JSON) -> Any:
         sent = b"" if body is None else msgspec.json.encode(body)
         status, text = self._transport(method, path, sent, content_type)
         if not 200 <= status < 300:  # noqa: PLR2004 - the HTTP success range
             raise RefusedCall(method, path, status, text.decode(errors="replace"))
         return msgspec.json.decode(text)
 
-    def nodes(self) -> list[Json]:
-        items: list[Json] = self._call("GET", "/api/v1/nodes")["items"]
-        return items
-
-    def pods(self) -> list[Json]:
-        items: list[Json] = self._call("GET", "/api/v1/pods")["items"]
-        return items
-
-    def budgets(self) -> list[Json]:
-        items: list[Json] = self._call("GET", "/apis/policy/v1/poddisruptionbudgets")["items"]
-        return items
-
     def listed(self, plural: str) -> list[Json]:
-        """All objects of a kind, wherever the API has it."""
-        kind = KINDS[plural]
-        root = f"/apis/{kind.group}" if kind.group else "/api"
-        items: list[Json] = self._call("GET", f"{root}/{kind.version}/{plural}")["items"]
+        """All objects of a kind; none of a custom kind that the cluster does not have."""
+        try:
+            items: list[Json] = self._call("GET", f"{KINDS[plural].root}/{plural}")["items"]
+        except RefusedCall as refused:
+            if refused.status != HTTPStatus.NOT_FOUND or not KINDS[plural].custom:
+                raise
+            return []
         return items
 
     def evict(self, pod: Json, grace: int) -> None:
@@ -107,7 +109,7 @@ class Client:
         self._call("POST", f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/eviction", {**body, **options})
 
     def patch_node(self, node: Json, spec: Json) -> Json:
-        """Merge `spec` into the node as it was read; ApiError 409 if it has changed since."""
+        """Merge `spec` into the node as it was read; RefusedCall 409 if it has changed since."""
         meta = node["metadata"]
         body = {"metadata": {"resourceVersion": meta["resourceVersion"]}, "spec": spec}
         patched: Json = self._call("PATCH", f"/api/v1/nodes/{meta['name']}", body, MERGE_PATCH)
@@ -115,9 +117,9 @@ class Client:
 
     def patch_buffer(self, buffer: Json, status: Json) -> None:
         """Merge `status` into the status of a capacity buffer."""
-        meta = buffer["metadata"]
-        root = f"/apis/autoscaling.x-k8s.io/v1beta1/namespaces/{meta['namespace']}"
-        self._call("PATCH", f"{root}/capacitybuffers/{meta['name']}/status", {"status": status}, MERGE_PATCH)
+        meta, root = buffer["metadata"], KINDS["capacitybuffers"].root
+        path = f"{root}/namespaces/{meta['namespace']}/capacitybuffers/{meta['name']}/status"
+        self._call("PATCH", path, {"status": status}, MERGE_PATCH)
 
     def delete_node(self, name: str) -> None:
         self._call("DELETE", f"/api/v1/nodes/{name}")
@@ -125,22 +127,7 @@ class Client:
     def create_node(self, node: Json) -> None:
         self._call("POST", "/api/v1/nodes", node)
 
-    def event(self, about: Json, kind: str, reason: str, message: str, at: str) -> None:
-        """Write an Event on a node or pod; `at` is its time in RFC 3339."""
-        meta = about["metadata"]
-        namespace = meta.get("namespace", "default")
-        involved = {"apiVersion": "v1", "kind": kind, "name": meta["name"], "uid": meta["uid"]}
-        body: Json = {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"generateName": f"{meta['name']}.", "namespace": namespace},
-            "involvedObject": {**involved, **({"namespace": namespace} if kind == "Pod" else {})},
-            "reason": reason,
-            "message": message,
-            "type": "Warning" if reason.endswith("Failed") else "Normal",
-            "source": {"component": AGENT},
-            "firstTimestamp": at,
-            "lastTimestamp": at,
-            "count": 1,
-        }
-        self._call("POST", f"/api/v1/namespaces/{namespace}/events", body)
+    def report(self, about: Json, kind: str, reason: str, message: str, at: float) -> None:
+        """Write an Event on a node or pod."""
+        event = event_about(about, kind, reason, message, AGENT, stamp(at))
+        self._call("POST", f"/api/v1/namespaces/{event['metadata']['namespace']}/events", event)

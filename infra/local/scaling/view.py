@@ -5,18 +5,25 @@ chart of GoogleCloudPlatform/cluster-autoscaler). A group is one pool in one zon
 the pool is either per group or total.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from infra.local.clocks import seconds_of
-from infra.local.scaling.client import Client, RefusedCall
 from infra.local.scenario import MachinePool
 from infra.local.world.disks import Disks, claims_of, disks_of
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import DEFAULT_GRACE
-from infra.local.world.pods import annotations_of, controller_of, is_terminating, labels_of, node_of, stays_behind
+from infra.local.world.pods import (
+    annotations_of,
+    is_terminating,
+    labels_of,
+    node_of,
+    owner_kind,
+    stays_behind,
+    taints_of,
+)
 
 
 @dataclass(frozen=True)
@@ -58,124 +65,22 @@ OPTIMIZE_UTILIZATION = replace(
 )
 
 
-KIND = "CapacityBuffer"
-_ACTIVE = "buffer.x-k8s.io/active-capacity"
-_NOT_FOUND = 404
-
-
-def buffers(client: Client) -> Sequence[Json]:
-    """The buffers; none where the cluster has no such kind."""
-    try:
-        return client.listed("capacitybuffers")
-    except RefusedCall as refused:
-        if refused.status != _NOT_FOUND:
-            raise
-        return ()
-
-
-def chunks(client: Client, held: Sequence[Json]) -> list[Json]:
-    """The pods that stand for the buffers' room."""
-    templates = client.listed("podtemplates") if held else ()
-    bodies = {(each["metadata"]["namespace"], each["metadata"]["name"]): each["template"] for each in templates}
-    return [pod for buffer in held for pod in _chunks(buffer, bodies.get(_template(buffer)))]
-
-
-def is_chunk(pod: Json) -> bool:
-    return (controller_of(pod) or {}).get("kind") == KIND
-
-
-def _template(buffer: Json) -> tuple[str, str]:
-    reference = (buffer.get("status") or {}).get("podTemplateRef") or {}
-    return buffer["metadata"]["namespace"], reference.get("name", "")
-
-
-def _chunks(buffer: Json, body: Json | None) -> Iterator[Json]:
-    meta, spec = buffer["metadata"], buffer.get("spec") or {}
-    if body is None or spec.get("provisioningStrategy", _ACTIVE) != _ACTIVE:
-        return
-    owner = {"kind": KIND, "name": meta["name"], "uid": meta["uid"], "controller": True}
-    for number in range(buffer["status"].get("replicas") or 0):
-        yield {
-            "metadata": {
-                "name": f"capacity-buffer-{meta['name']}-{number + 1}",
-                "namespace": meta["namespace"],
-                "uid": f"{meta['uid']}-{number + 1}",
-                "creationTimestamp": meta["creationTimestamp"],
-                "labels": (body.get("metadata") or {}).get("labels") or {},
-                "ownerReferences": [owner],
-            },
-            "spec": dict(body["spec"]),
-            "status": {"phase": "Pending"},
-        }
-
-
-def report(client: Client, held: Sequence[Json], placed: Sequence[Json]) -> None:
-    """Write into each buffer for how many of its chunks there is room on the nodes that are there."""
-    ready = Counter(owner["uid"] for pod in placed if (owner := controller_of(pod)))
-    for buffer in held:
-        count = ready[buffer["metadata"]["uid"]]
-        if buffer["status"].get("readyReplicas") != count:
-            client.patch_buffer(buffer, {"readyReplicas": count})
-
-
-CLASS_LABEL = "cloud.google.com/compute-class"
-
-
-@dataclass(frozen=True)
-class ClassRule:
-    """What one class says; None where the profile holds."""
-
-    threshold: float | None = None
-    gpu_threshold: float | None = None
-    unneeded_time: float | None = None
-
-
-def class_rules(client: Client, nodes: Sequence[Json]) -> Mapping[str, ClassRule]:
-    """The rules by the class's name; none where the cluster has no such kind."""
-    if not any(CLASS_LABEL in labels_of(node) for node in nodes):
-        return {}
-    try:
-        found = client.listed("computeclasses")
-    except RefusedCall as refused:
-        if refused.status != _NOT_FOUND:
-            raise
-        return {}
-    return {each["metadata"]["name"]: _rule(each) for each in found}
-
-
-def _rule(given: Json) -> ClassRule:
-    said = (given.get("spec") or {}).get("autoscalingPolicy") or {}
-    minutes = said.get("consolidationDelayMinutes")
-    return ClassRule(
-        _share(said.get("consolidationThreshold")),
-        _share(said.get("gpuConsolidationThreshold")),
-        None if minutes is None else minutes * 60.0,
-    )
-
-
-def _share(percent: int | None) -> float | None:
-    return None if percent is None else percent / 100
-
-
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
 DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 RESERVED = ("buffer.gke.io/standby-capacity-node", "cloud.google.com/autopilot-managed-node")
 DAEMON = "cluster-autoscaler.kubernetes.io/daemonset-pod"
+CLASS_LABEL = "cloud.google.com/compute-class"
 _TERMINATING_HEADROOM = 30.0
+_BUFFER = "CapacityBuffer"
+_ACTIVE = "buffer.x-k8s.io/active-capacity"
 
 Group = tuple[str, str]
 
 
-def taints_of(node: Json) -> list[Json]:
-    taints: list[Json] = node["spec"].get("taints") or []
-    return taints
-
-
 def is_reserved(node: Json) -> bool:
-    """Does GKE keep the node for a capacity buffer, or manage it by itself? Scale-down looks at neither."""
-    labels = node["metadata"].get("labels") or {}
-    return any(labels.get(key) == "true" for key in RESERVED)
+    """Does GKE keep the node for a capacity buffer, or manage it by itself? Scale-down skips both."""
+    return any(labels_of(node).get(key) == "true" for key in RESERVED)
 
 
 def has_taint(node: Json, key: str) -> bool:
@@ -197,7 +102,7 @@ def is_movable(pod: Json) -> bool:
 
 
 def is_long_terminating(pod: Json, now: float) -> bool:
-    """Past twice its grace since it was told to end: nobody waits for such a pod any more."""
+    """Past its grace and some headroom after its deadline: the autoscaler waits no longer for such a pod."""
     if not is_terminating(pod):
         return False
     grace = pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE)
@@ -205,37 +110,96 @@ def is_long_terminating(pod: Json, now: float) -> bool:
 
 
 @dataclass(frozen=True)
+class ClassRule:
+    """What one ComputeClass sets; None where the profile holds."""
+
+    threshold: float | None = None
+    gpu_threshold: float | None = None
+    unneeded_time: float | None = None
+
+    @classmethod
+    def of(cls, compute_class: Json) -> "ClassRule":
+        policy = (compute_class.get("spec") or {}).get("autoscalingPolicy") or {}
+        percents = (policy.get(key) for key in ("consolidationThreshold", "gpuConsolidationThreshold"))
+        cpu, gpu = (None if percent is None else percent / 100 for percent in percents)
+        minutes = policy.get("consolidationDelayMinutes")
+        return cls(cpu, gpu, None if minutes is None else minutes * 60.0)
+
+
+def is_chunk(pod: Json) -> bool:
+    return owner_kind(pod) == _BUFFER
+
+
+def _template_key(buffer: Json) -> tuple[str, str]:
+    reference = (buffer.get("status") or {}).get("podTemplateRef") or {}
+    return buffer["metadata"]["namespace"], reference.get("name", "")
+
+
+def _chunks(buffer: Json, template: Json | None) -> Iterator[Json]:
+    """The pods that stand for the buffer's room."""
+    meta, spec = buffer["metadata"], buffer.get("spec") or {}
+    if template is None or spec.get("provisioningStrategy", _ACTIVE) != _ACTIVE:
+        return
+    owner = {"kind": _BUFFER, "name": meta["name"], "uid": meta["uid"], "controller": True}
+    for number in range(buffer["status"].get("replicas") or 0):
+        yield {
+            "metadata": {
+                "name": f"capacity-buffer-{meta['name']}-{number + 1}",
+                "namespace": meta["namespace"],
+                "uid": f"{meta['uid']}-{number + 1}",
+                "creationTimestamp": meta["creationTimestamp"],
+                "labels": (template.get("metadata") or {}).get("labels") or {},
+                "ownerReferences": [owner],
+            },
+            "spec": dict(template["spec"]),
+            "status": {"phase": "Pending"},
+        }
+
+
+@dataclass(frozen=True)
 class View:
-    """One reading of the cluster."""
+    """The cluster as one loop sees it; `read` lists a kind that is rarely needed, once."""
 
     nodes: list[Json]
     pods: list[Json]
     pools: Mapping[str, MachinePool]
-    read_budgets: Callable[[], Sequence[Json]] = tuple
     read: Callable[[str], Sequence[Json]] = field(default=lambda _: ())
-    """Lists a kind that is rarely needed."""
-    buffers: Sequence[Json] = ()
-    chunks: Sequence[Json] = ()
-    """The pods that stand for what capacity buffers hold."""
-    classes: Mapping[str, ClassRule] = field(default_factory=dict)
-    """What ComputeClasses say of how their nodes are taken away."""
 
     @cached_property
     def _by_node(self) -> Mapping[str, list[Json]]:
-        found: dict[str, list[Json]] = {}
+        by_node: defaultdict[str, list[Json]] = defaultdict(list)
         for pod in self.pods:
-            found.setdefault(node_of(pod), []).append(pod)
-        return found
+            by_node[node_of(pod)].append(pod)
+        return by_node
 
     @cached_property
     def budgets(self) -> Sequence[Json]:
         """The disruption budgets; read only if a node with pods may go."""
-        return self.read_budgets()
+        return self.read("poddisruptionbudgets")
 
     @cached_property
     def disks(self) -> Disks:
         """What stands behind volumes; read only if a pod has a claim."""
         return disks_of(self.read) if any(any(claims_of(pod)) for pod in self.pods) else Disks()
+
+    @cached_property
+    def buffers(self) -> Sequence[Json]:
+        return self.read("capacitybuffers")
+
+    @cached_property
+    def chunks(self) -> Sequence[Json]:
+        """The pods that stand for what capacity buffers hold."""
+        templates = {
+            (item["metadata"]["namespace"], item["metadata"]["name"]): item["template"]
+            for item in (self.read("podtemplates") if self.buffers else ())
+        }
+        return [chunk for buffer in self.buffers for chunk in _chunks(buffer, templates.get(_template_key(buffer)))]
+
+    @cached_property
+    def _classes(self) -> Mapping[str, ClassRule]:
+        any_class = any(CLASS_LABEL in labels_of(node) for node in self.nodes)
+        classes = self.read("computeclasses") if any_class else ()
+        return {item["metadata"]["name"]: ClassRule.of(item) for item in classes}
 
     def pods_on(self, node: Json) -> list[Json]:
         return self._by_node.get(node["metadata"]["name"], [])
@@ -248,8 +212,8 @@ class View:
         return self.pools.get(group_of(node)[0])
 
     def rule_of(self, node: Json) -> ClassRule:
-        """What the node's ComputeClass says; nothing of a node of none."""
-        return self.classes.get(labels_of(node).get(CLASS_LABEL, ""), ClassRule())
+        """The rule of the node's ComputeClass; without one the profile holds."""
+        return self._classes.get(labels_of(node).get(CLASS_LABEL, ""), ClassRule())
 
     def sizes(self) -> Counter[Group]:
         """Nodes per group, cordoned and unready ones included."""

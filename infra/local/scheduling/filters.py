@@ -1,12 +1,12 @@
 """The simulated scheduler's filters: resources, taints, affinity, spread and volumes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from infra.local.scheduling.node_infos import HostPort, NodeInfo, NodeInfos, host_ports
 from infra.local.world.disks import SELECTED_NODE, Disks, claims_of
 from infra.local.world.kinds import Json, matches, node_selector_holds
-from infra.local.world.pods import is_terminating, labels_of, pod_requests
+from infra.local.world.pods import annotations_of, is_terminating, labels_of, pod_requests, taints_of
 from infra.local.world.store import Key
 
 
@@ -51,14 +51,19 @@ def _terms(pod: Json, sort: str) -> list[Json]:
     return terms
 
 
-def _with_label_keys(term: Json, owner: Json) -> Json:
-    """The API server writes them into the selector when it creates the pod; what it has written stands."""
-    labels, selector = labels_of(owner), term.get("labelSelector") or {}
-    expressions: list[Json] = selector.get("matchExpressions") or []
+def _selector(term: Json, owner: Json) -> Json | None:
+    """The labelSelector of a term or spread constraint, with what its label keys add to it.
+
+    The API server writes them into the selector of an affinity term when it creates the pod: what is written stands.
+    """
+    selector: Json | None = term.get("labelSelector")
+    if selector is None:
+        return None
+    labels, expressions = labels_of(owner), selector.get("matchExpressions") or []
     written = {(item["key"], item["operator"]) for item in expressions}
-    asked = [(key, "In") for key in term.get("matchLabelKeys") or []]
-    asked += [(key, "NotIn") for key in term.get("mismatchLabelKeys") or []]
-    missing = [each for each in asked if each[0] in labels and each not in written]
+    keys = [(key, "In") for key in term.get("matchLabelKeys") or []]
+    keys += [(key, "NotIn") for key in term.get("mismatchLabelKeys") or []]
+    missing = [(key, operator) for key, operator in keys if key in labels and (key, operator) not in written]
     extra = [{"key": key, "operator": operator, "values": [labels[key]]} for key, operator in missing]
     return {**selector, "matchExpressions": [*expressions, *extra]}
 
@@ -71,13 +76,10 @@ def _in_namespace(term: Json, owner: Json, namespace: str, node_infos: NodeInfos
     return namespace in named or matches(selector, node_infos.namespaces.get(namespace, {}))
 
 
-def _meant(term: Json, owner: Json, pod: Json, node_infos: NodeInfos) -> bool:
+def _selects(term: Json, owner: Json, pod: Json, node_infos: NodeInfos) -> bool:
     """Does a term of `owner` select `pod`?"""
-    return (
-        term.get("labelSelector") is not None
-        and _in_namespace(term, owner, pod["metadata"]["namespace"], node_infos)
-        and matches(_with_label_keys(term, owner), labels_of(pod))
-    )
+    in_namespace = _in_namespace(term, owner, pod["metadata"]["namespace"], node_infos)
+    return in_namespace and matches(_selector(term, owner), labels_of(pod))
 
 
 def _together(node_info: NodeInfo, other: NodeInfo, key: str) -> bool:
@@ -92,20 +94,20 @@ def _attracted(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     terms = _terms(pod, "podAffinity")
     if any(term["topologyKey"] not in node_info.labels for term in terms):
         return False
-    found = [
-        (other, existing)
+    followed = [
+        other
         for other, existing in _placed(node_infos)
         if any(term["topologyKey"] in other.labels for term in terms)
-        and all(_meant(term, pod, existing, node_infos) for term in terms)
+        and all(_selects(term, pod, existing, node_infos) for term in terms)
     ]
-    if not found:  # the first pod of a group that selects itself may start anywhere
-        return all(_meant(term, pod, pod, node_infos) for term in terms)
-    return all(any(_together(node_info, other, term["topologyKey"]) for other, _ in found) for term in terms)
+    if not followed:  # the first pod of a group that selects itself may start anywhere
+        return all(_selects(term, pod, pod, node_infos) for term in terms)
+    return all(any(_together(node_info, other, term["topologyKey"]) for other in followed) for term in terms)
 
 
 def _repelled(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     return any(
-        _together(node_info, other, term["topologyKey"]) and _meant(term, pod, existing, node_infos)
+        _together(node_info, other, term["topologyKey"]) and _selects(term, pod, existing, node_infos)
         for term in _terms(pod, "podAntiAffinity")
         for other, existing in _placed(node_infos)
     )
@@ -113,7 +115,7 @@ def _repelled(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
 
 def _repelled_by_others(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     return any(
-        _together(node_info, other, term["topologyKey"]) and _meant(term, existing, pod, node_infos)
+        _together(node_info, other, term["topologyKey"]) and _selects(term, existing, pod, node_infos)
         for other in node_infos.by_name.values()
         for existing in other.repelling
         for term in _terms(existing, "podAntiAffinity")
@@ -136,41 +138,27 @@ def _hard(pod: Json) -> list[Json]:
     return [item for item in constraints if item.get("whenUnsatisfiable", "DoNotSchedule") == "DoNotSchedule"]
 
 
-def _selector(constraint: Json, pod: Json) -> Json | None:
-    selector: Json | None = constraint.get("labelSelector")
-    if selector is None:
-        return None
-    labels = labels_of(pod)
-    keys = [key for key in constraint.get("matchLabelKeys") or [] if key in labels]
-    extra = [{"key": key, "operator": "In", "values": [labels[key]]} for key in keys]
-    return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), *extra]}
-
-
-def _asks(selector: Json | None) -> bool:
-    """A selector that asks for nothing counts nobody (labels.Selector.Empty), though the pod itself matches it."""
-    return bool(selector and (selector.get("matchLabels") or selector.get("matchExpressions")))
-
-
 def _counts_as_domain(constraint: Json, pod: Json, node_info: NodeInfo) -> bool:
     if constraint.get("nodeAffinityPolicy", "Honor") == "Honor" and not selected(pod["spec"], node_info.node):
         return False
-    taints: list[Json] = node_info.node["spec"].get("taints") or []
+    taints = taints_of(node_info.node)
     honoured = constraint.get("nodeTaintsPolicy", "Ignore") == "Honor"
     return not (honoured and untolerated(pod["spec"], taints))
 
 
 def _domains(constraint: Json, constraints: list[Json], pod: Json, node_infos: NodeInfos) -> Counter[str]:
-    selector, key = _selector(constraint, pod), constraint["topologyKey"]
+    """How many pods the constraint counts in each domain."""
+    selector, key = _selector(constraint, pod) or {}, constraint["topologyKey"]
+    # a selector without requirements counts nobody (labels.Selector.Empty), though the pod itself matches it
+    counts_any = bool(selector.get("matchLabels") or selector.get("matchExpressions"))
     namespace = pod["metadata"]["namespace"]
     domains: Counter[str] = Counter()
     for node_info in node_infos.by_name.values():
-        if all(item["topologyKey"] in node_info.labels for item in constraints) and _counts_as_domain(
-            constraint, pod, node_info
-        ):
-            domains[node_info.labels[key]] += sum(
+        labelled = all(item["topologyKey"] in node_info.labels for item in constraints)
+        if labelled and _counts_as_domain(constraint, pod, node_info):
+            domains[node_info.labels[key]] += counts_any and sum(
                 existing["metadata"]["namespace"] == namespace
                 and not is_terminating(existing)
-                and _asks(selector)
                 and matches(selector, labels_of(existing))
                 for existing in node_info.pods
             )
@@ -185,9 +173,7 @@ def topology_spread(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> st
         if domain is None:
             return "node(s) didn't match pod topology spread constraints (missing required label)"
         domains = _domains(constraint, constraints, pod, node_infos)
-        least = min(domains.values(), default=0)
-        if len(domains) < constraint.get("minDomains", 1):
-            least = 0
+        least = min(domains.values(), default=0) if len(domains) >= constraint.get("minDomains", 1) else 0
         itself = matches(_selector(constraint, pod), labels_of(pod))
         if domains[domain] + itself - least > constraint["maxSkew"]:
             return "node(s) didn't match pod topology spread constraints"
@@ -214,23 +200,19 @@ def volume_binding(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str
 def _unbound(key: Key, node_info: NodeInfo, disks: Disks) -> str | None:
     if not disks.waits_for_consumer(key):
         return "pod has unbound immediate PersistentVolumeClaims"
-    chosen = (disks.claims[key]["metadata"].get("annotations") or {}).get(SELECTED_NODE)
-    allowed = [
-        each.get("matchLabelExpressions") or [] for each in disks.storage_class(key).get("allowedTopologies") or []
-    ]
-    inside = any(term and all(node_info.labels.get(each["key"]) in each["values"] for each in term) for term in allowed)
+    chosen = annotations_of(disks.claims[key]).get(SELECTED_NODE)
+    allowed: list[Json] = disks.storage_class(key).get("allowedTopologies") or []
+    terms = [term["matchLabelExpressions"] for term in allowed if term.get("matchLabelExpressions")]
+    inside = any(all(node_info.labels.get(item["key"]) in item["values"] for item in term) for term in terms)
     if (chosen and chosen != node_info.name) or (allowed and not inside):
         return "node(s) didn't find available persistent volumes to bind"
     return None
 
 
-def volume_restrictions(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
+def volume_restrictions(pod: Json, _: NodeInfo, node_infos: NodeInfos) -> str | None:
     """A ReadWriteOncePod claim has one pod in the whole cluster, also while that one ends."""
-    del node_info
     wanted = {key for key in claims_of(pod) if node_infos.disks.is_exclusive(key)}
-    if wanted and any(
-        not wanted.isdisjoint(claims_of(other)) for each in node_infos.by_name.values() for other in each.pods
-    ):
+    if wanted and any(not wanted.isdisjoint(claims_of(other)) for _, other in _placed(node_infos)):
         return "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
     return None
 
@@ -241,7 +223,7 @@ def volume_limits(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str 
     wanted = set(disks.attached(pod)) if limits else set()
     if not limits or not wanted:
         return None
-    there = {each for other in node_info.pods for each in disks.attached(other)}
+    there = {volume for other in node_info.pods for volume in disks.attached(other)}
     drivers = [driver for driver, _ in wanted | there]
     if any(drivers.count(driver) > limits.get(driver, len(drivers)) for driver, _ in wanted - there):
         return "node(s) exceed max volume count"
@@ -249,38 +231,29 @@ def volume_limits(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str 
 
 
 Filter = Callable[[Json, NodeInfo, NodeInfos], str | None]
-_UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+_CORDON: Json = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
-def node_unschedulable(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    del node_infos
-    tolerations: list[Json] = pod["spec"].get("tolerations") or []
+def node_unschedulable(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
     cordoned = node_info.node["spec"].get("unschedulable", False)
-    if cordoned and not any(tolerates(item, _UNSCHEDULABLE) for item in tolerations):
-        return "node(s) were unschedulable"
-    return None
+    return "node(s) were unschedulable" if cordoned and untolerated(pod["spec"], [_CORDON]) else None
 
 
-def taint_toleration(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    del node_infos
-    taint = untolerated(pod["spec"], node_info.node["spec"].get("taints") or [])
+def taint_toleration(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
+    taint = untolerated(pod["spec"], taints_of(node_info.node))
     return f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value', '')}}}" if taint else None
 
 
-def node_affinity(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    del node_infos
-    if selected(pod["spec"], node_info.node):
-        return None
-    return "node(s) didn't match Pod's node affinity/selector"
+def node_affinity(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
+    return None if selected(pod["spec"], node_info.node) else "node(s) didn't match Pod's node affinity/selector"
 
 
-def resources(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    del node_infos
-    offered = node_info.allocatable
-    if len(node_info.pods) + 1 > offered.get("pods", 110):
+def resources(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
+    allocatable = node_info.allocatable
+    if len(node_info.pods) + 1 > allocatable.get("pods", 110):
         return "Too many pods"
-    for name, asked in pod_requests(pod).items():
-        if asked and asked + node_info.booked[name] > offered.get(name, 0):
+    for name, amount in pod_requests(pod).items():
+        if amount and amount + node_info.booked[name] > allocatable.get(name, 0):
             return f"Insufficient {name}"
     return None
 
@@ -290,8 +263,7 @@ def _clash(one: HostPort, other: HostPort) -> bool:
     return (one[0], one[2]) == (other[0], other[2]) and (everywhere or one[1] == other[1])
 
 
-def node_ports(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    del node_infos
+def node_ports(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
     if any(_clash(one, other) for one in host_ports(pod) for other in node_info.ports):
         return "node(s) didn't have free ports for the requested pod ports"
     return None
@@ -314,3 +286,9 @@ FILTERS: tuple[Filter, ...] = (
 def refusal(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
     """The first filter's reason why the pod cannot run on the node, or None if it can."""
     return next((reason for check in FILTERS if (reason := check(pod, node_info, node_infos)) is not None), None)
+
+
+def first_fit(pod: Json, node_infos: NodeInfos, without: Collection[str] = ()) -> NodeInfo | None:
+    """The first node that no filter refuses, but for those named in `without`."""
+    nodes = (node_info for name, node_info in node_infos.by_name.items() if name not in without)
+    return next((node_info for node_info in nodes if refusal(pod, node_info, node_infos) is None), None)

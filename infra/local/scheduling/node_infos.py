@@ -52,6 +52,10 @@ class NodeInfo:
         offered: Json = status.get("allocatable") or status.get("capacity") or {}
         return {name: units(name, value) for name, value in offered.items()}
 
+    def copy(self) -> "NodeInfo":
+        """A node that books on its own."""
+        return NodeInfo(self.node, [*self.pods], Counter(self.booked), {*self.ports}, [*self.repelling])
+
     def add(self, pod: Json) -> None:
         self.pods.append(pod)
         self.booked.update(pod_requests(pod))
@@ -70,8 +74,7 @@ class NodeInfos:
 
     def place(self, pod: Json, node: str) -> None:
         """Book a pod on a node, as scheduling it does."""
-        bound = {**pod, "spec": {**pod["spec"], "nodeName": node}}
-        self.by_name[node].add(bound)
+        self.by_name[node].add({**pod, "spec": {**pod["spec"], "nodeName": node}})
 
 
 def node_infos_of(

@@ -1,4 +1,4 @@
-"""The simulated scheduler: pending pods by priority onto nodes, with preemption and events."""
+"""The simulated scheduler: pending pods by priority onto nodes, and events for those that fit nowhere."""
 
 import hashlib
 from collections import Counter
@@ -9,50 +9,21 @@ from infra.local.scheduling.filters import refusal, untolerated
 from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
 from infra.local.world import disks
 from infra.local.world.kinds import Json
-from infra.local.world.pods import condition_of, is_terminating, node_of, pod_requests, set_condition
+from infra.local.world.pods import (
+    condition_of,
+    event_about,
+    is_terminating,
+    node_of,
+    pod_requests,
+    set_condition,
+    taints_of,
+)
 from infra.local.world.store import Store
 
-
-def emit(store: Store, about: Json, reason: str, message: str, component: str) -> None:
-    """Write an event on an object, or count one more of the same. `Warning` for a reason that says Failed."""
-    meta = about["metadata"]
-    namespace = meta.get("namespace", "default")
-    digest = hashlib.sha256(f"{meta['uid']}/{reason}/{message}/{component}".encode()).hexdigest()[:16]
-    name, now = f"{meta['name']}.{digest}", stamp(store.clock.now())
-
-    def again(event: Json) -> None:
-        event["count"] += 1
-        event["lastTimestamp"] = now
-
-    if (event := store.find("events", namespace, name)) is not None:
-        store.update(event, again, component)
-        return
-    store.create(
-        "events",
-        {
-            "metadata": {"name": name, "namespace": namespace},
-            "involvedObject": {
-                "apiVersion": about["apiVersion"],
-                "kind": about["kind"],
-                "name": meta["name"],
-                "namespace": meta.get("namespace", ""),
-                "uid": meta["uid"],
-            },
-            "reason": reason,
-            "message": message,
-            "type": "Warning" if "Failed" in reason else "Normal",
-            "source": {"component": component},
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
-        },
-        component,
-    )
-
-
 ACTOR = "default-scheduler"
+_SCORED = ("cpu", "memory")
 RETRY_EVERY = 30.0
-"""Seconds after which a pod is looked at again though nothing changed (kube-scheduler flushes in minutes)."""
+"""Seconds after which a pod is tried again though nothing changed (kube-scheduler flushes in minutes)."""
 _NAMES = {ACTOR, "gke.io/optimize-utilization-scheduler"}
 _READS = ("pods", "nodes", "namespaces", *disks.READS)
 
@@ -66,10 +37,8 @@ class Scoring(StrEnum):
 
 def used_share(pod: Json, node_info: NodeInfo) -> float:
     """The mean share of CPU and memory in use once the pod runs there (0 to 1)."""
-    asked, offered = pod_requests(pod), node_info.allocatable
-    shares = [
-        (node_info.booked[name] + asked.get(name, 0)) / offered[name] for name in ("cpu", "memory") if offered.get(name)
-    ]
+    requests, most = pod_requests(pod), node_info.allocatable
+    shares = [(node_info.booked[name] + requests.get(name, 0)) / most[name] for name in _SCORED if most.get(name)]
     return sum(shares) / len(shares) if shares else 0.0
 
 
@@ -86,12 +55,12 @@ class Scheduler:
         """Try every waiting pod, if anything has changed since it was last tried."""
         if self._store.version(*_READS) == self._seen and now < self._again_at:
             return
-        waiting = [pod for pod in self._store.all("pods") if self._mine(pod)]
+        waiting = [pod for pod in self._store.all("pods") if self._is_mine(pod)]
         if waiting:
             self._schedule(waiting, now)
         self._seen, self._again_at = self._store.version(*_READS), now + RETRY_EVERY
 
-    def _mine(self, pod: Json) -> bool:
+    def _is_mine(self, pod: Json) -> bool:
         name = pod["spec"].get("schedulerName", ACTOR)
         return not node_of(pod) and not is_terminating(pod) and name in _NAMES
 
@@ -104,35 +73,29 @@ class Scheduler:
             if pod["spec"].get("schedulingGates"):
                 self._refuse(pod, now, "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates")
             else:
-                self._try(pod, node_infos, now)
+                self._place(pod, node_infos, now)
 
-    def _try(self, pod: Json, node_infos: NodeInfos, now: float) -> None:
-        refusals: Counter[str] = Counter()
-        fitting: list[NodeInfo] = []
-        for node_info in node_infos.by_name.values():
-            reason = refusal(pod, node_info, node_infos)
-            if reason is None:
-                fitting.append(node_info)
-            else:
-                refusals[reason] += 1
-        if fitting:
+    def _place(self, pod: Json, node_infos: NodeInfos, now: float) -> None:
+        verdicts = [(node_info, refusal(pod, node_info, node_infos)) for node_info in node_infos.by_name.values()]
+        if fitting := [node_info for node_info, reason in verdicts if reason is None]:
             best = max(fitting, key=lambda node_info: (*self._score(pod, node_info), node_info.name))
             node_infos.place(pod, best.name)
-            if not self._asks_for_volumes(pod, best.name, node_infos.disks):
+            if not self._lacks_volumes(pod, best.name, node_infos.disks):
                 self._bind(pod, best.name, now)
             return
+        refusals = Counter(reason for _, reason in verdicts if reason)
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(refusals.items()))
-        message = f"0/{len(node_infos.by_name)} nodes are available: {reasons}."
+        message = f"0/{len(verdicts)} nodes are available: {reasons}."
         self._refuse(pod, now, "Unschedulable", message)
 
     def _score(self, pod: Json, node_info: NodeInfo) -> tuple[bool, float]:
-        taints: list[Json] = node_info.node["spec"].get("taints") or []
+        taints = taints_of(node_info.node)
         welcome = untolerated(pod["spec"], taints, ("PreferNoSchedule",)) is None
         share = used_share(pod, node_info)
         return welcome, share if self._scoring is Scoring.MOST_ALLOCATED else -share
 
-    def _asks_for_volumes(self, pod: Json, node: str, known: disks.Disks) -> bool:
-        """Let the volumes be made that the pod still lacks; it is bound once they are there."""
+    def _lacks_volumes(self, pod: Json, node: str, known: disks.Disks) -> bool:
+        """Request the volumes that the pod still lacks: it is bound once they are there."""
 
         def select_node(claim: Json) -> None:
             claim["metadata"].setdefault("annotations", {})[disks.SELECTED_NODE] = node
@@ -154,9 +117,23 @@ class Scheduler:
         old = condition_of(pod, "PodScheduled") or {}
         if all(old.get(key) == value for key, value in condition.items()):
             return
-        fresh = self._store.update(pod, lambda thing: set_condition(thing, now, condition), ACTOR)
+        self._store.update(pod, lambda thing: set_condition(thing, now, condition), ACTOR)
         if reason == "Unschedulable":
-            emit(self._store, fresh, "FailedScheduling", message, ACTOR)
+            self._report(pod, "FailedScheduling", message, stamp(now))
+
+    def _report(self, pod: Json, reason: str, message: str, at: str) -> None:
+        """Write an event on the pod, or count one more of the same."""
+        event = event_about(pod, "Pod", reason, message, ACTOR, at)
+        meta: Json = event["metadata"]
+        meta["name"] = (
+            meta["generateName"] + hashlib.sha256(f"{pod['metadata']['uid']}{message}".encode()).hexdigest()[:16]
+        )
+        old = self._store.find("events", meta["namespace"], meta["name"])
+        if old is None:
+            self._store.create("events", event, ACTOR)
+        else:
+            again = {"count": old["count"] + 1, "lastTimestamp": at}
+            self._store.update(old, lambda thing: thing.update(again), ACTOR)
 
 
 def _queue_order(pod: Json) -> tuple[int, str, str]:

@@ -23,6 +23,7 @@ from infra.local.world.pods import (
     node_of,
     owned_by,
     phase_of,
+    taints_of,
 )
 from infra.local.world.store import NotAdmittedError, Store, copied
 
@@ -182,7 +183,7 @@ def _pinned_to(pod: Json) -> str:
 def wants_daemon(owner: Json, node: Json) -> bool:
     """Should the set have a pod on this node (selector, affinity, hard taints; a cordon does not matter)?"""
     template: Json = owner["spec"]["template"]["spec"]
-    hard = [taint for taint in node["spec"].get("taints") or [] if taint["effect"] in HARD]
+    hard = [taint for taint in taints_of(node) if taint["effect"] in HARD]
     return selected(template, node) and (not hard or untolerated(daemon_pod(owner, "")["spec"], hard) is None)
 
 

@@ -4,6 +4,7 @@ Source: kubernetes pkg/controller/disruption/disruption.go (trySync, getExpected
 It writes statuses only; the eviction API takes from them.
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from math import ceil
 
@@ -23,12 +24,13 @@ class UnscalableError(ValueError):
     """A budget in percent or by maxUnavailable covers a pod whose controller has no scale, as a DaemonSet."""
 
 
-def budgets_of(store: Store, pod: Json) -> list[Json]:
+def budgets_of(pod: Json, budgets: Iterable[Json]) -> list[Json]:
     """The budgets of the pod's namespace whose selector matches it; an empty selector matches every pod."""
     return [
         budget
-        for budget in store.all("poddisruptionbudgets", pod["metadata"]["namespace"])
-        if matches(budget["spec"].get("selector"), labels_of(pod))
+        for budget in budgets
+        if budget["metadata"]["namespace"] == pod["metadata"]["namespace"]
+        and matches(budget["spec"].get("selector"), labels_of(pod))
     ]
 
 

@@ -37,6 +37,11 @@ class ApiKind:
         return ("metadata.name", *(("metadata.namespace",) if self.namespaced else ()), *self.more_fields)
 
     @property
+    def root(self) -> str:
+        """The path below which the API has it."""
+        return f"/apis/{self.api_version}" if self.group else f"/api/{self.version}"
+
+    @property
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
 

@@ -16,6 +16,7 @@ from infra.local.world.pods import (
     node_of,
     phase_of,
     set_condition,
+    taints_of,
 )
 from infra.local.world.store import Store
 
@@ -124,7 +125,7 @@ def set_ready(node: Json, now: float, status: str) -> None:
     """Write the node's Ready condition and the taint that goes with it."""
     reason = {"True": "KubeletReady", "False": "KubeletNotReady"}.get(status, "NodeStatusUnknown")
     set_condition(node, now, {"type": "Ready", "status": status, "reason": reason})
-    taints: list[Json] = node["spec"].get("taints") or []
+    taints = taints_of(node)
     kept = [taint for taint in taints if taint["key"] not in {NOT_READY, UNREACHABLE}]
     if status != "True":
         key = NOT_READY if status == "False" else UNREACHABLE

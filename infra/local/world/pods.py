@@ -25,6 +25,11 @@ def annotations_of(thing: Json) -> dict[str, str]:
     return annotations
 
 
+def taints_of(node: Json) -> list[Json]:
+    taints: list[Json] = node["spec"].get("taints") or []
+    return taints
+
+
 def phase_of(pod: Json) -> str:
     return str(pod.get("status", {}).get("phase", "Pending"))
 
@@ -83,6 +88,25 @@ def owner_kind(pod: Json) -> str:
 def stays_behind(pod: Json) -> bool:
     """Pods that no drain moves: of a DaemonSet, mirrored from the node, or finished."""
     return owner_kind(pod) == "DaemonSet" or MIRROR in annotations_of(pod) or is_finished(pod)
+
+
+def event_about(thing: Json, kind: str, reason: str, message: str, component: str, at: str) -> Json:
+    """A core/v1 Event; `kind` is of the object, which an item of a list does not carry, `at` is RFC 3339."""
+    meta = thing["metadata"]
+    involved = {"apiVersion": "v1", "kind": kind, "name": meta["name"], "uid": meta["uid"]}
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": f"{meta['name']}.", "namespace": meta.get("namespace", "default")},
+        "involvedObject": {**involved, "namespace": meta.get("namespace", "")},
+        "reason": reason,
+        "message": message,
+        "type": "Warning" if "Failed" in reason else "Normal",
+        "source": {"component": component},
+        "firstTimestamp": at,
+        "lastTimestamp": at,
+        "count": 1,
+    }
 
 
 def set_condition(thing: Json, now: float, condition: Json) -> None:

@@ -18,6 +18,7 @@ from infra.local.world.pods import (
     labels_of,
     node_of,
     phase_of,
+    taints_of,
 )
 from infra.local.world.store import ObjectChange
 
@@ -40,7 +41,7 @@ def _pod_brief(pod: Json) -> Json:
 
 
 def _node_brief(node: Json) -> Json:
-    taints: list[Json] = node["spec"].get("taints") or []
+    taints = taints_of(node)
     return {
         "ready": is_ready(node),
         "unschedulable": bool(node["spec"].get("unschedulable")),
