@@ -3,8 +3,6 @@
 import argparse
 import json
 import logging
-import os
-import select
 import signal
 import sys
 import tempfile
@@ -13,24 +11,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from infra.local.bound_process import starter_has_gone
 from infra.local.broker import Subscription, TickJob
 from infra.local.clocks import ManualClock
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scenario import Scenario, ScenarioError, load
-from infra.local.servers.servers import ServerPorts, SimulatedGkeServers
+from infra.local.servers.servers import SimulatedGkeServers
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.whole_world import World
 
 DAY = 86_400.0
 _STEP = 1.0
-_STILL = ("nodes", "pods")
+_WATCHED = ("nodes", "pods")
 
 
 @dataclass(frozen=True)
 class RestingCluster:
-    """What is left when nothing more goes; `is_rest` is False if that took too long.
+    """What is left in the steady state; `is_rest` is False if that took too long.
 
-    `gate` is the share of CPU and memory asked for above which no node was looked at.
+    `gate` is the share of CPU and memory requested above which no node was a candidate.
     """
 
     nodes: tuple[str, ...]
@@ -50,16 +49,16 @@ def alone(scenario: Scenario, most: float = DAY) -> RestingCluster:
 
 
 def until_rest(world: World, autoscaler: Autoscaler, clock: ManualClock, most: float = DAY) -> RestingCluster:
-    """Let time pass until the autoscaler wants nothing and nothing has changed while it looked at every node again."""
+    """Let time pass until the autoscaler wants nothing and nothing has changed while it checked every node again."""
     begun, before = clock.now(), _names(world)
     seen, since = -1, begun
-    while not (is_rest := autoscaler.is_idle() and clock.now() - since > autoscaler.looks_again_after):
+    while not (is_rest := autoscaler.is_idle() and clock.now() - since > autoscaler.rechecks_within):
         if clock.now() - begun >= most:
             break
         world.step()
         autoscaler.step()
-        if world.store.version(*_STILL) != seen:
-            seen, since = world.store.version(*_STILL), clock.now()
+        if world.store.version(*_WATCHED) != seen:
+            seen, since = world.store.version(*_WATCHED), clock.now()
         clock.advance(_STEP)
     left = _names(world)
     removed = tuple(name for name in before if name not in left)
@@ -72,7 +71,7 @@ def _names(world: World) -> tuple[str, ...]:
     return tuple(node["metadata"]["name"] for node in world.store.all("nodes"))
 
 
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"
 
 
@@ -94,24 +93,17 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _wire(cloud: SimulatedGke, arguments: argparse.Namespace) -> None:
+def _connect(cloud: SimulatedGke, arguments: argparse.Namespace) -> None:
     for entry in arguments.push:
         topic, _, url = entry.partition("=")
         dead = f"{topic}-dead"
-        for name in (topic, dead):
-            cloud.broker.create_topic(name)
-        name = topic.replace("/topics/", "/subscriptions/")
+        cloud.broker.topics |= {topic, dead}
+        name, most = topic.replace("/topics/", "/subscriptions/"), 100
         cloud.broker.subscribe(
-            Subscription(name, topic, url, dead_letter_topic=dead, max_attempts=100, first_window=arguments.window)
+            Subscription(name, topic, url, dead_letter_topic=dead, max_attempts=most, first_window=arguments.window)
         )
     if arguments.tick:
         cloud.jobs.append(TickJob("ebb-tick", arguments.tick, arguments.every, cloud.clock))
-
-
-def _starter_is_gone() -> bool:
-    """Standard input has closed: the process at its other end is no more."""
-    readable, _, _ = select.select([sys.stdin], [], [], 0)
-    return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
 
 
 def _print_alone(scenario: Scenario) -> int:
@@ -126,12 +118,13 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    gke = SimulatedGkeServers(load(arguments.scenario), ServerPorts.from_base(arguments.port), arguments.token)
-    _wire(gke.cloud, arguments)
+    ports = range(arguments.port, arguments.port + 4) if arguments.port else (0, 0, 0, 0)
+    gke = SimulatedGkeServers(load(arguments.scenario), ports, arguments.token)
+    _connect(gke.cloud, arguments)
     gke.start()
     sys.stdout.write(json.dumps(gke.addresses(folder)) + "\n")
     sys.stdout.flush()
-    while gke.alive() and not stop.wait(_LOOK_SECONDS) and not (arguments.held and _starter_is_gone()):
+    while gke.alive() and not stop.wait(_POLL_SECONDS) and not (arguments.held and starter_has_gone(0)):
         pass
     failed = not gke.alive()
     gke.stop()
@@ -141,8 +134,8 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line.
 
-    Returns 0 when it was stopped or came to rest, 1 if a part of it failed or it did not, 2 if the scenario cannot be
-    used.
+    Returns 0 when it was stopped or reached its steady state, 1 if a part of it failed or it did not reach that, 2 if
+    the scenario cannot be used.
     """
     arguments = _arguments(words)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)

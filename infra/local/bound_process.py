@@ -1,4 +1,4 @@
-"""A process that lives no longer than the one that started it, however that one ended.
+"""Processes that live no longer than the one that started them, however that one ended.
 
 Emulators and their Java children outlive a killed test run, and hold ports and memory until someone notices.
 `python -m infra.local.bound_process FOLDER COMMAND…` runs the command in a process group of its own; when its standard
@@ -9,71 +9,130 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Final
 
-ROOT = Path(__file__).parents[2]
-_GRACE_SECONDS = 5.0
+from shared.errors import Terminal
+
+ROOT: Final = Path(__file__).parents[2]
+"""Where `main.py` and the packages stand."""
+START_SECONDS: Final = 30.0
+END_SECONDS: Final = 12.0
+"""Longer than a bound process has between SIGTERM and SIGKILL."""
+_GRACE_SECONDS: Final = 5.0
+_POLL_SECONDS: Final = 0.05
+_LAST_LINES: Final = 6
 
 
-class BoundProcess:
-    """A command under way, as its starter holds it; what it says goes to a file in `folder`."""
+class Child:
+    """A Python process that sees the end of its standard input when this process ends.
 
-    def __init__(self, command: Sequence[str], folder: Path) -> None:
-        self._log = folder / "log"
-        with self._log.open("wb") as out:
-            self._process = start_bound(["-m", "infra.local.bound_process", str(folder), *command], out.fileno())
+    Its output goes to `folder/name.out` and `folder/name.err`. It has a session of its own, so that a Ctrl-C meant for
+    the starter does not end it before it has cleaned up.
+    """
+
+    def __init__(
+        self, name: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """`arguments` follow the Python interpreter; `environment` is laid over this process's own."""
+        self.name = name
+        self.out, self.err = folder / f"{name}.out", folder / f"{name}.err"
+        with self.out.open("wb") as out, self.err.open("wb") as err:
+            self._process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                env={**os.environ, **(environment or {})},
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+
+    @classmethod
+    def bound(
+        cls, name: str, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    ) -> "Child":
+        """Start any command bound to this process: itself it would outlive a starter that was killed.
+
+        Its own folder `folder/name.bound` is gone once it has been ended.
+        """
+        own = folder / f"{name}.bound"
+        own.mkdir()
+        return cls(name, ["-m", "infra.local.bound_process", str(own), *command], folder, environment)
 
     @property
     def pid(self) -> int:
-        """The process that watches the starter; the command is its one child."""
+        """Of a bound command: the process that watches the starter; the command is its one child."""
         return self._process.pid
+
+    def wait_until(self, ready: Callable[[], bool], failure: str, seconds: float = START_SECONDS) -> None:
+        """Wait for `ready`.
+
+        Raises:
+            Terminal: the process ended, or was not ready in time; with the last lines that it wrote.
+        """
+        until = time.monotonic() + seconds
+        while not ready():
+            if self.ended():
+                code = self._process.returncode
+                raise Terminal(self.name, f"it ended at its start (exit code {code}).{self.last_lines()}")
+            if time.monotonic() > until:
+                raise Terminal(self.name, f"{failure} within {seconds:.0f} s.{self.last_lines()}")
+            time.sleep(_POLL_SECONDS)
 
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def last_words(self, most: int = 2_000) -> str:
-        """Return at most so many characters of what it said last."""
-        return self._log.read_text(errors="replace")[-most:].strip()
+    def let_go(self) -> None:
+        """Close the process's standard input; it then ends by itself."""
+        if self._process.stdin:
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
 
-    def close(self) -> None:
-        """End the command and everything it started; returns when they and the folder are gone."""
-        end_bound(self._process)
-        shutil.rmtree(self._log.parent, ignore_errors=True)
+    def close(self, seconds: float = END_SECONDS) -> None:
+        """Let the process end; one that has not after `seconds` is killed with all that it started."""
+        self.let_go()
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(END_SECONDS)
+
+    def last_lines(self) -> str:
+        """Return the last lines that the process wrote, each on a line of its own."""
+        lines = [line for path in (self.out, self.err) for line in path.read_text(errors="replace").splitlines()]
+        return "".join(f"\n  | {line}" for line in lines[-_LAST_LINES:]) or " It wrote nothing."
 
 
-def start_bound(arguments: Sequence[str], out: int) -> "subprocess.Popen[bytes]":
-    """Start Python with the arguments; it sees the end of its standard input when this process ends.
+def free_ports(count: int) -> list[int]:
+    """Return `count` different loopback TCP ports that nobody listens on now.
 
-    In a session of its own, so that a Ctrl-C meant for the starter does not end it before it has cleaned up.
+    The kernel picks them at random from its ephemeral range, so two programs that do so at the same moment hardly
+    ever get the same ones.
     """
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=out,
-        stderr=out,
-        start_new_session=True,
-    )
+    with ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
 
 
-def end_bound(process: "subprocess.Popen[bytes]", seconds: float = 60) -> None:
-    """Close the held process's standard input and wait until it has cleaned up.
-
-    Raises:
-        subprocess.TimeoutExpired: it did not end within `seconds`.
-    """
-    if process.stdin:
-        process.stdin.close()
-    process.wait(seconds)
+def listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 def starter_has_gone(seconds: float = 0.5) -> bool:
-    """Wait for at most so long and say whether standard input has closed."""
+    """Wait for at most so long, and return whether standard input has closed."""
     readable, _, _ = select.select([sys.stdin], [], [], seconds)
     return bool(readable) and not os.read(sys.stdin.fileno(), 4096)
 
@@ -88,7 +147,7 @@ def exit_on_sigterm() -> None:
 
 
 def end_group(process: "subprocess.Popen[bytes]") -> None:
-    """Ask the process's group to end, and make it end five seconds later."""
+    """Send SIGTERM to the process's group, and SIGKILL five seconds later."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)
@@ -105,7 +164,7 @@ def main(folder: Path, command: Sequence[str]) -> int:
     try:
         while not starter_has_gone():
             if child.poll() is not None:
-                # The folder stays: the starter will want to know what the command said at its end.
+                # The folder stays: the starter will want to read the command's last output.
                 return child.returncode
     finally:
         end_group(child)

@@ -5,7 +5,7 @@ Nothing fails by chance here: a simulator rolls its own seeded dice and adds fau
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -67,19 +67,21 @@ class RefusedError(Exception):
 
     def answer(self) -> HttpAnswer:
         headers = {"Retry-After": str(self.retry_after)} if self.retry_after else {}
-        body: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
-        body |= {"message": str(self), "reason": self.reason, "code": self.code}
-        if self.details:
-            body["details"] = self.details
+        details = {"details": self.details} if self.details else {}
+        body = status_body("Failure", self.code) | {"message": str(self), "reason": self.reason} | details
         return answer_json(self.code, body, headers)
 
 
-def success() -> Json:
-    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+def status_body(status: str, code: int) -> Json:
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": status, "code": code}
+
+
+def _of_object(code: int, reason: str, message: str, plural: str, name: str) -> RefusedError:
+    return RefusedError(code, reason, message, {"name": name, "kind": plural})
 
 
 def not_found(plural: str, name: str) -> RefusedError:
-    return RefusedError(404, "NotFound", f'{plural} "{name}" not found', {"name": name, "kind": plural})
+    return _of_object(404, "NotFound", f'{plural} "{name}" not found', plural, name)
 
 
 def no_such_path(path: str) -> RefusedError:
@@ -87,51 +89,28 @@ def no_such_path(path: str) -> RefusedError:
 
 
 def conflict(plural: str, name: str, why: str) -> RefusedError:
-    message = f'Operation cannot be fulfilled on {plural} "{name}": {why}'
-    return RefusedError(409, "Conflict", message, {"name": name, "kind": plural})
-
-
-def stale(plural: str, name: str) -> RefusedError:
-    why = "the object has been modified; please apply your changes to the latest version and try again"
-    return conflict(plural, name, why)
+    return _of_object(409, "Conflict", f'Operation cannot be fulfilled on {plural} "{name}": {why}', plural, name)
 
 
 def exists(plural: str, name: str) -> RefusedError:
-    return RefusedError(409, "AlreadyExists", f'{plural} "{name}" already exists', {"name": name, "kind": plural})
+    return _of_object(409, "AlreadyExists", f'{plural} "{name}" already exists', plural, name)
 
 
 def bad_request(message: str) -> RefusedError:
     return RefusedError(400, "BadRequest", message)
 
 
-def unauthorized() -> RefusedError:
-    return RefusedError(401, "Unauthorized", "Unauthorized")
-
-
-def expired() -> RefusedError:
-    message = (
-        "The provided continue parameter is too old to display a consistent list result. "
-        "You must start a new list without the continue parameter."
-    )
-    return RefusedError(410, "Expired", message)
-
-
 def forbidden(plural: str, name: str, why: str) -> RefusedError:
-    message = f'{plural} "{name}" is forbidden: {why}'
-    return RefusedError(403, "Forbidden", message, {"name": name, "kind": plural})
+    return _of_object(403, "Forbidden", f'{plural} "{name}" is forbidden: {why}', plural, name)
 
 
 def namespace_terminating(plural: str, name: str, namespace: str) -> RefusedError:
-    message = f'{plural} "{name}" is forbidden: unable to create new content in namespace {namespace} '
-    message += "because it is being terminated"
+    refused = forbidden(
+        plural, name, f"unable to create new content in namespace {namespace} because it is being terminated"
+    )
     cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
-    details = {"name": name, "kind": plural, "causes": [{**cause, "field": "metadata.namespace"}]}
-    return RefusedError(403, "Forbidden", message, details)
-
-
-def unsupported_media(sent: str) -> RefusedError:
-    message = f"the body of the request was in an unknown format ({sent}); accepted: merge, strategic merge, json patch"
-    return RefusedError(415, "UnsupportedMediaType", message)
+    refused.details["causes"] = [{**cause, "field": "metadata.namespace"}]
+    return refused
 
 
 class Mode(StrEnum):
@@ -163,40 +142,17 @@ class InjectedFault:
         return live and hit is not None
 
 
-def _default_body(status: int) -> object:
-    return {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Failure",
-        "message": f"fault injected with status {status}",
-        "reason": "InternalError",
-        "code": status,
-    }
-
-
-@dataclass
-class InjectedFaults:
-    """The faults that are set; the first that matches strikes."""
-
-    rules: list[InjectedFault] = field(default_factory=list)
-
-    def add(self, fault: InjectedFault) -> None:
-        self.rules.append(fault)
-
-    def clear(self) -> None:
-        self.rules.clear()
-
-    def answer_or_fail(self, request: HttpRequest, handler: Handler) -> HttpAnswer:
-        """The handler's answer, or what a fault makes of it."""
-        fault = next((rule for rule in self.rules if rule.strikes(request)), None)
-        if fault is None:
-            return handler(request)
-        if fault.times is not None:
-            fault.times -= 1
-        if fault.mode is Mode.ANSWER:
-            body = fault.body if fault.body is not None else _default_body(fault.status)
-            return answer_json(fault.status, body, fault.headers)
-        if fault.mode is Mode.DROP:
-            return replace(handler(request), lost=True)
+def answer_or_fail(faults: Iterable[InjectedFault], request: HttpRequest, handler: Handler) -> HttpAnswer:
+    """The handler's answer, or what the first fault that strikes makes of it."""
+    fault = next((fault for fault in faults if fault.strikes(request)), None)
+    if fault is None:
+        return handler(request)
+    if fault.times is not None:
+        fault.times -= 1
+    if fault.mode is Mode.DROP:
+        return replace(handler(request), lost=True)
+    if fault.mode is Mode.TIMEOUT:
         return HttpAnswer(504, lost=True, hangs=True)
+    message = f"fault injected with status {fault.status}"
+    default = status_body("Failure", fault.status) | {"message": message, "reason": "InternalError"}
+    return answer_json(fault.status, default if fault.body is None else fault.body, fault.headers)

@@ -46,14 +46,14 @@ def _deny(app: str) -> Deed:
     def do(ebb: Installation, node: Json) -> None:
         del node
         path = f".*/pods/{app}-[^/]*/eviction"
-        ebb.cloud.api.faults.add(InjectedFault("POST", path, status=403, body=_DENIED, times=None))
+        ebb.cloud.api.faults.append(InjectedFault("POST", path, status=403, body=_DENIED, times=None))
 
     return Deed(f"a webhook denies to evict {app}", do)
 
 
 def _deny_restarts(ebb: Installation, node: Json) -> None:
     del node
-    ebb.cloud.api.faults.add(InjectedFault("PATCH", ".*/deployments/one", status=403, body=_DENIED, times=None))
+    ebb.cloud.api.faults.append(InjectedFault("PATCH", ".*/deployments/one", status=403, body=_DENIED, times=None))
 
 
 def _undo(ebb: Installation, node: Json) -> None:

@@ -18,7 +18,7 @@ from functions_framework import create_app
 
 from functions.drainer import main as drainer_main
 from functions.planner import main as planner_main
-from infra.local.servers.listeners import free_ports
+from infra.local.bound_process import free_ports
 from shared.settings import read_settings
 from tests.builders import CLUSTER, NOW
 

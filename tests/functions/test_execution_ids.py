@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import requests
 
-from infra.local.demo.installation import ROOT, Child, free_ports, listens
+from infra.local.bound_process import ROOT, Child, free_ports, listens
 from tests.builders import CLUSTER
 from tests.functions.test_entry_points import outside
 

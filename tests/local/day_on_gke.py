@@ -112,7 +112,7 @@ class DayOnGke(EbbBeside):
         if self._looked[0] != version:
             self._looked = version, now
         assert self.autoscaler is not None
-        idle, still = self.autoscaler.is_idle(), now - self._looked[1] > self.autoscaler.looks_again_after
+        idle, still = self.autoscaler.is_idle(), now - self._looked[1] > self.autoscaler.rechecks_within
         if idle and still:
             if self.cloud.world.store.revision != self._seen or self.is_lively():
                 self._seen = self.cloud.world.store.revision

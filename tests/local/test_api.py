@@ -184,7 +184,7 @@ def test_a_dry_run_persists_nothing() -> None:
 )
 def test_a_fault_strikes_once_and_in_its_own_way(expected: tuple[int, bool, bool], mode: Mode) -> None:
     virtual = VirtualCluster()
-    virtual.api.faults.add(InjectedFault("PATCH", "/api/v1/nodes/.*", mode, status=503))
+    virtual.api.faults.append(InjectedFault("PATCH", "/api/v1/nodes/.*", mode, status=503))
     patch = {"spec": {"unschedulable": True}}
     answer = virtual.call("PATCH", NODE, patch, type=MERGE)
     effect = virtual.store.get("nodes", "", "a")["spec"].get("unschedulable", False)

@@ -108,7 +108,7 @@ def test_the_kubernetes_client_evicts_and_the_pod_comes_back(core: Any) -> None:
 @pytest.mark.parametrize("mode", [Mode.TIMEOUT, Mode.DROP])
 def test_a_lost_answer_is_a_transport_error_to_the_client(mode: Mode, core: Any, gke: SimulatedGkeServers) -> None:
     name = gke.cloud.node_names["main"][0]
-    gke.cloud.api.faults.add(InjectedFault("PATCH", f"/api/v1/nodes/{name}", mode))
+    gke.cloud.api.faults.append(InjectedFault("PATCH", f"/api/v1/nodes/{name}", mode))
     patch = {"metadata": {"annotations": {"mode": mode.value}}}
     with pytest.raises(HTTPError):
         core.patch_node(name, patch, _request_timeout=(1, 0.3))

@@ -9,17 +9,17 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from infra.local.bound_process import BoundProcess
+from infra.local.bound_process import Child
+from shared.errors import Terminal
 from tests.real.held_ports import HeldPorts
 
 START_SECONDS = 240.0
-_POLL_SECONDS = 0.2
+END_SECONDS = 60.0
 _SDK_PLACES = (
     "/usr/lib/google-cloud-sdk",
     "/usr/share/google-cloud-sdk",
@@ -58,13 +58,13 @@ class _Emulator:
         self._ports = HeldPorts(1)
         [port] = self._ports.numbers
         self.host = f"127.0.0.1:{port}"
-        folder = Path(tempfile.mkdtemp(prefix="ebb-emulator-"))
+        self._folder = folder = Path(tempfile.mkdtemp(prefix="ebb-emulator-"))
         command = [str(_program(self.program, os.environ)), *(each.format(folder=folder) for each in self.arguments)]
         command += ["--host=127.0.0.1", f"--port={port}"]
-        self._process = BoundProcess(command, folder)
+        self._process = Child(self.component, ["-m", "infra.local.bound_process", str(folder), *command], folder)
         try:
-            self._wait(port)
-        except EmulatorError:
+            self._process.wait_until(lambda: _answers(port), "it did not answer", START_SECONDS)
+        except Terminal:
             self._close()
             raise
         return self
@@ -75,17 +75,9 @@ class _Emulator:
         self._close()
 
     def _close(self) -> None:
-        self._process.close()
+        self._process.close(END_SECONDS)
+        shutil.rmtree(self._folder, ignore_errors=True)
         self._ports.close()
-
-    def _wait(self, port: int) -> None:
-        until = time.monotonic() + START_SECONDS
-        while not _answers(port):
-            if self._process.ended():
-                raise EmulatorError(f"the {self.component} ended at its start:\n{self._process.last_words()}")
-            if time.monotonic() > until:
-                raise EmulatorError(f"the {self.component} did not answer within {START_SECONDS:.0f} s")
-            time.sleep(_POLL_SECONDS)
 
 
 class FirestoreEmulator(_Emulator):

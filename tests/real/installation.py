@@ -5,6 +5,7 @@ Tests and `make cluster-up` use the same installation.
 """
 
 import json
+import shutil
 import sys
 import tempfile
 import threading
@@ -21,7 +22,7 @@ from google.pubsub_v1.services.publisher.transports import PublisherGrpcTranspor
 from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransport
 from grpc import insecure_channel
 
-from infra.local.bound_process import BoundProcess
+from infra.local.bound_process import Child
 from infra.local.clocks import ScaledClock
 from infra.local.google_apis import Bucket, GkeApi, ServedCluster
 from infra.local.scaling.autoscaler import Autoscaler
@@ -90,7 +91,7 @@ class Installation:
         self._scaling = threading.Thread(target=self._scale, daemon=True)
         self._ports = HeldPorts(2)
         self.planner_port, self.drainer_port = self._ports.numbers
-        self._functions: dict[str, BoundProcess] = {}
+        self._functions: dict[str, Child] = {}
         self._forget: list[Callable[[], object]] = []
 
     def __enter__(self) -> Self:
@@ -112,7 +113,8 @@ class Installation:
         for forget in self._forget:
             forget()
         for function in self._functions.values():
-            function.close()
+            function.close(60)
+            shutil.rmtree(function.out.parent, ignore_errors=True)
         self._ports.close()
         self._storage.stop()
         self._gke.stop()
@@ -153,15 +155,16 @@ class Installation:
 
     def said(self, target: str, most: int = 2_000) -> str:
         """Return the end of a function's log, so many characters of it."""
-        return self._functions[target].last_words(most)
+        function = self._functions[target]
+        return "".join(path.read_text(errors="replace") for path in (function.out, function.err))[-most:].strip()
 
-    def _function(self, target: str, port: int) -> BoundProcess:
+    def _function(self, target: str, port: int) -> Child:
         folder = Path(tempfile.mkdtemp(prefix=f"ebb-{target}-"))
         kubeconfig = self.services.kubeconfigs.get(target, self.services.kubeconfig)
         environment = {**self.environment, "EBB_KUBECONFIG": str(kubeconfig), "PYTHONFAULTHANDLER": "1"}
-        variables = [f"{name}={value}" for name, value in environment.items()]
         framework = ["-m", "functions_framework", "--target", target, "--host", "127.0.0.1", "--port", str(port)]
-        return BoundProcess(["env", *variables, sys.executable, *framework, *self._source], folder)
+        bound = ["-m", "infra.local.bound_process", str(folder), sys.executable, *framework, *self._source]
+        return Child(target, bound, folder, environment)
 
     def _answers(self, target: str, port: int) -> bool:
         assert not self._functions[target].ended(), self.said(target)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from shared.errors import Terminal
 from tests.real import control_plane
 from tests.real.control_plane import AssetsError, assets
-from tests.real.emulators import EmulatorError, FirestoreEmulator, PubSubEmulator
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.needs import require, skip_or_fail
 
 
@@ -85,5 +86,8 @@ def test_an_emulator_that_ends_at_its_start_is_reported_with_its_last_words(
         tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     monkeypatch.setenv("CLOUDSDK_ROOT", str(tmp_path))
-    with pytest.raises(EmulatorError, match="ended at its start:\nno room on this machine"), PubSubEmulator():
+    with (
+        pytest.raises(Terminal, match=r"ended at its start \(exit code 3\)\.\n  \| no room on this machine"),
+        PubSubEmulator(),
+    ):
         pytest.fail("it did not start")

@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from functions_framework import create_app
 from google.auth.exceptions import RefreshError
 
-from infra.local.servers.listeners import free_ports
+from infra.local.bound_process import free_ports
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig

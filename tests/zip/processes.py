@@ -16,7 +16,7 @@ from typing import Any
 
 import requests
 
-from infra.local.demo.installation import Child, free_ports, listens
+from infra.local.bound_process import Child, free_ports, listens
 
 HOST = "127.0.0.1"
 TOPIC = "projects/local/topics/orders"
@@ -55,7 +55,7 @@ class RunningEbb:
     def tick(self) -> dict[str, Any]:
         """Call the planner as Cloud Scheduler does."""
         response = requests.post(f"http://{HOST}:{self.ports['plan']}/", json={}, timeout=_REQUEST_SECONDS)
-        assert response.status_code == 200, response.text + self.functions["plan"].last_words()
+        assert response.status_code == 200, response.text + self.functions["plan"].last_lines()
         summary: dict[str, Any] = response.json()
         return summary
 
@@ -122,12 +122,10 @@ def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]
 
 def _started(target: str, command: list[str], source: Path, folder: Path, environment: Mapping[str, str]) -> Child:
     """Start bound to this process, in the source root, with these variables and no other, not even PYTHONPATH."""
-    bound = folder / f"{target}.bound"
-    bound.mkdir()
     words = [f"{name}={value}" for name, value in environment.items()]
     here = ["sh", "-c", 'cd "$0" && exec "$@"', str(source)]
     clean = ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={folder}", "PYTHONUNBUFFERED=1", *words]
-    return Child(target, ["-m", "infra.local.bound_process", str(bound), *clean, *here, *command], folder, {})
+    return Child.bound(target, [*clean, *here, *command], folder)
 
 
 def peaks(child_marker: str) -> list[float]:

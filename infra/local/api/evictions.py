@@ -4,16 +4,14 @@ Source: kubernetes pkg/registry/core/pod/storage/eviction.go. The budget is take
 refused precondition still costs a disruption, there as here.
 """
 
-from typing import Any
-
 from infra.local.clocks import stamp
-from infra.local.http_messages import RefusedError, bad_request, conflict, not_found, success
+from infra.local.http_messages import RefusedError, bad_request, conflict, not_found, status_body
 from infra.local.world.budgets import budgets_of, counts_now
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import delete_pod
 from infra.local.world.pods import is_ready, is_terminating, node_of, phase_of, set_condition
 from infra.local.world.record import Record
-from infra.local.world.store import Store
+from infra.local.world.store import Key, Store
 
 MAX_DISRUPTED_PODS = 2000
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
@@ -73,8 +71,7 @@ def _take(store: Store, budget: Json, pod: Json, actor: str) -> None:
     store.update(budget, decrement, actor)
 
 
-def _pass_budget(store: Store, pod: Json, actor: str, *, dry: bool) -> None:
-    budgets = budgets_of(pod, store.all("poddisruptionbudgets"))
+def _pass_budget(store: Store, pod: Json, budgets: list[Json], actor: str, *, dry: bool) -> None:
     if len(budgets) > 1:
         raise RefusedError(500, "", _SEVERAL)
     if not budgets or _unhealthy_may_go(pod, budgets[0]):
@@ -87,55 +84,51 @@ def _pass_budget(store: Store, pod: Json, actor: str, *, dry: bool) -> None:
 def _check_preconditions(pod: Json, options: Json) -> None:
     wanted: Json = options.get("preconditions") or {}
     for field, label in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
-        has, asked = pod["metadata"][field], wanted.get(field)
-        if asked is not None and asked != has:
-            why = f"Precondition failed: {label} in precondition: {asked}, {label} in object meta: {has}"
+        has, expected = pod["metadata"][field], wanted.get(field)
+        if expected is not None and expected != has:
+            why = f"Precondition failed: {label} in precondition: {expected}, {label} in object meta: {has}"
             raise conflict("Pod", pod["metadata"]["name"], why)
 
 
 def _is_dry(options: Json, query_dry: str | None) -> bool:
-    asked = [*(options.get("dryRun") or []), *([query_dry] if query_dry else [])]
-    if any(item != "All" for item in asked):
-        raise bad_request(f"invalid dryRun {asked}: only All is known")
-    return bool(asked)
+    values = [*(options.get("dryRun") or []), *([query_dry] if query_dry else [])]
+    if any(value != "All" for value in values):
+        raise bad_request(f"invalid dryRun {values}: only All is known")
+    return bool(values)
 
 
-def _read(body: Any, name: str) -> Json:
-    if not isinstance(body, dict) or (body.get("kind") or "Eviction") != "Eviction":
+def _options(body: Json, name: str) -> Json:
+    if (body.get("kind") or "Eviction") != "Eviction":
         raise bad_request("the body is not an Eviction: send kind Eviction of policy/v1")
     if (body.get("metadata") or {}).get("name") != name:
         raise bad_request("name in URL does not match name in Eviction object")
-    options: Json = body.get("deleteOptions") or {}
-    return options
+    return body.get("deleteOptions") or {}
 
 
-class Evictor:
-    """Grants or refuses evictions, and puts each grant in the record with the healthy counts of the moment."""
+def evict(store: Store, record: Record, key: Key, body: Json, query_dry: str | None, actor: str) -> Json:
+    """The Status of a granted eviction, which is put in the record with the healthy counts of the moment.
 
-    def __init__(self, store: Store, record: Record) -> None:
-        self._store = store
-        self._record = record
+    Raises RefusedError with the real server's answer.
+    """
+    options = _options(body, key[1])
+    dry = _is_dry(options, query_dry)
+    pod = store.find("pods", *key)
+    if pod is None:
+        raise not_found("pods", key[1])
+    budgets, reason = budgets_of(pod, store.all("poddisruptionbudgets")), None
+    if not _needs_no_budget(pod):
+        reason = {**_TARGET, "message": "Eviction API: evicting"}
+        _pass_budget(store, pod, budgets, actor, dry=dry)
+    _check_preconditions(pod, options)
+    if not dry:
+        record.add("eviction", _entry(store, pod, actor))
+        delete_pod(store, pod, options.get("gracePeriodSeconds"), actor, reason)
+    return status_body("Success", 201)
 
-    def evict(self, namespace: str, name: str, body: Any, query_dry: str | None, actor: str) -> Json:
-        """The Status of a granted eviction; RefusedError with the real server's answer otherwise."""
-        options = _read(body, name)
-        dry = _is_dry(options, query_dry)
-        pod = self._store.find("pods", namespace, name)
-        if pod is None:
-            raise not_found("pods", name)
-        if not _needs_no_budget(pod):
-            _pass_budget(self._store, pod, actor, dry=dry)
-        _check_preconditions(pod, options)
-        if not dry:
-            self._note(pod, actor)
-            reason = None if _needs_no_budget(pod) else {**_TARGET, "message": "Eviction API: evicting"}
-            delete_pod(self._store, pod, options.get("gracePeriodSeconds"), actor, reason)
-        return success()
 
-    def _note(self, pod: Json, actor: str) -> None:
-        meta = pod["metadata"]
-        entry: Json = {"namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"], "actor": actor}
-        entry |= {"node": node_of(pod), "ready": is_ready(pod), "terminating": is_terminating(pod)}
-        budgets = budgets_of(pod, self._store.all("poddisruptionbudgets"))
-        entry["budgets"] = [counts_now(self._store, budget, pod) for budget in budgets]
-        self._record.add("eviction", entry)
+def _entry(store: Store, pod: Json, actor: str) -> Json:
+    meta = pod["metadata"]
+    entry: Json = {"namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"], "actor": actor}
+    entry |= {"node": node_of(pod), "ready": is_ready(pod), "terminating": is_terminating(pod)}
+    budgets = budgets_of(pod, store.all("poddisruptionbudgets"))
+    return entry | {"budgets": [counts_now(store, budget, pod) for budget in budgets]}

@@ -7,7 +7,7 @@ carries none (listType=atomic): a strategic merge replaces it whole, as a merge 
 from collections.abc import Callable
 from typing import Any
 
-from infra.local.http_messages import RefusedError, bad_request, unsupported_media
+from infra.local.http_messages import RefusedError, bad_request
 from infra.local.world.kinds import Json
 from infra.local.world.store import copied
 
@@ -105,10 +105,6 @@ def _put(parent: Any, step: str, value: Any, *, insert: bool) -> None:
         parent[int(step)] = value
 
 
-def _drop(parent: Any, step: str) -> Any:
-    return parent.pop(int(step) if isinstance(parent, list) else step)
-
-
 def _apply(document: Any, operation: Json) -> None:
     steps = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
     parent, step = _walk(document, steps[:-1]), steps[-1]
@@ -119,7 +115,7 @@ def _apply(document: Any, operation: Json) -> None:
         case "add" | "replace" as name:
             _put(parent, step, copied(operation["value"]), insert=name == "add")
         case "remove":
-            _drop(parent, step)
+            parent.pop(int(step) if isinstance(parent, list) else step)
         case other:
             raise ValueError(f"operation {other!r} is not supported: use add, replace, remove or test")
 
@@ -147,7 +143,9 @@ def patched(target: Json, patch: Any, content_type: str) -> Json:
     """The object after a patch of that content type; 415 for another type, 400 for a body of the wrong shape."""
     apply = _TYPES.get(content_type.partition(";")[0].strip())
     if apply is None:
-        raise unsupported_media(content_type)
+        accepted = "merge, strategic merge, json patch"
+        message = f"the body of the request was in an unknown format ({content_type}); accepted: {accepted}"
+        raise RefusedError(415, "UnsupportedMediaType", message)
     if isinstance(patch, list) is not (apply is json_patch):
         raise bad_request(f"the patch's shape does not belong to {content_type}")
     return apply(copied(target), patch)

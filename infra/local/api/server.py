@@ -6,9 +6,9 @@ https://kubernetes.io/docs/reference/using-api/api-concepts/ (retrieving large r
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from infra.local.api.evictions import Evictor
+from infra.local.api.evictions import evict
 from infra.local.api.patches import patched
 from infra.local.api.requests import (
     ResourcePath,
@@ -25,19 +25,18 @@ from infra.local.api.requests import (
 from infra.local.http_messages import (
     HttpAnswer,
     HttpRequest,
-    InjectedFaults,
+    InjectedFault,
     RefusedError,
     answer_json,
+    answer_or_fail,
     bad_request,
+    conflict,
     exists,
-    expired,
     forbidden,
     namespace_terminating,
     no_such_path,
     not_found,
-    stale,
-    success,
-    unauthorized,
+    status_body,
 )
 from infra.local.world.kinds import ApiKind, Json, field_paths, fields_match, text_matches
 from infra.local.world.kubelet import delete_pod, end_namespace
@@ -45,10 +44,20 @@ from infra.local.world.pods import is_terminating, labels_of
 from infra.local.world.record import Record
 from infra.local.world.store import ExistsError, NotAdmittedError, Store
 
+_LISTS = 1000
+"""How many lists are remembered at most."""
+_TYPE = {"kind", "apiVersion"}
+"""What items of a list do not carry."""
+_EXPIRED = (
+    "The provided continue parameter is too old to display a consistent list result. "
+    "You must start a new list without the continue parameter."
+)
+_STALE = "the object has been modified; please apply your changes to the latest version and try again"
+
 
 @dataclass(frozen=True)
 class _ContinuedList:
-    """What a continue token stands for."""
+    """The rest of a list that a continue token stands for; `taken_at` is when its first page was made."""
 
     path: str
     items: list[Json]
@@ -70,78 +79,51 @@ class Lister:
 
     def page(self, request: HttpRequest, kind: ApiKind, namespace: str | None) -> Json:
         """The list body for a request; 410 for an expired token, 400 for a malformed query."""
+        query = request.query
         rest = self._rest(request, kind, namespace)
-        limit = _limit(request)
-        filtered = bool(request.query.get("labelSelector") or request.query.get("fieldSelector"))
-        cached = request.query.get("resourceVersion") == "0" and not request.query.get("continue")
-        count = len(rest.items) if limit == 0 or cached else limit
+        limit = query.get("limit") or "0"
+        if not limit.isdigit():
+            raise bad_request(f"limit={limit!r} is not a number of items")
+        cached = query.get("resourceVersion") == "0" and not query.get("continue")
+        count = len(rest.items) if int(limit) == 0 or cached else int(limit)
         meta: Json = {"resourceVersion": rest.revision}
-        left = rest.items[count:]
-        if left:
-            meta["continue"] = self._token(_ContinuedList(rest.path, left, rest.revision, rest.taken_at))
-            if not filtered:
+        if left := rest.items[count:]:
+            meta["continue"] = f"c{rest.revision}-{self._store.suffix(12)}"
+            self._rests[meta["continue"]] = replace(rest, items=left)
+            if not query.get("labelSelector") and not query.get("fieldSelector"):
                 meta["remainingItemCount"] = len(left)
-        body: Json = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta}
-        return {**body, "items": [_without_type(item) for item in rest.items[:count]]}
+        items = [{key: value for key, value in item.items() if key not in _TYPE} for item in rest.items[:count]]
+        return {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta, "items": items}
 
     def _rest(self, request: HttpRequest, kind: ApiKind, namespace: str | None) -> _ContinuedList:
-        now = self._store.clock.now()
-        token = request.query.get("continue")
-        if token is None or not token:
+        now, token = self._store.clock.now(), request.query.get("continue")
+        if not token:
             items = self._selected(request, kind, namespace)
             return _ContinuedList(request.path, items, str(self._store.revision), now)
         if not re.fullmatch(r"c\d+-\w{12}", token):
             raise bad_request("continue key is not valid: it was not issued here")
-        found = self._rests.get(token)
-        if found is None or found.taken_at + self._token_life <= now:
-            raise expired()
-        if found.path != request.path:
+        rest = self._rests.get(token)
+        if rest is None or rest.taken_at + self._token_life <= now:
+            raise RefusedError(410, "Expired", _EXPIRED)
+        if rest.path != request.path:
             raise bad_request("continue key is not valid: it belongs to another list")
-        return found
+        return rest
 
     def _selected(self, request: HttpRequest, kind: ApiKind, namespace: str | None) -> list[Json]:
         labels, fields = request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
+        things = self._store.all(kind.plural, namespace)
         if not labels and not fields:
-            return self._store.all(kind.plural, namespace)
+            return things
         for path in field_paths(fields):
             if path not in kind.fields:
                 raise bad_request(f"field label not supported: {path}")
         try:
-            return [
-                thing
-                for thing in self._store.all(kind.plural, namespace)
-                if text_matches(labels, labels_of(thing)) and fields_match(fields, thing)
-            ]
+            return [thing for thing in things if text_matches(labels, labels_of(thing)) and fields_match(fields, thing)]
         except ValueError as error:
             raise bad_request(str(error)) from error
 
-    def _token(self, rest: _ContinuedList) -> str:
-        token = f"c{rest.revision}-{self._store.suffix(12)}"
-        self._rests[token] = rest
-        return token
-
-
-def _limit(request: HttpRequest) -> int:
-    text = request.query.get("limit") or "0"
-    if not text.isdigit():
-        raise bad_request(f"limit={text!r} is not a number of items")
-    return int(text)
-
-
-def _without_type(thing: Json) -> Json:
-    """Items of a list carry no kind of their own."""
-    return {key: value for key, value in thing.items() if key not in {"kind", "apiVersion"}}
-
 
 Verb = Callable[[ResourcePath, HttpRequest], HttpAnswer]
-_LISTS = 1000
-"""How many lists are remembered at most."""
-
-
-def _no_verb(target: ResourcePath, request: HttpRequest) -> HttpAnswer:
-    del target
-    message = f"the server does not allow {request.method}: use GET, POST, PATCH or DELETE"
-    raise RefusedError(405, "MethodNotAllowed", message)
 
 
 class KubeApi:
@@ -151,9 +133,8 @@ class KubeApi:
         self._store, self._record = store, record
         self._token = token
         self.lister = Lister(store, token_life)
-        self.faults = InjectedFaults()
+        self.faults: list[InjectedFault] = []
         self._lists: dict[tuple[object, ...], tuple[int, HttpAnswer]] = {}
-        self._evictor = Evictor(store, record)
         self._verbs: dict[str, Verb] = {
             "GET": self._read,
             "POST": self._create,
@@ -163,33 +144,37 @@ class KubeApi:
 
     def handle(self, request: HttpRequest) -> HttpAnswer:
         """Answer one request and put it in the record."""
-        answer = self.faults.answer_or_fail(request, self._answer)
+        answer = answer_or_fail(self.faults, request, self._answer)
         self._record.add("request", record_entry(request, answer))
         return answer
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
         try:
-            self._authenticate(request)
-            if request.path in {"/healthz", "/livez", "/readyz"}:
-                return HttpAnswer(200, b"ok", {"Content-Type": "text/plain"})
-            if request.path == "/version":
-                return answer_json(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.3-ebb.local"})
-            if request.method == "GET" and (found := discovered(request.path, self._store)) is not None:
-                return answer_json(200, found)
-            return self._verbs.get(request.method, _no_verb)(target_of(request.path), request)
+            return self._route(request)
         except RefusedError as refused:
             return refused.answer()
 
-    def _authenticate(self, request: HttpRequest) -> None:
+    def _route(self, request: HttpRequest) -> HttpAnswer:
         if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
-            raise unauthorized()
+            raise RefusedError(401, "Unauthorized", "Unauthorized")
+        if request.path in {"/healthz", "/livez", "/readyz"}:
+            return HttpAnswer(200, b"ok", {"Content-Type": "text/plain"})
+        if request.path == "/version":
+            return answer_json(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.3-ebb.local"})
+        if request.method == "GET" and (discovery := discovered(request.path, self._store)) is not None:
+            return answer_json(200, discovery)
+        target, verb = target_of(request.path), self._verbs.get(request.method)
+        if verb is None:
+            message = f"the server does not allow {request.method}: use GET, POST, PATCH or DELETE"
+            raise RefusedError(405, "MethodNotAllowed", message)
+        return verb(target, request)
 
     def _get(self, target: ResourcePath) -> Json:
         name = target.name or ""
-        found = self._store.find(target.kind.plural, target.space, name)
-        if found is None:
+        thing = self._store.find(target.kind.plural, target.space, name)
+        if thing is None:
             raise not_found(target.kind.plural, name)
-        return found
+        return thing
 
     def _read(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if request.query.get("watch") in {"1", "true"}:
@@ -222,8 +207,8 @@ class KubeApi:
             raise bad_request("the body is not an object")
         self._refuse_in_terminating(target, body)
         if target.sub == "eviction" and target.kind.plural == "pods" and target.name:
-            query_dry = request.query.get("dryRun")
-            return answer_json(201, self._evictor.evict(target.space, target.name, body, query_dry, actor_of(request)))
+            key, dry = (target.space, target.name), request.query.get("dryRun")
+            return answer_json(201, evict(self._store, self._record, key, body, dry, actor_of(request)))
         if target.name is not None:
             raise no_such_path(request.path)
         return self._store_new(target, request, body)
@@ -261,7 +246,7 @@ class KubeApi:
         after = patched(before, body_of(request), request.headers.get("content-type", ""))
         old, new = before["metadata"], after.get("metadata") or {}
         if new.get("resourceVersion", old["resourceVersion"]) != old["resourceVersion"]:
-            raise stale(target.kind.plural, target.name)
+            raise conflict(target.kind.plural, target.name, _STALE)
         after["metadata"] = {**new, **{key: old[key] for key in ("uid", "name", "resourceVersion")}}
         after = as_written(before, after, target.sub)
         if is_dry(request):
@@ -271,15 +256,15 @@ class KubeApi:
     def _delete(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if target.name is None or target.sub:
             raise RefusedError(405, "MethodNotAllowed", "collections are not deleted here: name one object")
-        body, found = body_of(request), self._get(target)
+        body, thing = body_of(request), self._get(target)
         if not is_dry(request, body):
-            self._remove(target, found, body, actor_of(request))
-        return answer_json(200, {**success(), "code": 200})
+            self._remove(target.kind.plural, thing, body, actor_of(request))
+        return answer_json(200, status_body("Success", 200))
 
-    def _remove(self, target: ResourcePath, found: Json, options: Json, actor: str) -> None:
-        if target.kind.plural == "pods":
-            delete_pod(self._store, found, options.get("gracePeriodSeconds"), actor)
-        elif target.kind.plural == "namespaces":
-            end_namespace(self._store, found, actor)
+    def _remove(self, plural: str, thing: Json, options: Json, actor: str) -> None:
+        if plural == "pods":
+            delete_pod(self._store, thing, options.get("gracePeriodSeconds"), actor)
+        elif plural == "namespaces":
+            end_namespace(self._store, thing, actor)
         else:
-            self._store.remove(found, actor)
+            self._store.remove(thing, actor)

@@ -65,9 +65,9 @@ class Story:
         """Raise Terminal when a function has ended, or the planner does not get a first pass done."""
         for name, child in (("planner", self.installation.planner), ("drainer", self.installation.drainer)):
             if child.ended():
-                raise Terminal(name, f"the process ended in the middle of the story.{child.last_words()}")
+                raise Terminal(name, f"the process ended in the middle of the story.{child.last_lines()}")
         if not self.narration.passes.summaries and self.seconds() > FIRST_PASS_SECONDS:
-            said = self.installation.planner.last_words()
+            said = self.installation.planner.last_lines()
             raise Terminal("planner", f"it completed no pass within {FIRST_PASS_SECONDS:.0f} s.{said}")
 
     @property

@@ -154,12 +154,12 @@ class Autoscaler:
 
     @property
     def gate(self) -> float:
-        """Share of CPU and memory asked for up to which a node may be unneeded."""
+        """Share of CPU and memory requested up to which a node may be unneeded."""
         return self._settings.threshold
 
     @property
-    def looks_again_after(self) -> float:
-        """Seconds within which every node is looked at again, also one that could not go."""
+    def rechecks_within(self) -> float:
+        """Seconds within which every node is checked again, also one that could not go."""
         return self._settings.recheck + 2 * self._settings.scan_interval
 
     def due_at(self) -> float:

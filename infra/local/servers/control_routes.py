@@ -79,8 +79,8 @@ class Control:
         if body.pop("clear", False):
             self._api.faults.clear()
         if body:
-            self._api.faults.add(InjectedFault(**{**body, "mode": Mode(body.get("mode", "answer"))}))
-        return answer_json(200, {"rules": len(self._api.faults.rules)})
+            self._api.faults.append(InjectedFault(**{**body, "mode": Mode(body.get("mode", "answer"))}))
+        return answer_json(200, {"rules": len(self._api.faults)})
 
     def _kubelet(self, request: HttpRequest) -> HttpAnswer:
         """Stop or restart the kubelet of a node: {"node": name, "dead": true}."""

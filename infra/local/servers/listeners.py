@@ -5,11 +5,10 @@ served: Ebb's drainer is pushed to.
 """
 
 import select
-import socket
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -33,18 +32,12 @@ _HOP = frozenset({"content-length", "connection"})
 class _Quiet(WSGIRequestHandler):
     """Writes no access log: the record has every request."""
 
-    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - the name is werkzeug's
-        """Say nothing."""
+    def log(self, type: str, message: str, *args: Any) -> None: ...  # noqa: A002 - the name is werkzeug's
 
 
-def _wait_until_closed(connection: socket.socket) -> None:
-    select.select([connection], [], [], HANG_SECONDS)
-
-
-def _break(environ: WSGIEnvironment, answer: HttpAnswer) -> None:
-    connection: socket.socket = environ["werkzeug.socket"]
-    if answer.hangs:
-        _wait_until_closed(connection)
+def _lose(environ: WSGIEnvironment, answer: HttpAnswer) -> None:
+    if answer.hangs:  # until the caller gives up
+        select.select([environ["werkzeug.socket"]], [], [], HANG_SECONDS)
     raise ConnectionError("an injected fault lost this answer")
 
 
@@ -64,7 +57,7 @@ def application(handler: Handler, lock: AbstractContextManager[Any]) -> Callable
         with lock:
             answer = handler(request)
         if answer.lost:
-            _break(environ, answer)
+            _lose(environ, answer)
         headers = {name: value for name, value in answer.headers.items() if name.lower() not in _HOP}
         return WsgiResponse(answer.body, answer.status, headers)(environ, start_response)
 
@@ -95,34 +88,6 @@ class HttpServer:
         self._server.server_close()
 
 
-def free_ports(count: int) -> list[int]:
-    """Return `count` different loopback TCP ports that nobody listens on now.
-
-    The kernel picks them at random from its ephemeral range, so two programs that ask at the same moment hardly
-    ever get the same ones.
-    """
-    with ExitStack() as held:
-        probes = [held.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [int(probe.getsockname()[1]) for probe in probes]
-
-
-_Call = Callable[[Any], Any]
-
-
-def _method(call: _Call, request: Any, response: Any) -> Any:
-    def handle(message: Any, context: grpc.ServicerContext) -> Any:
-        try:
-            return call(message)
-        except UnknownTopicError as error:
-            context.abort(grpc.StatusCode.NOT_FOUND, str(error.args[0]))
-
-    return grpc.unary_unary_rpc_method_handler(
-        handle, request_deserializer=request.deserialize, response_serializer=response
-    )
-
-
 def _seconds(duration: Any, default: float) -> float:
     return float(duration.total_seconds()) if duration else default
 
@@ -142,6 +107,10 @@ def subscription_of(message: types.Subscription) -> Subscription:
     )
 
 
+def _empty(_: object) -> bytes:
+    return bytes(empty_pb2.Empty().SerializeToString())
+
+
 class PubSubServer:
     """Publisher and Subscriber on one port; every call runs under the lock."""
 
@@ -149,12 +118,22 @@ class PubSubServer:
         self._broker = broker
         self._lock = lock
         self._server = grpc.server(ThreadPoolExecutor(max_workers=4))
-        self._server.add_generic_rpc_handlers((self._publisher(), self._subscriber()))
-        self.port = int(self._server.add_insecure_port(f"{HOST}:{port}"))
-
-    @property
-    def address(self) -> str:
-        return f"{HOST}:{self.port}"
+        topic, published = types.Topic.serialize, types.PublishResponse.serialize
+        publisher = {
+            "CreateTopic": self._method(self._create_topic, types.Topic, topic),
+            "GetTopic": self._method(self._get_topic, types.GetTopicRequest, topic),
+            "DeleteTopic": self._method(self._delete_topic, types.DeleteTopicRequest, _empty),
+            "Publish": self._method(self._publish, types.PublishRequest, published),
+        }
+        subscribe = self._method(self._subscribe, types.Subscription, types.Subscription.serialize)
+        handlers = {"Publisher": publisher, "Subscriber": {"CreateSubscription": subscribe}}
+        self._server.add_generic_rpc_handlers(
+            tuple(
+                grpc.method_handlers_generic_handler(f"google.pubsub.v1.{service}", methods)
+                for service, methods in handlers.items()
+            )
+        )
+        self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:{port}')}"
 
     def start(self) -> None:
         self._server.start()
@@ -162,50 +141,33 @@ class PubSubServer:
     def stop(self) -> None:
         self._server.stop(grace=1).wait(timeout=5)
 
-    def _publisher(self) -> Any:
-        topic = types.Topic.serialize
-        return grpc.method_handlers_generic_handler(
-            "google.pubsub.v1.Publisher",
-            {
-                "CreateTopic": _method(self._create_topic, types.Topic, topic),
-                "GetTopic": _method(self._get_topic, types.GetTopicRequest, topic),
-                "DeleteTopic": _method(self._delete_topic, types.DeleteTopicRequest, _nothing),
-                "Publish": _method(self._publish, types.PublishRequest, types.PublishResponse.serialize),
-            },
-        )
+    def _method(self, call: Callable[[Any], Any], request: Any, serializer: Any) -> Any:
+        def handle(message: Any, context: grpc.ServicerContext) -> Any:
+            try:
+                with self._lock:
+                    return call(message)
+            except UnknownTopicError as error:
+                context.abort(grpc.StatusCode.NOT_FOUND, str(error.args[0]))
 
-    def _subscriber(self) -> Any:
-        create = _method(self._subscribe, types.Subscription, types.Subscription.serialize)
-        return grpc.method_handlers_generic_handler("google.pubsub.v1.Subscriber", {"CreateSubscription": create})
+        return grpc.unary_unary_rpc_method_handler(handle, request.deserialize, serializer)
 
     def _create_topic(self, topic: types.Topic) -> types.Topic:
-        with self._lock:
-            self._broker.create_topic(topic.name)
+        self._broker.create_topic(topic.name)
         return topic
 
     def _get_topic(self, request: types.GetTopicRequest) -> types.Topic:
-        with self._lock:
-            if request.topic not in self._broker.topics:
-                raise UnknownTopicError(f"Resource not found (resource={request.topic}).")
+        if request.topic not in self._broker.topics:
+            raise UnknownTopicError(f"Resource not found (resource={request.topic}).")
         return types.Topic(name=request.topic)
 
     def _delete_topic(self, request: types.DeleteTopicRequest) -> None:
-        with self._lock:
-            self._broker.topics.discard(request.topic)
+        self._broker.topics.discard(request.topic)
 
     def _publish(self, request: types.PublishRequest) -> types.PublishResponse:
-        with self._lock:
-            ids = [
-                self._broker.publish(request.topic, message.data, dict(message.attributes))
-                for message in request.messages
-            ]
+        publish, messages = self._broker.publish, request.messages
+        ids = [publish(request.topic, message.data, dict(message.attributes)) for message in messages]
         return types.PublishResponse(message_ids=ids)
 
     def _subscribe(self, message: types.Subscription) -> types.Subscription:
-        with self._lock:
-            self._broker.subscribe(subscription_of(message))
+        self._broker.subscribe(subscription_of(message))
         return message
-
-
-def _nothing(_: None) -> bytes:
-    return bytes(empty_pb2.Empty().SerializeToString())

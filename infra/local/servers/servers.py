@@ -1,95 +1,25 @@
 """All servers of the simulated GKE on loopback, and delivery of Pub/Sub messages and ticks."""
 
-import http.client
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from infra.local.broker import Broker, Push, TickJob
+from infra.local.broker import Push, TickJob
 from infra.local.clocks import ScaledClock
-from infra.local.scaling.client import HttpTransport, RefusedCall
+from infra.local.scaling.client import HttpTransport, RefusedCall, call_http
 from infra.local.scenario import Scenario
 from infra.local.servers.control_routes import Control
 from infra.local.servers.listeners import HttpServer, PubSubServer
 from infra.local.simulated_gke import SimulatedGke
 
-
-def post(url: str, body: bytes, headers: Mapping[str, str], timeout: float) -> int | None:
-    """The status of an HTTP POST; None if no answer came in time."""
-    parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout)
-    try:
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("POST", target, body, {"Content-Type": "application/json", **headers})
-        response = connection.getresponse()
-        response.read()
-    except (OSError, http.client.HTTPException):
-        return None
-    else:
-        return response.status
-    finally:
-        connection.close()
-
-
-def _start(call: Callable[..., None], *arguments: object) -> None:
-    threading.Thread(target=call, args=arguments, daemon=True).start()
-
-
-class Deliverer:
-    """Starts what is due; the lock guards broker and jobs. Calls under way end with the process."""
-
-    def __init__(self, broker: Broker, jobs: list[TickJob], lock: AbstractContextManager[Any]) -> None:
-        self._broker = broker
-        self._lock = lock
-        self._jobs = jobs
-
-    def step(self) -> None:
-        """Hand every due push and tick to a thread."""
-        with self._lock:
-            pushes = self._broker.due()
-            ticks = [(job, headers) for job in self._jobs if (headers := job.due()) is not None]
-        for push in pushes:
-            _start(self._push, push)
-        for job, headers in ticks:
-            _start(self._tick, job, headers)
-
-    def _push(self, push: Push) -> None:
-        body = json.dumps(push.envelope()).encode()
-        subscription = push.subscription
-        headers = {"User-Agent": "APIs-Google; (+https://developers.google.com/webmasters/APIs-Google.html)"}
-        status = post(subscription.endpoint, body, headers, subscription.ack_deadline)
-        with self._lock:
-            self._broker.settle(push.number, status)
-
-    def _tick(self, job: TickJob, headers: Mapping[str, str]) -> None:
-        post(job.url, b"{}", headers, job.attempt_deadline)
-        with self._lock:
-            job.finish()
-
-
 TICK = 0.1
 """Real seconds between two steps of the world."""
+_PUSH_HEADERS = {"User-Agent": "APIs-Google; (+https://developers.google.com/webmasters/APIs-Google.html)"}
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class ServerPorts:
-    """The port of each server; 0 takes any free one."""
-
-    kube: int = 0
-    gke: int = 0
-    bucket: int = 0
-    pubsub: int = 0
-
-    @classmethod
-    def from_base(cls, base: int) -> "ServerPorts":
-        return cls(base, base + 1, base + 2, base + 3) if base else cls()
 
 
 def kubeconfig(server: str, token: str | None) -> str:
@@ -109,19 +39,19 @@ def kubeconfig(server: str, token: str | None) -> str:
 
 
 class SimulatedGkeServers:
-    """Everything of a scenario on loopback, from `start` to `stop`. Other threads take `lock` before they touch it."""
+    """Everything of a scenario on loopback, from `start` to `stop`. Other threads take `lock` before they touch it.
 
-    def __init__(self, scenario: Scenario, ports: ServerPorts | None = None, token: str | None = None) -> None:
-        ports = ports or ServerPorts()
+    `ports` are those of the Kubernetes API, GKE, Cloud Storage and Pub/Sub; 0 takes any free one.
+    """
+
+    def __init__(self, scenario: Scenario, ports: Sequence[int] = (0, 0, 0, 0), token: str | None = None) -> None:
         self.lock = threading.RLock()
         self.cloud = SimulatedGke(scenario, ScaledClock(scenario.time_scale), token)
-        self.deliverer = Deliverer(self.cloud.broker, self.cloud.jobs, self.lock)
-        control = Control(self.cloud)
-        self.kube = HttpServer(control.handle, self.lock, ports.kube)
+        self.kube = HttpServer(Control(self.cloud).handle, self.lock, ports[0])
         self.cloud.cluster.endpoint = self.kube.base.removeprefix("http://")
-        self.gke = HttpServer(self.cloud.gke.handle, self.lock, ports.gke)
-        self.storage = HttpServer(self.cloud.bucket.handle, self.lock, ports.bucket)
-        self.pubsub = PubSubServer(self.cloud.broker, self.lock, ports.pubsub)
+        self.gke = HttpServer(self.cloud.gke.handle, self.lock, ports[1])
+        self.storage = HttpServer(self.cloud.bucket.handle, self.lock, ports[2])
+        self.pubsub = PubSubServer(self.cloud.broker, self.lock, ports[3])
         self._token = token
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -131,10 +61,10 @@ class SimulatedGkeServers:
             self.cloud.world.settle()
         for server in (self.kube, self.gke, self.storage, self.pubsub):
             server.start()
-        self._loop("world", TICK, self._step)
+        self._loop("world", self._step)
         if self.cloud.scenario.autoscaler.enabled:
             autoscaler = self.cloud.autoscaler(HttpTransport(self.kube.base, token=self._token))
-            self._loop("autoscaler", TICK, autoscaler.step)
+            self._loop("autoscaler", autoscaler.step)
 
     def stop(self) -> None:
         self._stopping.set()
@@ -162,13 +92,29 @@ class SimulatedGkeServers:
         }
 
     def _step(self) -> None:
+        """Step the world, and hand every due push and tick to a thread; it ends with the process."""
         with self.lock:
             self.cloud.world.step()
-        self.deliverer.step()
+            pushes = self.cloud.broker.due()
+            ticks = [(job, headers) for job in self.cloud.jobs if (headers := job.due()) is not None]
+        calls = [partial(self._push, push) for push in pushes]
+        for call in [*calls, *(partial(self._tick, job, headers) for job, headers in ticks)]:
+            threading.Thread(target=call, daemon=True).start()
 
-    def _loop(self, name: str, every: float, step: Callable[[], None]) -> None:
+    def _push(self, push: Push) -> None:
+        body, to = json.dumps(push.envelope()).encode(), push.subscription
+        status, _ = call_http("POST", to.endpoint, body, _PUSH_HEADERS, to.ack_deadline)
+        with self.lock:
+            self.cloud.broker.settle(push.number, status)
+
+    def _tick(self, job: TickJob, headers: Mapping[str, str]) -> None:
+        call_http("POST", job.url, b"{}", headers, job.attempt_deadline)
+        with self.lock:
+            job.finish()
+
+    def _loop(self, name: str, step: Callable[[], None]) -> None:
         def run() -> None:
-            while not self._stopping.wait(every):
+            while not self._stopping.wait(TICK):
                 try:
                     step()
                 except RefusedCall as error:  # an injected fault meets the autoscaler too; its next loop starts afresh

@@ -114,7 +114,7 @@ class EbbBeside(Installation):
 
     def _rests(self, since: float) -> bool:
         assert self.autoscaler is not None
-        still = max(self.autoscaler.looks_again_after, 3 * self.setting.limits.interval)
+        still = max(self.autoscaler.rechecks_within, 3 * self.setting.limits.interval)
         quiet = self.autoscaler.is_idle() and not self.is_busy() and not self.remembered().claims
         return quiet and self.clock.now() - since > still
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.demo.installation import Child, free_ports, listens, running
+from infra.local.bound_process import Child, free_ports, listens
+from infra.local.demo.installation import running
 from shared.errors import Terminal
 
 LISTEN = "import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1]))); sys.stdin.read()"
@@ -28,7 +29,7 @@ def test_a_child_that_ends_at_its_start_is_told_with_its_last_lines(tmp_path: Pa
 
 def test_a_child_that_said_nothing_is_told_so(tmp_path: Path) -> None:
     child = Child("planner", ["-c", "raise SystemExit(3)"], tmp_path, {})
-    with pytest.raises(Terminal, match=r"exit code 3\)\. It said nothing\."):
+    with pytest.raises(Terminal, match=r"exit code 3\)\. It wrote nothing\."):
         child.wait_until(lambda: False, "it did not listen")
     child.close()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from infra.local import bound_process
+from infra.local.bound_process import Child
 from tests.real.control_plane import assets
 from tests.real.control_plane.api import Api
 from tests.real.control_plane.cluster import ControlPlaneError, create, destroy, last_words, processes, run
@@ -36,7 +36,7 @@ class ControlPlane:
 
     def __init__(self, scoring: Scoring = "least-allocated") -> None:
         self._scoring = scoring
-        self._guard: subprocess.Popen[bytes] | None = None
+        self._guard: Child | None = None
         self._proxy: subprocess.Popen[bytes] | None = None
         self._resync: Resync | None = None
 
@@ -44,8 +44,8 @@ class ControlPlane:
         binaries = assets.locate()
         self._layout = Layout(Path(tempfile.mkdtemp(prefix="ebb-control-plane-")).resolve())
         self._ports = HeldPorts(len(PORTS))
-        guard = ["-m", "tests.real.control_plane.guard", str(self._layout.folder)]
-        self._guard = bound_process.start_bound(guard, subprocess.DEVNULL)
+        folder = self._layout.folder
+        self._guard = Child("guard", ["-m", "tests.real.control_plane.guard", str(folder)], folder)
         try:
             self._proxy = create(self._layout, binaries, self._scoring, self._ports.numbers)
         except ControlPlaneError:
@@ -108,7 +108,7 @@ class ControlPlane:
             return
         if self._resync is not None:
             self._resync.close()
-        bound_process.end_bound(self._guard)
+        self._guard.close(60)
         self._guard = None
         destroy(self._layout)
         self._ports.close()
