@@ -34,31 +34,29 @@ class Exclusion(Reason):
     """Why a pod may not go to a node."""
 
     # fmt: off
-    SHUT = Row("shut", "Not Ready, cordoned, being upgraded or on its way out.",
-        "Mend or uncordon them if they are to stay; kubectl get nodes shows their state.")
+    SHUT = Row("shut", "The node is not Ready, cordoned, upgrading or on its way out.",
+        "Fix or uncordon such nodes if they are to stay; kubectl get nodes shows their state.")
     TAINT = Row("taint", "The pod does not tolerate a taint of the node.",
-        "Nothing to do where the taint keeps the pool for others; else let the pod tolerate it.")
-    SELECTOR = Row("selector", "The pod's node selector or required node affinity means other nodes.",
-        "Ask for a label that more nodes carry, or write it as preferred affinity.")
-    KUBELET = Row("kubelet",
-        "The node's kubelet is older than the one that the pod runs on, or declares less features.",
-        "Upgrade the older node pools: pods come back only to kubelets that can do as much.")
-    ROOM = Row("room", "Too little of it is free there, with the headroom that the policy keeps.",
-        "Set requests nearer to what the pod uses; headroom of the pool keeps some of it free.")
+        "Let the pod tolerate the taint, unless it reserves the pool for others.")
+    SELECTOR = Row("selector", "The pod's node selector or required node affinity does not match the node.",
+        "Select a label that more nodes have, or use preferred affinity.")
+    KUBELET = Row("kubelet", "The node's kubelet is older than the pod's, or has fewer features.",
+        "Upgrade the older node pools: pods return only to kubelets with the same features.")
+    ROOM = Row("room", "The node has too little free room, with the headroom that the policy keeps.",
+        "Set requests closer to what the pod uses, or lower headroom of the pool.")
     ANTI_AFFINITY = Row("anti_affinity",
-        "Required anti-affinity keeps it apart from a pod there or in the node's domain.",
-        "Ask for it by topology spread, which lets pods share where nodes are few.")
-    AFFINITY = Row("affinity", "No pod that its required affinity asks for is there or in the node's domain.",
-        "Ask for a wider domain (topologyKey), such as the zone instead of the node.")
-    HOST_PORT = Row("host_port", "Another pod has the host port that it needs.",
-        "Reach the pod by a Service instead of by a port of its node.")
-    SPREAD = Row("spread", "A topology spread constraint (DoNotSchedule) would be more uneven than its maxSkew.",
-        "One more replica may even it out; so does spreading over larger domains.")
-    VOLUME_PLACE = Row("volume_place", "A volume of the pod cannot be mounted there: it lies elsewhere.",
-        "Use a regional disk, or a volume over the network, where the pod may change zones.")
-    CLAIM_IN_USE = Row("claim_in_use", "A claim that one pod at a time may use (ReadWriteOncePod) is in use.",
-        "Give each pod a claim of its own (volumeClaimTemplates of a StatefulSet).")
-    ATTACH_LIMIT = Row("attach_limit", "The node can attach no further volume.",
+        "Required anti-affinity separates the pod from a pod on the node or in its domain.",
+        "Use topology spread instead, which lets pods share nodes when nodes are few.")
+    AFFINITY = Row("affinity", "No pod that its required affinity needs is on the node or in its domain.",
+        "Use a wider domain (topologyKey), such as the zone instead of the node.")
+    HOST_PORT = Row("host_port", "Another pod uses its host port.", "Use a Service instead of a host port.")
+    SPREAD = Row("spread", "A topology spread constraint (DoNotSchedule) would exceed its maxSkew.",
+        "Run one more replica, or spread over larger domains.")
+    VOLUME_PLACE = Row("volume_place", "A volume of the pod cannot be mounted on the node.",
+        "Use a regional disk or a network volume if the pod may change zones.")
+    CLAIM_IN_USE = Row("claim_in_use", "Another pod uses a claim that one pod at a time may use (ReadWriteOncePod).",
+        "Give each pod its own claim (volumeClaimTemplates of a StatefulSet).")
+    ATTACH_LIMIT = Row("attach_limit", "The node can attach no more volumes.",
         "Use larger machines for pods with many disks, or fewer disks.")
     # fmt: on
 

@@ -15,26 +15,26 @@ class Refusal(Reason):
     """Why the drainer declines an order: the order is forgotten and the next pass orders again."""
 
     # fmt: off
-    MALFORMED = Row("malformed", "The message is not an order; it is kept on the rejected topic.",
-        "Run the version of ebb that the functions run.")
+    MALFORMED = Row("malformed", "The message is not an order; the topic for rejected orders has it.",
+        "Use the same version of ebb as the functions.")
     OTHER_CLUSTER = Row("other_cluster", "The order is for another cluster.",
         "Set EBB_CLUSTER and EBB_TOPIC to those of one cluster.")
-    EXPIRED = Row("expired", "The order was not claimed before it expired.",
-        "Run ebb drain again; if it expires again, look at the push subscription and the drainer.")
-    OLD_GENERATION = Row("old_generation", "A later step of this drain has taken over.", _ONGOING)
+    EXPIRED = Row("expired", "No drainer claimed the order before it expired.",
+        "Run ebb drain again; if it expires again, check the push subscription and the drainer.")
+    OLD_GENERATION = Row("old_generation", "A later step of this drain has already started.", _ONGOING)
     ALREADY_SETTLED = Row("already_settled", "This order has already ended.",
         "Run ebb drain again: it makes a new order.")
-    NODE_UNKNOWN = Row("node_unknown", "No node of that name is in the cluster.",
+    NODE_UNKNOWN = Row("node_unknown", "The cluster has no node of that name.",
         "Check the name with kubectl get nodes: the node may be gone, or in another cluster.")
     NODE_REPLACED = Row("node_replaced", "Another node has that name now (its UID differs).",
-        "Run ebb drain again if the node that bears the name now is meant.")
-    OTHER_NODE = Row("other_node", "The drain of this order id is of another node.",
-        "Leave order_id out: the message then has an id of its own.")
+        "Run ebb drain again if you mean the node that has the name now.")
+    OTHER_NODE = Row("other_node", "The drain of this order id is for another node.",
+        "Omit order_id: the message then has an id of its own.")
     CLAIMED_BY_OTHER = Row("claimed_by_other", "Another order holds the node.", _ONGOING)
-    POLICY_INVALID = Row("policy_invalid", "The policy is missing or invalid; nothing new is started.",
-        "Run ebb policy check FILE and fix what it names.")
-    PREFLIGHT = Row("preflight", "An eviction was refused when it was tried with dryRun.",
-        "Fix what the eviction API named, or wait until the disruption budget has room.")
+    POLICY_INVALID = Row("policy_invalid", "The policy is missing or invalid; nothing new starts.",
+        "Run ebb policy check FILE and fix what it shows.")
+    PREFLIGHT = Row("preflight", "The Eviction API refused an eviction in a dry run.",
+        "Fix what the Eviction API named, or wait until the PodDisruptionBudget allows a disruption.")
     # fmt: on
 
 
@@ -43,12 +43,12 @@ class Outcome(Reason):
 
     # fmt: off
     REMOVED = Row("removed", "The node is gone.")
-    GIVEN_BACK = Row("given_back", "The node was uncordoned and untainted; the reason says why.")
-    RELEASED = Row("released", "A release gave the node back.")
-    OVERRULED = Row("overruled", "A person took the node back; it is left alone for 24 h.")
+    GIVEN_BACK = Row("given_back", "The node was uncordoned and untainted; the reason shows why.")
+    RELEASED = Row("released", "A release uncordoned the node.")
+    OVERRULED = Row("overruled", "A person took the node back; Ebb leaves it alone for 24 h.")
     REFUSED = Row("refused", "The order was declined before anything was done.")
-    WOULD_DRAIN = Row("would_drain", "Dry run: everything was checked and nothing was done.")
-    STALE = Row("stale", "The node was given back untouched: what it carries no longer has a place.")
+    WOULD_DRAIN = Row("would_drain", "Dry run: all checks passed and nothing was done.")
+    STALE = Row("stale", "The node was uncordoned untouched: its pods no longer have a place.")
     # fmt: on
 
 
@@ -56,50 +56,50 @@ class Halt(Reason):
     """Why a drain in progress is given back."""
 
     # fmt: off
-    DEADLINE = Row("deadline", "The drain deadline passed; what still held the node is named.",
-        "Give the workload more replicas or its disruption budget more room, or raise drain.timeout.",
-        after=After.FAILURE)
+    DEADLINE = Row("deadline", "The drain deadline passed; the detail names what still held the node.",
+        "Run more replicas, let the PodDisruptionBudget allow more, or raise drain.timeout.", after=After.FAILURE)
     PAUSED = Row("paused", "Ebb was paused, disabled for the pool, or set to dry run.",
         "Run ebb resume, or set paused, dryRun or enabled in the policy, then run ebb drain again.",
         after=After.NOTHING)
     EVICTION_FORBIDDEN = Row("eviction_forbidden", "The API server or a webhook refused an eviction for good.",
         "Fix what the API server or the webhook named, then run ebb drain again.", after=After.FAILURE)
-    SEVERAL_PDBS = Row("several_pdbs", "More than one PodDisruptionBudget matches a pod.", PodBlock.SEVERAL_PDBS.remedy,
+    SEVERAL_PDBS = Row("several_pdbs", "Several PodDisruptionBudgets match a pod.", PodBlock.SEVERAL_PDBS.remedy,
         after=After.FAILURE)
-    POD_BLOCKS = Row("pod_blocks", "A pod that may not be moved appeared on the node.",
-        "Run ebb explain NODE to see what the pod says.", after=After.FAILURE)
+    POD_BLOCKS = Row("pod_blocks", "A pod that may not be moved started on the node.",
+        "Run ebb explain NODE to see the pod's reason.", after=After.FAILURE)
     POD_WAITS = Row("pod_waits",
-        "A pod that only has to be waited for (a Job's, a young one) came before the cordon; nothing failed.",
-        "Run ebb drain again once the pod is done; ebb explain NODE says what it waits for.", after=After.NOTHING)
+        "Before the cordon a pod started that needs time (of a Job, or a young one); nothing failed.",
+        "Run ebb drain again once the pod is done; ebb explain NODE shows what it waits for.", after=After.NOTHING)
     REPLACEMENT_PENDING = Row("replacement_pending", "A replacement of an evicted pod found no node.",
-        "Find room for the pod: kubectl describe pod says what it lacks.", after=After.FAILURE)
+        "Make room for the pod: kubectl describe pod shows what is missing.", after=After.FAILURE)
     SURGE_PENDING = Row("surge_pending",
-        "The pod that was to take a single one's place found no node; the restart was undone.",
-        "Find room for one more such pod: its namespace's events say what the new one lacked.")
+        "The second pod of a restarted Deployment found no node; Ebb undid the restart.",
+        "Make room for one more such pod: the events of its namespace show what is missing.")
     SURGE_FAILED = Row("surge_failed",
-        "A Deployment that was restarted for the drain made no progress, or somebody undid the restart.",
-        "See with kubectl rollout status why the Deployment makes no progress; mend its template.")
+        "A Deployment that Ebb restarted made no progress, or a person undid the restart.",
+        "Check with kubectl rollout status why the Deployment makes no progress, and fix its template.")
     SURGE_REFUSED = Row("surge_refused", "The API server or a webhook refused to restart a Deployment.",
-        "Apply infra/options/surge.yaml or mend the webhook, as the detail says; or set singleReplicas otherwise.")
-    DEMAND = Row("demand", "A pod without a place would fit on the node: room is given back when demand returns.",
+        "Apply infra/options/surge.yaml or fix the webhook, as the detail shows; or change singleReplicas.")
+    DEMAND = Row("demand", "A pending pod fits on the node, so its room was returned.",
         "Nothing to do: the room is needed.")
-    BUFFER = Row("buffer", "A capacity buffer has lost room, and the node would give it some: demand has returned.",
+    BUFFER = Row("buffer", "A capacity buffer lost room that the node has, so its room was returned.",
         "Nothing to do: the buffer needs the room.")
-    BREAKER = Row("breaker", "A pod moved from the pool found no place; what is not emptied yet is given back.",
-        "See with kubectl describe pod why the moved pod found no place; the breaker closes by itself.",
+    BREAKER = Row("breaker",
+        "A pod moved from the pool found no place, so drains of the pool that still move pods stop.",
+        "Check with kubectl describe pod why the moved pod found no place; the breaker closes by itself.",
         after=After.NOTHING)
     WATCHDOG = Row("watchdog", "The cluster autoscaler did not delete the drained node in time.",
-        "See in the autoscaler's events why it kept the empty node (kubectl describe node).", after=After.FAILURE)
-    ORPHAN = Row("orphan", "Our taint, our annotation or a restart of ours stood without a living claim.", _AGAIN,
+        "Check in the autoscaler's events why it kept the empty node (kubectl describe node).", after=After.FAILURE)
+    ORPHAN = Row("orphan", "Ebb's taint, annotation or restart remained without an active claim.", _AGAIN,
         after=After.NOTHING)
-    RELEASED = Row("released", "A release asked for the node.", "Nothing to do; after 24 h the node may go again.",
+    RELEASED = Row("released", "A release requested the node.", "Nothing to do; after 24 h the node may go again.",
         after=After.A_DAY)
-    OVERRULED = Row("overruled", "A person uncordoned the node, or removed our taint.",
+    OVERRULED = Row("overruled", "A person uncordoned the node, or removed Ebb's taint.",
         "Nothing to do; after 24 h the node may go again.", after=After.A_DAY)
-    CORDONED_BY_OTHER = Row("cordoned_by_other", "Somebody else cordoned the node before we did.",
+    CORDONED_BY_OTHER = Row("cordoned_by_other", "Another user cordoned the node before Ebb did.",
         Unremovable.CORDONED_BY_OTHER.remedy)
-    GOING_AWAY = Row("going_away", "The cluster autoscaler or GKE began to remove the node before we touched it.",
+    GOING_AWAY = Row("going_away", "The cluster autoscaler or GKE began to remove the node before Ebb changed it.",
         "Nothing to do: the node goes by itself.", after=After.NOTHING)
-    STALE = Row("stale", "The room that the plan counted on was taken before the first eviction; nothing was moved.",
-        "Run ebb drain again once there is room; ebb explain NODE says what is short of it.", after=After.NOTHING)
+    STALE = Row("stale", "Other pods took the room before the first eviction; nothing was moved.",
+        "Run ebb drain again once there is room; ebb explain NODE shows how much is missing.", after=After.NOTHING)
     # fmt: on

@@ -11,57 +11,53 @@ class Unremovable(Reason):
     """Why a node stays (the rules about nodes, gates, marks, placement, budgets)."""
 
     # fmt: off
-    NO_POOL = Row("no_pool", "The node has no cloud.google.com/gke-nodepool label, so no policy applies to it.",
-        "Give the node its pool label back; a node outside any pool is never drained.", OFF, underused=False)
+    NO_POOL = Row("no_pool", "The node has no label cloud.google.com/gke-nodepool, so no policy applies.",
+        "Restore the pool label of the node; Ebb drains no node without one.", OFF, underused=False)
     POOL_DISABLED = Row("pool_disabled", "The policy does not enable Ebb for this pool.",
         "Set enabled: true for the pool in the policy.", OFF, underused=False)
     POLICY_INVALID = Row("policy_invalid", "The policy is missing or invalid, so nothing is ordered.",
-        "Run ebb policy check FILE and fix what it names.", OFF, underused=False)
+        "Run ebb policy check FILE and fix what it shows.", OFF, underused=False)
     NOT_AUTOSCALED = Row("not_autoscaled",
         "The pool is not autoscaled: the cluster autoscaler would never delete the node.",
         "Enable autoscaling on the pool.", OFF)
-    ATOMIC_POOL = Row("atomic_pool",
-        "The cluster autoscaler removes the node only together with all others of its group.",
-        "Nothing to do in the policy: such a group goes whole or not at all. Scale its workload to nothing, and the "
-        "autoscaler removes all of it.", OFF)
+    ATOMIC_POOL = Row("atomic_pool", "The cluster autoscaler deletes all nodes of this group together or none.",
+        "Scale the group's workload to zero, and the autoscaler deletes the whole group.", OFF)
     POOL_AT_MINIMUM = Row("pool_at_minimum", "The pool or its zone is at its autoscaling minimum.",
         "Lower the pool's autoscaling minimum.", LIMITS, message_id="no.scale.down.node.node.group.min.size.reached")
     RESOURCE_MINIMUM = Row("resource_minimum",
-        "The cluster would fall below the CPU or memory that node auto-provisioning keeps at least.",
-        "Lower the minimum of CPU or memory in the limits of node auto-provisioning.", LIMITS,
+        "The cluster would fall below the CPU or memory minimum of node auto-provisioning.",
+        "Lower the CPU or memory minimum of node auto-provisioning.", LIMITS,
         message_id="no.scale.down.node.minimal.resource.limits.exceeded")
-    POOL_UPGRADING = Row("pool_upgrading", "An upgrade of the pool is under way.", NOTHING_TO_DO, TROUBLE)
-    STANDBY_NODE = Row("standby_node",
-        "The node stands by, empty, for a capacity buffer, and is neither emptied nor filled.",
-        "Lower the replicas of its capacity buffer if so much room is not needed.", OFF, underused=False)
-    MANAGED_NODE = Row("managed_node",
-        "Google manages the node and bills its pods, not the node; removing it saves nothing.",
-        "Nothing to do: what its pods request is billed, wherever they run.", OFF, underused=False)
+    POOL_UPGRADING = Row("pool_upgrading", "GKE is upgrading the pool.", NOTHING_TO_DO, TROUBLE)
+    STANDBY_NODE = Row("standby_node", "The node is empty standby capacity for a capacity buffer.",
+        "Lower the replicas of its capacity buffer if less room is enough.", OFF, underused=False)
+    MANAGED_NODE = Row("managed_node", "Google manages the node and bills its pods instead; removing it saves nothing.",
+        "Nothing to do: Google bills the requests of its pods, wherever they run.", OFF, underused=False)
     BEING_MAINTAINED = Row("being_maintained",
-        "A condition of the node says that somebody else drains it, maintains it or shuts it down.",
-        "Wait until it is over; kubectl describe node shows the condition and its reason.", TROUBLE)
+        "A condition of the node shows that another user drains, maintains or shuts it down.",
+        "Wait until that ends; kubectl describe node shows the condition and its reason.", TROUBLE)
     NOT_READY = Row("not_ready", "The node is not Ready.",
-        "Look at the node with kubectl describe node; it may be repaired or recreated.", TROUBLE)
+        "Check the node with kubectl describe node; it may be repaired or recreated.", TROUBLE)
     NO_ALLOCATABLE = Row("no_allocatable", "The node reports no allocatable CPU or memory.",
-        "Look at the node with kubectl describe node; its kubelet has not reported.", TROUBLE)
-    CORDONED_BY_OTHER = Row("cordoned_by_other", "Somebody else cordoned the node; uncordon it to let Ebb consider it.",
-        "Run kubectl uncordon NODE.", TROUBLE)
-    TAINTED = Row("tainted", "The node carries a taint that is neither its pool's own nor on the policy's ignore list.",
-        "Remove the taint from the node, or name it in ignoreTaints of the pool.", TROUBLE)
-    GOING_AWAY = Row("going_away", "The cluster autoscaler or GKE is already removing or moving the node.",
-        NOTHING_TO_DO, TROUBLE)
+        "Check the node with kubectl describe node; its kubelet has not reported.", TROUBLE)
+    CORDONED_BY_OTHER = Row("cordoned_by_other", "Another user cordoned the node.", "Run kubectl uncordon NODE.",
+        TROUBLE)
+    TAINTED = Row("tainted", "The node has a taint that is neither its pool's own nor in the policy's ignoreTaints.",
+        "Remove the taint from the node, or add its key to ignoreTaints of the pool.", TROUBLE)
+    GOING_AWAY = Row("going_away", "The cluster autoscaler or GKE is already removing the node.", NOTHING_TO_DO,
+        TROUBLE)
     SCALE_DOWN_DISABLED = Row("scale_down_disabled",
         "An annotation or label on the node forbids scale-down or disruption.",
         "Remove the annotation or label from the node.", OFF,
         message_id="no.scale.down.node.scale.down.disabled.annotation")
     TOO_YOUNG = Row("too_young", "The node is younger than minimumNodeAge.",
         "Wait, or lower minimumNodeAge of the pool.", TIME, underused=False)
-    BACKING_OFF = Row("backing_off", "A drain of this node failed or was overruled; it is left alone for a while.",
-        "Wait; the detail says why and until when.", TROUBLE, keeps_mark=True)
+    BACKING_OFF = Row("backing_off",
+        "A drain of this node failed, or a person stopped it; Ebb waits before it tries again.",
+        "Wait; the detail shows why and until when.", TROUBLE, keeps_mark=True)
     BLOCKED_BY_POD = Row("blocked_by_pod", "A pod on the node may not be moved.",
-        "Run ebb explain NODE to see each pod's own reason.", PODS,
-        keeps_mark=True)
-    NOT_EMPTY = Row("not_empty", "consolidationPolicy is WhenEmpty and pods would have to move.",
+        "Run ebb explain NODE to see each pod's own reason.", PODS, keeps_mark=True)
+    NOT_EMPTY = Row("not_empty", "consolidationPolicy is WhenEmpty, and pods would have to move.",
         "Set consolidationPolicy: WhenUnderutilized if pods may be moved.", FULL)
     CPU_ABOVE_LIMIT = Row("cpu_above_limit", "CPU requests are at or above scaleDownCPURequestRatioLimit.",
         "Lower the pods' requests, or raise scaleDownCPURequestRatioLimit of the pool.", FULL, underused=False)
@@ -69,15 +65,15 @@ class Unremovable(Reason):
         "Lower the pods' requests, or raise scaleDownMemoryRequestRatioLimit of the pool.", FULL, underused=False)
     ACCELERATOR_ABOVE_LIMIT = Row("accelerator_above_limit",
         "GPU or TPU requests are at or above scaleDownCPURequestRatioLimit.",
-        "Wait until fewer GPUs or TPU chips are asked for, or raise scaleDownCPURequestRatioLimit of the pool.", FULL,
+        "Wait until pods request fewer GPUs or TPU chips, or raise scaleDownCPURequestRatioLimit of the pool.", FULL,
         underused=False)
     CONSOLIDATION_OFF = Row("consolidation_off", "consolidateAfter is Never.",
         "Set consolidateAfter of the pool to a duration, for example 5m.", OFF)
     MARKED_RECENTLY = Row("marked_recently", "The node has not been under-utilised long enough.",
         "Wait, or lower consolidateAfter of the pool.", TIME)
     TOO_FEW_UNDERUTILIZED = Row("too_few_underutilized",
-        "Fewer nodes are under-utilised than scaleDownRequiredUnderutilizedNodeCount plus drains in flight.",
-        "Wait, or lower scaleDownRequiredUnderutilizedNodeCount of the pool.", ROOM)
+        "Fewer nodes are under-utilised than scaleDownRequiredUnderutilizedNodeCount and the drains in progress "
+        "require.", "Wait, or lower scaleDownRequiredUnderutilizedNodeCount of the pool.", ROOM)
     NO_EXCESS = Row("no_excess", "The pool has fewer excess nodes than excessNodesThreshold.",
         "Wait until the pool is emptier, or lower its excessNodesThreshold.", ROOM)
     PAUSED = Row("paused", "Ebb is paused.", "Run ebb resume, or set paused: false in the policy.", OFF)
@@ -88,48 +84,46 @@ class Unremovable(Reason):
         "Lower cluster.minimumNodes if fewer nodes are enough.", LIMITS)
     MINIMUM_NON_TAINTED = Row("minimum_non_tainted_nodes", "The cluster would fall below minimumNonTaintedNodes.",
         "Lower cluster.minimumNonTaintedNodes if fewer nodes are enough.", LIMITS)
-    BREAKER_OPEN = Row("breaker_open", "A circuit breaker is open after pods went Pending or drains failed.",
-        "Look at the last drains with ebb status; the breaker closes by itself.", TROUBLE)
-    FROZEN = Row("frozen", "A freeze of the policy is in force.",
+    BREAKER_OPEN = Row("breaker_open", "A circuit breaker is open: pods became Pending, or drains failed.",
+        "Check the last drains with ebb status; the breaker closes by itself.", TROUBLE)
+    FROZEN = Row("frozen", "A freeze in the policy is in force.",
         "Wait until the freeze ends, or remove it from cluster.freezes.", TIME)
-    OUTSIDE_WINDOWS = Row("outside_windows", "No allow-window of the pool is open.",
+    OUTSIDE_WINDOWS = Row("outside_windows", "No window of the pool is open.",
         "Wait for the pool's next window, or widen its windows.", TIME)
-    BUDGET = Row("budget", "A disruption budget of the pool allows no further node now.",
-        "Wait for the drains in flight, or raise the pool's budgets.", LIMITS, passes=True)
-    CLUSTER_BUDGET = Row("cluster_budget", "The cluster-wide disruption budget allows no further node now.",
-        "Wait for the drains in flight, or raise cluster.disruption.budgets.", LIMITS, passes=True)
-    RATE = Row("rate", "The rate limit allows no further drain to start now.", "Wait, or raise the rate.", LIMITS,
+    BUDGET = Row("budget", "A disruption budget of the pool allows no other node now.",
+        "Wait until other drains end, or raise the pool's budgets.", LIMITS, passes=True)
+    CLUSTER_BUDGET = Row("cluster_budget", "A disruption budget of the cluster allows no other node now.",
+        "Wait until other drains end, or raise cluster.disruption.budgets.", LIMITS, passes=True)
+    RATE = Row("rate", "The rate limit allows no other drain to start now.", "Wait, or raise the rate.", LIMITS,
         passes=True)
     NAMESPACE_RATE = Row("namespace_rate",
-        "More pods of a namespace would be moved than evictionsPerNamespace allows in its period.",
+        "The drain would move more pods of a namespace than evictionsPerNamespace allows in its period.",
         "Wait, or raise cluster.evictionsPerNamespace.", LIMITS)
     WORKLOAD_MOVING = Row("workload_moving",
-        "Too many pods of a workload without a PodDisruptionBudget could be away at once with another drain's.",
-        "Wait for the drains in flight; a PodDisruptionBudget for the workload, or a higher unprotected of the pool, "
-        "lets more go at once.", LIMITS, passes=True)
+        "With other drains, too many pods of a workload without a PodDisruptionBudget could be away at once.",
+        "Wait until other drains end, create a PodDisruptionBudget, or raise unprotected of the pool.", LIMITS,
+        passes=True)
     DRAIN_TOO_LONG = Row("drain_too_long",
-        "Its pods may only go in turns, and even if each ended at once the drain would miss its deadline.",
-        "Wait for the drains in flight, raise drain.timeout in the policy, or let the pods be Ready sooner after "
-        "their start.", LIMITS)
+        "Its pods can only go one after another, and even at best the drain would miss its deadline.",
+        "Wait until other drains end, raise drain.timeout, or let the pods become Ready sooner.", LIMITS)
     NODES_PER_PASS = Row("nodes_per_pass", "The pass has already taken maxNodesPerPass nodes of this pool.",
         "Wait for the next pass, or raise maxNodesPerPass of the pool.", LIMITS, passes=True)
     NO_PLACE_FOR_PODS = Row("no_place_for_pods", "Its pods do not all fit on the remaining nodes.",
-        "Lower requests or loosen constraints of its pods; otherwise the node is needed.", ROOM,
+        "Lower the requests or relax the constraints of its pods; otherwise the node is needed.", ROOM,
         message_id="no.scale.down.node.no.place.to.move.pods")
     NEEDED_BY_BUFFER = Row("needed_by_buffer",
-        "Without the node a capacity buffer would lose room that it has now, and the autoscaler would add a node.",
+        "Without the node a capacity buffer would lose room, and the autoscaler would add a node.",
         "Lower replicas or limits of the CapacityBuffer (of a ComputeClass: spec.buffers) if less room is enough.",
         ROOM)
     KEPT_AS_DESTINATION = Row("kept_as_destination",
-        "Its room is needed: other nodes, worth more together, go in its place (docs/decisions/choosing.md).",
-        "Wait: it is asked again once those that go in its place are gone, or cannot go.", ROOM)
-    SAVING_TOO_SMALL = Row("saving_too_small",
-        "It saves less for each pod that would be evicted than minimumSavingPerEviction asks.",
-        "Lower minimumSavingPerEviction of the pool if the node should go all the same.", LIMITS, keeps_mark=True)
+        "Its room is needed by pods of other nodes, which together save more (docs/decisions/choosing.md).",
+        "Wait: Ebb tries it again once those nodes are gone or cannot go.", ROOM)
+    SAVING_TOO_SMALL = Row("saving_too_small", "It saves less per evicted pod than minimumSavingPerEviction requires.",
+        "Lower minimumSavingPerEviction of the pool if the node should go anyway.", LIMITS, keeps_mark=True)
     POOLS_UNKNOWN = Row("pools_unknown", "The GKE API did not answer, so pool minimums are unknown.",
         "Let the planner's service account read the GKE API (roles/container.viewer).", TROUBLE)
-    UNFORESEEN = Row("unforeseen", "A fault of Ebb: the node could not be judged, and stays.",
-        "Report it to the maintainers with the fault that is named.", TROUBLE)
+    UNFORESEEN = Row("unforeseen", "A fault of Ebb: the node could not be judged, so it stays.",
+        "Report it to the maintainers, with the fault in the detail.", TROUBLE)
     # fmt: on
 
 

@@ -1,4 +1,4 @@
-"""What a reason is: a word, and one row with all that is known of it."""
+"""What a reason is: a word, and one row with all its facts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

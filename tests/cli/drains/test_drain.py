@@ -18,7 +18,7 @@ from functions.cli.drains.outcome import ending_of
 from functions.cli.errors import INTERRUPTED
 from functions.cli.main import app
 from shared.core.cluster.pod import Volume
-from shared.core.reasons import Halt, PodBlock, Refusal, Unremovable
+from shared.core.reasons import Halt, Outcome, PodBlock, Refusal, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, Objection
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
@@ -292,7 +292,7 @@ def test_a_dry_run_says_what_would_be(
     assert order_drain(installation_of(cluster), "n1", DrainOptions(dry_run=asked), wait=True) == 0
 
     shown = capsys.readouterr().out
-    assert "n1: would_drain. Dry run: everything was checked and nothing was done." in shown
+    assert f"n1: would_drain. {Outcome.WOULD_DRAIN.sentence}" in shown
     assert ("set dryRun: false" in shown) is expected
     assert cluster.effects() == []
 

@@ -9,6 +9,7 @@ import pytest
 from functions.cli.drains.release import ReleaseOptions, ReleaseTarget, VisibleNodes, is_free, order_release, read_nodes
 from functions.cli.output.format import moment
 from shared.core.cluster import names
+from shared.core.reasons import Outcome, Refusal
 from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState
 from shared.errors import BadInput, BadSettings
@@ -43,7 +44,7 @@ def test_a_node_that_is_held_is_free_when_its_claim_has_ended(capsys: pytest.Cap
     assert order_release(installation_of(cluster), "n1", blind, ReleaseOptions()) == 0
 
     until = moment(cluster.remembered().backoffs["uid-n1"].until)
-    said = f"n1  released  A release gave the node back. It is left alone until {until}.\n"
+    said = f"n1  released  {Outcome.RELEASED.sentence} It is left alone until {until}.\n"
     assert capsys.readouterr().out == said
     assert set(cluster.remembered().claims) == {"uid-n2"}
     assert cluster.cluster.nodes["n1"].drain_taint is None
@@ -97,7 +98,7 @@ def test_a_pause_is_not_asked_for_twice(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("code", "expected", "name", "sighted"),
     [
-        pytest.param(1, "n9: node_unknown. No node of that name is in the cluster.", "n9", True, id="no such node"),
+        pytest.param(1, f"n9: node_unknown. {Refusal.NODE_UNKNOWN.sentence}", "n9", True, id="no such node"),
         pytest.param(0, "n3  free  Neither a claim nor our taint holds it.", "n3", True, id="a node that is not held"),
         pytest.param(0, "n3  published  No claim stands on it;", "n3", False, id="a node that cannot be seen"),
     ],

@@ -12,6 +12,7 @@ from functions.cli.plan.ladder import UNTRIED, headline, rows, rungs, sentences
 from functions.cli.plan.sentences import RESTS_ON, WordKind
 from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.view import view_of, with_ladder
+from shared.core.reasons import Unremovable
 from tests.builders import NOW
 from tests.cli.plan.plans import of_every_kind, some_ladder
 
@@ -55,7 +56,7 @@ def test_what_the_rungs_do_not_say_is_said() -> None:
     assert list(sentences(replace(some_ladder(), untried=True), NOW)) == [
         "At rest by 23:31 UTC, in 1h31m; held up longest by time_gap (30m), nodes_per_pass (15m).",
         "At rest counts what the autoscaler takes by itself meanwhile, too.",
-        "2 nodes could go, and never may: outside_windows. No allow-window of the pool is open.",
+        f"2 nodes could go, and never may: outside_windows. {Unremovable.OUTSIDE_WINDOWS.sentence}",
         UNTRIED,
     ]
 
