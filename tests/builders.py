@@ -11,12 +11,11 @@ from shared.core.cluster import names
 from shared.core.cluster.buffers import Buffers, CapacityBuffer
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
-from shared.core.cluster.pod import Owner, Pod, PodClass, Volume
+from shared.core.cluster.pod import CLAIM, Owner, Pod, PodClass, Volume
 from shared.core.cluster.resources import MEMORY, PODS, Resources
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, Requirement, Taint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import (
-    CLAIM,
     READ_WRITE_ONCE,
     CSINode,
     PersistentVolume,

@@ -158,7 +158,7 @@ def test_b11_no_kube_system_pod_is_left_alone_on_a_drained_node(
 ) -> None:
     """B11: estafette skipped kube-system pods: the node stayed cordoned, paid for, with the pod on it.
 
-    Put back by skipping the namespace in `pods.SKIP_RULES`.
+    Put back by skipping the namespace in `pods.skipped`.
     """
     dns = pod("dns", on="n1", namespace="kube-system", owner="ReplicaSet/dns")
     ebb = fake_ebb(dns, policy=policy(kube_system_pods=option))

@@ -45,7 +45,7 @@ def test_n4_with_a_limit_of_one_a_second_drain_starts_only_after_the_first_has_e
 def test_n5_daemon_set_mirror_and_finished_pods_are_left_where_they_are() -> None:
     """N5: node-refiner evicted every pod of the node, those of DaemonSets too, which came back at once.
 
-    Put back by emptying `pods.SKIP_RULES`.
+    Put back by letting `pods.skipped` skip nothing.
     """
     ebb = fake_ebb(
         pod("agent", on="n1", owner="DaemonSet/agent"),

@@ -110,6 +110,21 @@ news = st.lists(one, max_size=12)
 
 @pytest.mark.parametrize("new", CONSTRAINTS)
 @examples(80)
+@given(snapshot=st.one_of(clusters(), crowds()), drawn=news)
+def test_a_node_is_allowed_by_itself_as_among_all(new: NewConstraint, snapshot: Snapshot, drawn: list[News]) -> None:
+    subject = Subject(new, snapshot)
+    if not subject.concerned:
+        return
+    subject.tell(subject.real(drawn), 1)
+    among_all = answers(subject.state, subject)[1:]
+
+    by_itself = [[subject.state.allows(kind, node) for node in range(subject.nodes)] for kind in subject.concerned]
+
+    assert by_itself == among_all
+
+
+@pytest.mark.parametrize("new", CONSTRAINTS)
+@examples(80)
 @given(snapshot=st.one_of(clusters(), crowds()), drawn=news, order=st.randoms(use_true_random=False))
 def test_what_a_constraint_was_told_is_taken_back_in_any_order(
     new: NewConstraint, snapshot: Snapshot, drawn: list[News], order: Random

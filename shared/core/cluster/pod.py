@@ -32,7 +32,7 @@ class Phase(StrEnum):
 
     @property
     def finished(self) -> bool:
-        return self in {Phase.SUCCEEDED, Phase.FAILED}
+        return self is Phase.SUCCEEDED or self is Phase.FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,12 @@ class Owner:
     kind: str
     name: str
     uid: str = ""
+
+
+CLAIM: Final = "persistentVolumeClaim"
+EPHEMERAL: Final = "ephemeral"
+WITH_CLAIM: Final = frozenset({CLAIM, EPHEMERAL})
+"""Volumes of a pod that have a claim: one that is named, or one that is made for the pod and goes with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +115,19 @@ class PodClass:
     """Parts of the spec that bind its placement and that these fields cannot say; each makes the pod unmovable."""
     needs_kubelet: Kubelet | None = None
     """What the kubelet under it can do, where some node's cannot (`store.snapshots`); None = any will do."""
+    workload: str = field(init=False, repr=False)
+    """`namespace/kind/name` of the controller; empty without one."""
+    stays: bool = field(init=False, repr=False)
+    """Whether its pods stay with their node: a DaemonSet keeps them there, or they mirror static pods."""
+    uses_claims: bool = field(init=False, repr=False)
+    """Whether any of its volumes has a claim."""
 
-    @property
-    def workload(self) -> str:
-        """`namespace/kind/name` of the controller; empty without one."""
-        return f"{self.namespace}/{self.owner.kind}/{self.owner.name}" if self.owner else ""
+    def __post_init__(self) -> None:
+        """Work out once what is asked of each of thousands of pods."""
+        controller = f"{self.namespace}/{self.owner.kind}/{self.owner.name}" if self.owner else ""
+        object.__setattr__(self, "workload", controller)
+        object.__setattr__(self, "stays", is_daemon(self) or is_mirror(self))
+        object.__setattr__(self, "uses_claims", any(volume.kind in WITH_CLAIM for volume in self.volumes))
 
     @property
     def critical(self) -> bool:

@@ -5,18 +5,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
 from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses, ScaleDownRule, scale_down_of
 from shared.core.cluster.buffers import NO_BUFFERS, Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
 from shared.core.cluster.node import Node, NodePool
-from shared.core.cluster.pod import Pod
-from shared.core.cluster.resources import NOTHING, Resources
+from shared.core.cluster.pod import CLAIM, Pod
+from shared.core.cluster.resources import NOTHING, Resources, total
 from shared.core.cluster.returning import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.selectors import Labels
-from shared.core.cluster.storage import CLAIM, Storage
+from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Workload
+
+
+class NodePods(tuple[Pod, ...]):  # noqa: SLOT001 - it keeps its sums
+    """The pods that are bound to one node, with what they book of it, which is added up once."""
+
+    @cached_property
+    def booked_by_movers(self) -> Resources:
+        """What those book that would have to run elsewhere if the node went; finished pods occupy nothing."""
+        return total(pod.requests for pod in self if not pod.spec.stays and not pod.phase.finished)
+
+    @cached_property
+    def booked(self) -> Resources:
+        """What all of them book."""
+        staying = total(pod.requests for pod in self if pod.spec.stays and not pod.phase.finished)
+        return self.booked_by_movers + staying
+
+
+NO_PODS: Final = NodePods()
 
 
 @dataclass(frozen=True)
@@ -60,13 +79,13 @@ class Snapshot:
         return {node.name: node for node in self.nodes}
 
     @cached_property
-    def pods_by_node(self) -> Mapping[str, tuple[Pod, ...]]:
+    def pods_by_node(self) -> Mapping[str, NodePods]:
         """Bound pods by node name; every node has an entry."""
         rows: dict[str, list[Pod]] = {node.name: [] for node in self.nodes}
         for pod in self.pods:
             if pod.node in rows:
                 rows[pod.node].append(pod)
-        return {name: tuple(pods) for name, pods in rows.items()}
+        return {name: NodePods(pods) for name, pods in rows.items()}
 
     @cached_property
     def pending(self) -> tuple[Pod, ...]:

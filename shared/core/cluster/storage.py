@@ -10,13 +10,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from shared.core.cluster.pod import Pod, Volume
+from shared.core.cluster.pod import EPHEMERAL, WITH_CLAIM, Pod, Volume
 from shared.core.cluster.selectors import Labels, NodeTerm, no_labels
 
-CLAIM: Final = "persistentVolumeClaim"
-EPHEMERAL: Final = "ephemeral"
-WITH_CLAIM: Final = frozenset({CLAIM, EPHEMERAL})
-"""Volumes of a pod that have a claim: one that is named, or one that is made for the pod and goes with it."""
 READ_WRITE_ONCE: Final = "ReadWriteOnce"
 READ_WRITE_ONCE_POD: Final = "ReadWriteOncePod"
 LISTS: Final = (
@@ -144,7 +140,7 @@ NO_CLAIMS: Final = Storage(unread=())
 
 def uses_claims(pods: Iterable[Pod]) -> bool:
     """Whether any of the pods has a volume with a claim."""
-    return any(volume.kind in WITH_CLAIM for spec in {pod.spec for pod in pods} for volume in spec.volumes)
+    return any(pod.spec.uses_claims for pod in pods)
 
 
 def claim_key(pod: Pod, volume: Volume) -> str:

@@ -155,7 +155,10 @@ class ClusterArrays:
 
     def room_on(self, free: Amounts, node: int) -> int:
         """Return the same for one node."""
-        return sum(share(int(free[axis, node]), int(self.allocatable[axis, node])) for axis in self.weighed)
+        (cpu, memory), offered = self.weighed, self.allocatable
+        return share(free.item(cpu, node), offered.item(cpu, node)) + share(
+            free.item(memory, node), offered.item(memory, node)
+        )
 
     def free_cpu(self, node: int) -> int:
         """Return the millicores that the pods on a node leave of it; below zero where it is overbooked."""

@@ -16,6 +16,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
+from shared.core.placement.constraints.domain_counts import count
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.strategies import Strategy
 
@@ -49,7 +50,7 @@ class NodeRoom:
         self._free[...], self._open[...], self._key[...] = start._free, start._open, start._key  # noqa: SLF001 - its like
         self._headroom = start._headroom  # noqa: SLF001
         self._constraints = start._constraints.copy()  # noqa: SLF001
-        self._relocated = {node: Counter(kinds) for node, kinds in start._relocated.items()}  # noqa: SLF001
+        self._relocated = {node: kinds.copy() for node, kinds in start._relocated.items()}  # noqa: SLF001
 
     def close(self, nodes: Sequence[int]) -> None:
         """Take nodes out of the destinations."""
@@ -128,6 +129,11 @@ class NodeRoom:
         allowed = self._constraints.allowed(kind)
         return mask if allowed is None else mask & allowed
 
+    def takes(self, kind: int, node: int) -> bool:
+        """Whether a node is one of those that `taking` returns: for one node that is known much sooner."""
+        fits = bool(self.arrays.admitting(kind)[node]) and self._fit_cache.has_room(self.arrays.needs[kind], node)
+        return fits and self._constraints.allows(kind, node)
+
     def takes_later(self, kind: int, node: int, ending: Sequence[Pod]) -> bool:
         """Whether an open node admits the class and has room for it once those of its pods are gone."""
         free = self._free[:, node] + self.arrays.taken_by(ending)
@@ -145,7 +151,7 @@ class NodeRoom:
         """Return the feasible node that the strategy would choose for the class if this one were not there; OUTSIDE."""
         others = self.taking(kind).copy()
         others[node] = False
-        return int(np.where(others, self._key, _NEVER).argmin()) if others.any() else OUTSIDE
+        return _smallest(self._key, others)
 
     def shut(self) -> NodeMask:
         """Return the nodes that receive nothing, whatever it is."""
@@ -176,21 +182,28 @@ class NodeRoom:
         mask = self.taking(kind)
         if self._careful:
             mask = self._constraints.preferred(kind, mask)
-        target = int(np.where(mask, self._key, _NEVER).argmin()) if len(mask) else OUTSIDE
-        return target if target != OUTSIDE and mask[target] else OUTSIDE
+        return _smallest(self._key, mask)
 
     def _put(self, kind: int, node: int, pods: int) -> None:
         for axis, amount in self.arrays.needs[kind]:
             self._free[axis, node] -= pods * amount
-        relocated = self._relocated.setdefault(node, Counter())
-        relocated[kind] += pods
-        if not relocated[kind]:
-            del relocated[kind]
+        here = self._relocated.get(node)
+        if here is None:
+            here = self._relocated[node] = Counter()
+        count(here, kind, pods)
         if self.strategy.direction:
             room = self.arrays.room_on(self._free, node)
-            self._key[node] = self.strategy.direction * room + self._ties[node]
+            self._key[node] = self.strategy.direction * room + self._ties.item(node)
         self._constraints.place(kind, node, pods)
         self._fit_cache.touch(node)
+
+
+def _smallest(key: Amounts, among: NodeMask) -> int:
+    """Return the first of some nodes with the smallest key, or OUTSIDE."""
+    if not len(among):
+        return OUTSIDE
+    target = int(np.where(among, key, _NEVER).argmin())
+    return target if among[target] else OUTSIDE
 
 
 REMEMBERED: Final = 512
@@ -249,5 +262,13 @@ class FitCache:
     def _catch_up(self, kind: int, mask: NodeMask, touched: Sequence[int]) -> None:
         admitting, needs = self._arrays.admitting(kind), self._arrays.needs[kind]
         for node in set(touched):
-            fits = admitting[node] and self._open[node]
-            mask[node] = fits and all(self._free[axis, node] >= amount for axis, amount in needs)
+            mask[node] = admitting[node] and self.has_room(needs, node)
+
+    def has_room(self, needs: Sequence[tuple[int, int]], node: int) -> bool:
+        """Whether the node is open and has that much free."""
+        if not self._open[node]:
+            return False
+        for axis, amount in needs:  # noqa: SIM110 - asked millions of times, for which a generator is slow
+            if self._free.item(axis, node) < amount:
+                return False
+        return True

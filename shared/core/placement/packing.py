@@ -175,8 +175,8 @@ class GuidedPacking(Packing):
         self._places = {kind: Counter(nodes) for kind, nodes in places.items()}
 
     def _best(self, kind: int) -> int:
-        taking, meant = self.taking(kind), Counter() if self._careful else self._places.get(kind, Counter())
-        target = next((node for node in meant if taking[node]), None)
+        meant = Counter[int]() if self._careful else self._places.get(kind, Counter())
+        target = next((node for node in meant if self.takes(kind, node)), None)
         if target is None:
             return super()._best(kind)
         meant[target] -= 1

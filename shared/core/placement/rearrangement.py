@@ -121,7 +121,7 @@ class Rearrangement(Packing):
             self.steps += 1
             mark = self.mark()
             self._do(self._lie, other, node, -1)
-            if self.taking(kind)[node]:
+            if self.takes(kind, node):
                 self._do(self._lie, kind, node, 1)
                 if self._settle(other, ejections - 1):
                     return True

@@ -302,7 +302,7 @@ def place_nominated(packing: Packing, queue: Iterable[Pod]) -> list[int]:
     others: list[int] = []
     for pod in queue:
         kind, node = arrays.kind_of[pod.spec], arrays.index.get(pod.nominated)
-        if node is not None and (packing.taking(kind)[node] or packing.takes_later(kind, node, arrays.ending(node))):
+        if node is not None and (packing.takes(kind, node) or packing.takes_later(kind, node, arrays.ending(node))):
             _keep_room(packing, kind, node)
         else:
             others.append(kind)

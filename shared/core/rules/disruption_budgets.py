@@ -28,11 +28,14 @@ def several_pdbs(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 def pdb_exhausted(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     """Several pods under one PDB that allows one are no block: they are drained in turns."""
     if pod.phase is Phase.PENDING or pod.deleting is not None:
-        return  # the eviction API asks no PDB for these
-    for budget in context.budgets_of(pod.spec):
-        if not lets_go(budget, pod):
-            never = never_allows(budget, context.workload_of(pod.spec))
-            yield Finding(PodBlock.PDB_NEVER_ALLOWS if never else PodBlock.PDB_EXHAUSTED, _state(budget))
+        return ()  # the eviction API asks no PDB for these
+    workload = context.workload_of(pod.spec)
+    return [_shut(budget, workload) for budget in context.budgets_of(pod.spec) if not lets_go(budget, pod)]
+
+
+def _shut(budget: PodDisruptionBudget, workload: Workload) -> Finding:
+    never = never_allows(budget, workload)
+    return Finding(PodBlock.PDB_NEVER_ALLOWS if never else PodBlock.PDB_EXHAUSTED, _state(budget))
 
 
 def lets_go(budget: PodDisruptionBudget, pod: Pod) -> bool:

@@ -54,8 +54,13 @@ def _protects(value: str, started: datetime | None, now: datetime) -> bool:
     return started is None or now - started < duration
 
 
+_OPT_OUTS: Final = frozenset({*names.POD_OPT_OUTS, *names.POD_OPT_OUT_LABELS, names.OPT_OUT_UNTIL})
+
+
 def pod_opt_out(annotations: Labels, labels: Labels, started: datetime | None, now: datetime) -> str | None:
     """Return the annotation or label, as `key=value`, by which a pod is left alone now; None without one."""
+    if _OPT_OUTS.isdisjoint(annotations) and _OPT_OUTS.isdisjoint(labels):
+        return None
     key = opt_out_key(annotations, names.POD_OPT_OUTS, started, now) if annotations else None
     if key is not None:
         return f"{key}={annotations[key]}"

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.storage import uses_claims
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import longest_drain
 from shared.core.rules.surges import is_surged
@@ -110,14 +109,14 @@ class DrainEstimator:
     def __call__(self, moving: Iterable[Pod]) -> DrainEstimate:
         """Return what a drain that moves these pods has to wait for; those on their way out have had their turn."""
         rows: dict[tuple[str, int], list[_Pace]] = {}
-        staying, deadline = [pod for pod in moving if pod.deleting is None], self._context.drain.timeout
-        for pod in staying:
-            pace = self._paces.get((pod.spec, pod.ready)) or self._pace(pod)
-            deadline = max(deadline, pace.deadline)
+        staying = [pod for pod in moving if pod.deleting is None]
+        paces = [self._paces.get((pod.spec, pod.ready)) or self._pace(pod) for pod in staying]
+        for pace in paces:
             for limit in pace.limits:
                 rows.setdefault(limit, []).append(pace)
         turns = tuple(_turns(*limit, rows[limit]) for limit in sorted(rows))
-        return DrainEstimate(turns, deadline + disk_moves(staying))
+        deadline = max((pace.deadline for pace in paces), default=self._context.drain.timeout)
+        return DrainEstimate(turns, max(deadline, self._context.drain.timeout) + disk_moves(staying))
 
     def _pace(self, pod: Pod) -> _Pace:
         start = self._starts.get(pod.spec, NO_TIME)
@@ -159,6 +158,8 @@ def _turns(limit: str, at_once: int, paces: list[_Pace]) -> Turns:
 
 def _time(turns: Turns, others: int) -> DrainTime:
     rounds = -(-(turns.pods + others) // turns.at_once)
+    if rounds == 1:
+        return DrainTime(turns.least, turns.most, 1, turns.limit)
     most = rounds * (turns.most + RETRY_AFTER) - RETRY_AFTER
     return DrainTime(rounds * turns.least, most, rounds, turns.limit)
 
@@ -171,10 +172,10 @@ LONGEST_DISK_MOVES: Final = MOST_IN_TURN * ONE_DISK_MOVES_WITHIN
 
 def disk_time(pod: Pod) -> timedelta:
     """Return how much later a replacement starts for the disk that it waits for."""
-    return ONE_DISK_MOVES_WITHIN if uses_claims((pod,)) else timedelta(0)
+    return ONE_DISK_MOVES_WITHIN if pod.spec.uses_claims else timedelta(0)
 
 
 def disk_moves(pods: Iterable[Pod]) -> timedelta:
     """Return what a deadline gives for disks: those of one workload move one after another."""
-    in_turn = Counter(pod.spec.workload for pod in pods if uses_claims((pod,)))
+    in_turn = Counter(pod.spec.workload for pod in pods if pod.spec.uses_claims)
     return min(max(in_turn.values(), default=0), MOST_IN_TURN) * ONE_DISK_MOVES_WITHIN

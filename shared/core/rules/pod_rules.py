@@ -108,14 +108,14 @@ def comes_back(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
 
 def do_not_disrupt(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     opt_out = pod_opt_out(pod.spec.annotations, pod.spec.labels, pod.started, context.now)
-    if opt_out is not None:
-        yield Finding(PodBlock.DO_NOT_DISRUPT, opt_out)
+    return () if opt_out is None else (Finding(PodBlock.DO_NOT_DISRUPT, opt_out),)
 
 
 def still_terminating(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     """Whoever deleted the pod gave it longer than a drain lasts, which could only fail on it."""
-    if pod.deleting is not None and pod.deleting - context.now > longest_drain(pod.spec, context.drain):
-        yield Finding(PodBlock.STILL_TERMINATING, f"until {pod.deleting.isoformat()}")
+    if pod.deleting is None or pod.deleting - context.now <= longest_drain(pod.spec, context.drain):
+        return ()
+    return (Finding(PodBlock.STILL_TERMINATING, f"until {pod.deleting.isoformat()}"),)
 
 
 def longest_drain(spec: PodClass, drain: DrainSettings) -> timedelta:
@@ -165,8 +165,7 @@ def rolling_out(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 def too_few_available(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     """A pod that is not Ready, or leaves anyway, is away already."""
     short = shortage(pod.spec, context) if pod.ready and pod.deleting is None else None
-    if short is not None:
-        yield short
+    return () if short is None else (short,)
 
 
 def shortage(spec: PodClass, context: DrainContext) -> Finding | None:
@@ -192,6 +191,6 @@ def too_young(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     """Let a pod settle first; at exactly minimumPodAge it may go. A pod that is leaving anyway keeps nothing."""
     minimum = context.policy.minimum_pod_age
     if not minimum or pod.created is None or pod.deleting is not None or context.now - pod.created >= minimum:
-        return
+        return ()
     age = int((context.now - pod.created).total_seconds())
-    yield Finding(PodBlock.TOO_YOUNG_POD, f"{age} s of {minimum.total_seconds():g} s")
+    return (Finding(PodBlock.TOO_YOUNG_POD, f"{age} s of {minimum.total_seconds():g} s"),)

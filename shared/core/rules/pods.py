@@ -1,4 +1,4 @@
-"""May this pod be moved off its node? Ordered rules; the three tuples below are the policy, read them first.
+"""May this pod be moved off its node? Ordered rules; the two tuples below are the policy, read them first.
 
 The rules are the cluster autoscaler's (simulator/drainability/rules), because a node with a pod that blocks
 the autoscaler would be drained in vain, with the settings of this policy and GKE's flags. All blockers of a
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
-from shared.core.cluster.pod import Pod, PodClass, is_daemon, is_finished, is_mirror
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding
 from shared.core.rules.disruption_budgets import pdb_exhausted, several_pdbs
@@ -41,18 +41,11 @@ from shared.core.rules.unmodelled import unmodelled
 
 def away_too_many(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     """Ask who says how many may be away; of what is moved without a gap none ever is."""
-    if not is_surged(pod.spec, context):
-        yield from pdb_exhausted(pod, context)
-        yield from too_few_available(pod, context)
+    if is_surged(pod.spec, context):
+        return ()
+    return (*pdb_exhausted(pod, context), *too_few_available(pod, context))
 
 
-SKIP_RULES: Final[tuple[Callable[[Pod, datetime], bool], ...]] = (
-    lambda pod, _: is_mirror(pod.spec),
-    long_terminating,
-    lambda pod, _: is_daemon(pod.spec),
-    lambda pod, _: is_finished(pod),
-)
-"""A pod that one of these matches is skipped, whatever else is true of it."""
 CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (
     # what the autoscaler would not move, or nobody would bring back
     not_safe_to_evict, not_replicated, not_admitted, kube_system, local_storage, several_pdbs, on_completion,
@@ -78,8 +71,8 @@ POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] =
 
 
 def skipped(pod: Pod, now: datetime) -> bool:
-    """Whether the pod stays with its node: mirror, DaemonSet, finished, or dying for too long."""
-    return any(rule(pod, now) for rule in SKIP_RULES)
+    """Whether the pod stays with its node, whatever else is true of it: mirror, DaemonSet, finished, dying too long."""
+    return pod.spec.stays or pod.phase.finished or long_terminating(pod, now)
 
 
 def movable(pods: Iterable[Pod], now: datetime) -> tuple[Pod, ...]:

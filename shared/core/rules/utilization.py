@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Final
 
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod, is_daemon, is_finished, is_mirror
-from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, NOTHING, Resources, total
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, Resources, total
 from shared.core.cluster.selectors import Taint
+from shared.core.cluster.snapshot import NO_PODS, NodePods
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Unremovable
 from shared.core.rules.pool_taints import own_taints
@@ -58,7 +59,8 @@ def usage(node: Node, pods: Iterable[Pod]) -> Usage | None:
     size = node.allocatable
     if size.cpu <= 0 or size.memory <= 0:
         return None
-    booked, movable = _requested(pods)
+    own = pods if isinstance(pods, NodePods) else NodePods(pods)
+    booked, movable = own.booked, own.booked_by_movers
     return Usage(
         cpu=Fraction(booked.cpu, size.cpu),
         memory=Fraction(booked.memory, size.memory),
@@ -72,16 +74,6 @@ def usage(node: Node, pods: Iterable[Pod]) -> Usage | None:
 def _accelerators(size: Resources, booked: Resources) -> tuple[tuple[str, Fraction], ...]:
     offered = ((name, amount) for name, amount in size.amounts if name in ACCELERATORS)
     return tuple((name, Fraction(booked.get(name), amount)) for name, amount in offered)
-
-
-def _requested(pods: Iterable[Pod]) -> tuple[Resources, Resources]:
-    """Sum what all pods book, and what those book that would have to move."""
-    staying, moving = list[Resources](), list[Resources]()
-    for pod in pods:
-        if not is_finished(pod):
-            (staying if is_daemon(pod.spec) or is_mirror(pod.spec) else moving).append(pod.requests)
-    moved = total(moving)
-    return moved + total(staying), moved
 
 
 def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
@@ -98,7 +90,7 @@ def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
 
 
 def spare(
-    nodes: Sequence[Node], pods_by_node: Mapping[str, Iterable[Pod]], ignored: frozenset[str] = frozenset()
+    nodes: Sequence[Node], pods_by_node: Mapping[str, NodePods], ignored: frozenset[str] = frozenset()
 ) -> Resources:
     """Return the sum of what is free on the Ready, schedulable and untainted of those nodes.
 
@@ -107,11 +99,10 @@ def spare(
         pods_by_node: the pods bound to each node, by node name.
         ignored: keys of taints that do not count either (the policy's list).
     """
-    free, own = NOTHING, own_taints(nodes)
-    for node in nodes:
-        if is_untainted(node, ignored, own) and node.ready and not node.outside:
-            free += node.allocatable - _requested(pods_by_node.get(node.name, ()))[0]
-    return free
+    own = own_taints(nodes)
+    counted = [node for node in nodes if is_untainted(node, ignored, own) and node.ready and not node.outside]
+    booked = total(pods_by_node.get(node.name, NO_PODS).booked for node in counted)
+    return total(node.allocatable for node in counted) - booked
 
 
 def is_untainted(node: Node, ignored: frozenset[str] = frozenset(), own: frozenset[Taint] = frozenset()) -> bool:

@@ -9,16 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from shared.core.cluster.pod import PodClass, Volume
+from shared.core.cluster.pod import CLAIM, WITH_CLAIM, PodClass, Volume
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.storage import (
-    CLAIM,
-    WITH_CLAIM,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Storage,
-    StorageClass,
-)
+from shared.core.cluster.storage import PersistentVolume, PersistentVolumeClaim, Storage, StorageClass
 from shared.core.reasons import Finding, PodBlock
 
 WITHOUT_PLACE: Final = frozenset(

@@ -263,7 +263,9 @@ def concerned(spec: PodClass) -> bool:
 
 
 def test_every_rule_of_a_pod_is_on_one_of_the_lists() -> None:
-    assert {each.name for each in fields(PodClass)} == BY_OTHERS | NO_RULE | MODELLED.keys() | NOT_MODELLED.keys()
+    written = {each.name for each in fields(PodClass) if each.init}
+
+    assert written == BY_OTHERS | NO_RULE | MODELLED.keys() | NOT_MODELLED.keys()
 
 
 @pytest.mark.parametrize("rule", [*MODELLED, *NOT_MODELLED])

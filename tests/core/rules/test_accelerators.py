@@ -8,6 +8,7 @@ import pytest
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import GPU, TPU, Resources
+from shared.core.cluster.snapshot import NodePods
 from shared.core.rules.utilization import excess, spare, usage
 from tests.builders import GIB, cluster, node, pod, pod_class
 from tests.core.planning.passes import ordered, plan
@@ -81,6 +82,6 @@ def test_the_node_with_the_idlest_accelerators_goes_first() -> None:
 
 def test_nodes_of_busy_accelerators_are_no_excess_for_their_idle_cpu() -> None:
     nodes = [gpus("n1"), gpus("n2")]
-    pods = {each.name: [training(f"t-{each.name}", each.name, 6)] for each in nodes}
+    pods = {each.name: NodePods([training(f"t-{each.name}", each.name, 6)]) for each in nodes}
 
     assert excess(spare(nodes, pods), nodes[0]) == Fraction(1, 2)

@@ -8,6 +8,7 @@ from shared.core.cluster import names
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.selectors import Taint
+from shared.core.cluster.snapshot import NodePods
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Unremovable
 from shared.core.rules.pods import movable
@@ -130,7 +131,7 @@ def test_a_ratio_must_lie_strictly_below_its_limit(
 )
 def test_the_excess_is_the_least_over_cpu_and_memory(expected: Fraction, count: int, cpu: float, memory: float) -> None:
     nodes = [node(f"n{i}") for i in range(count)]
-    pods = {each.name: [pod(f"p-{each.name}", cpu=cpu, memory=memory)] for each in nodes}
+    pods = {each.name: NodePods([pod(f"p-{each.name}", cpu=cpu, memory=memory)]) for each in nodes}
     assert excess(spare(nodes, pods), nodes[0]) == expected
 
 

@@ -9,7 +9,7 @@ from functions.cli.dumps.anonymize.metadata import amounts, condition, metadata
 from functions.cli.dumps.anonymize.pseudonyms import Namer
 from functions.cli.dumps.anonymize.selectors import Object, each_of, picked
 from shared.core.cluster import names
-from shared.core.cluster.storage import EPHEMERAL
+from shared.core.cluster.pod import EPHEMERAL
 
 _TOKEN: Final = re.compile(r"kube-api-access-[a-z0-9]{5}")
 _SPEC: Final = ("hostNetwork", "priority", "terminationGracePeriodSeconds", "restartPolicy")

@@ -79,6 +79,11 @@ class AntiAffinityState(ConstraintState):
                 barred = here if barred is None else barred | here
         return None if barred is None else ~barred
 
+    def allows(self, kind: int, node: int) -> bool:
+        rejecting = ((term, self._rejected) for term in self._of.holds[kind])
+        rejected = ((term, self._holders) for term in self._of.rejected_by[kind])
+        return not any(self._of.domains[term].of[node] in counts[term] for term, counts in (*rejecting, *rejected))
+
 
 def _terms(classes: Sequence[PodClass]) -> dict[PodTerm, None]:
     return {term: None for spec in classes for term in spec.anti_affinity}

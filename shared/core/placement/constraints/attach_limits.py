@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.core.cluster.pod import PodClass, Volume
+from shared.core.cluster.pod import WITH_CLAIM, PodClass, Volume
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.storage import WITH_CLAIM, Storage
+from shared.core.cluster.storage import Storage
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.node_filters import NodeMask
 from shared.core.rules.volumes import claim_of, disk_of, made_for

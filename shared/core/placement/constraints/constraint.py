@@ -79,6 +79,11 @@ class ConstraintState(Protocol):
         """
         ...
 
+    def allows(self, kind: int, node: int) -> bool:
+        """Whether a node is one of those that `allowed` returns. A rule that knows it much sooner says it itself."""
+        mask = self.allowed(kind)
+        return mask is None or bool(mask[node])
+
     def misplaced(self) -> int | None:
         """Return a class of which a pod that was placed could not come back to its place if it left it now, or None.
 
@@ -191,6 +196,9 @@ class ConstraintStates(ConstraintState):
 
     def allowed(self, kind: int) -> NodeMask | None:
         return _all([self._states[place].allowed(kind) for place in self._concerning[kind]])
+
+    def allows(self, kind: int, node: int) -> bool:
+        return all(self._states[place].allows(kind, node) for place in self._concerning[kind])
 
     def answers(self, kind: int) -> Iterator[tuple[int, NodeMask | None]]:
         """Yield what each that concerns the class says by itself, with its place in the tuple."""

@@ -113,6 +113,12 @@ class DomainCounts:
         mask[NOWHERE] = True
         return mask[nodes]
 
+    def takes(self, spare: int, domains: int, domain: int) -> bool:
+        """Whether the nodes of one domain are among those that `taking` returns."""
+        exactly = domain in self._leaving or (domain in self.unsure and self._is_compared_exactly(domains))
+        holds = self.at(domain) if exactly else self._all.get(domain, 0)
+        return holds <= spare + (self.least(domains, domain if exactly else NOWHERE) if domains else 0)
+
     def emptiest(self, nodes: NDArray[np.int64], among: NodeMask) -> NodeMask:
         """Return which of some nodes lie in domains with the fewest pods; `nodes` holds the domain of each."""
         if not among.any():
@@ -131,12 +137,14 @@ class DomainCounts:
 
         A domain is never compared with itself, which matters where it is the only one that is emptiest.
         """
-        asked = {*self._leaving, *(self.unsure if domains and self._has_one_emptiest(domains) else ())}
+        asked = {*self._leaving, *(self.unsure if self._is_compared_exactly(domains) else ())}
         return {each: self.at(each) <= spare + (self.least(domains, each) if domains else 0) for each in asked}
 
-    def _has_one_emptiest(self, domains: int) -> bool:
+    def _is_compared_exactly(self, domains: int) -> bool:
+        """Whether there are domains to compare with, and one of them alone is the emptiest."""
         empty = domains - len(self._lasting)
-        return empty == 1 or (not empty and self._levels.get(min(self._levels, default=0)) == 1)
+        alone = empty == 1 or (not empty and self._levels.get(min(self._levels, default=0)) == 1)
+        return domains > 0 and alone
 
 
 def _outside(domains: set[int], count: int, nodes: NDArray[np.int64]) -> NodeMask | None:

@@ -60,6 +60,9 @@ class HostPortsState(ConstraintState):
         free[list(chain.from_iterable(barring))] = False
         return free
 
+    def allows(self, kind: int, node: int) -> bool:
+        return not any(node in self._takers[port] for port in self._of.barred_by[kind])
+
 
 def _ports(classes: Sequence[PodClass]) -> dict[HostPort, int]:
     every = dict.fromkeys(port for spec in classes for port in spec.host_ports)

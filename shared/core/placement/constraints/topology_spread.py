@@ -147,6 +147,14 @@ class TopologySpreadState(ConstraintState):
                 found = mask if found is None else found & mask
         return found
 
+    def allows(self, kind: int, node: int) -> bool:
+        for asked in self._of.asked[kind]:
+            domain = asked.rule.topology.domain_of[node]
+            counts, spare = self._counts[asked.rule.place], asked.max_skew - asked.matches_itself
+            if domain != NOWHERE and not counts.takes(spare, self._compared(asked), domain):
+                return False
+        return True
+
     def misplaced(self) -> int | None:
         found = self._places.lost(self)
         return None if found is None else self._of.asking[found]

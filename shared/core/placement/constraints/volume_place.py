@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import PodClass, Volume
+from shared.core.cluster.pod import WITH_CLAIM, PodClass, Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.storage import READ_WRITE_ONCE_POD, WITH_CLAIM, PersistentVolume, Storage
+from shared.core.cluster.storage import READ_WRITE_ONCE_POD, PersistentVolume, Storage
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
 from shared.core.placement.node_filters import NodeMask
 from shared.core.rules.volumes import claim_of, disk_of, made_for
