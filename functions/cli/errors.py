@@ -13,8 +13,8 @@ from typer.core import TyperCommand, TyperGroup
 from functions.cli.output.visible import visible
 from shared.errors import BadInput, BadPolicy, EbbError
 
-_NEAR: Final = 0.75
-"""One letter of four may be another; what is less alike only distracts."""
+_NEAR: Final = 0.7
+"""About one letter of three may be another; what is less alike only distracts."""
 _AS_NEAR: Final = 0.03
 """What is by so much less alike than the nearest was not meant: all names of a cluster share most of their letters."""
 _MOST: Final = 3
@@ -67,7 +67,8 @@ class Commands(typer.Typer):
     """Makes groups of such commands."""
 
     def __init__(self, **given: Any) -> None:
-        super().__init__(**{"cls": EbbGroup, "no_args_is_help": True, "pretty_exceptions_enable": False, **given})
+        mine = {"cls": EbbGroup, "no_args_is_help": True, "add_completion": False, "pretty_exceptions_enable": False}
+        super().__init__(**{**mine, **given})
 
     def command(self, name: str | None = None, **given: Any) -> Callable[[Any], Any]:
         return super().command(name, cls=_Command, **given)

@@ -82,7 +82,7 @@ class _Root(EbbGroup):
         self.commands: Any = _WhenAsked()
 
 
-app = Commands(name="ebb", cls=_Root, context_settings={"help_option_names": ["-h", "--help"]})
+app = Commands(name="ebb", cls=_Root, add_completion=True, context_settings={"help_option_names": ["-h", "--help"]})
 
 
 def version() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.dumps.kinds import COMMAND
+from functions.cli.dumps.files import MAKE_ONE
 from functions.cli.input.missing_data import unread
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
@@ -43,7 +43,7 @@ def test_a_dump_without_pods_is_refused_with_the_command_to_run(tmp_path: Path) 
     shown = ebb("plan", "--dump", written(tmp_path, lambda item: not of(item, "Pod")), "--potential")
     assert (shown.exit_code, shown.stdout) == (2, "")
     assert shown.stderr == (
-        f"ebb: night.json: holds 12 nodes and no pods, so every node would look empty; make a dump with `{COMMAND}`.\n"
+        f"ebb: night.json: holds 12 nodes and no pods, so every node would look empty; {MAKE_ONE}.\n"
     )
 
 

@@ -37,38 +37,36 @@ def watch(show: Callable[[], None], clock: "Clock") -> None:
         raise typer.Exit(INTERRUPTED) from None
 
 
-Wait = Annotated[
-    bool, typer.Option("--wait/--no-wait", help="Wait for the end and report progress, or only publish the order.")
-]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait and show progress, or only publish the order.")]
 
 
 def drain(
-    node: Annotated[str, typer.Argument(metavar="NODE", help="The node's whole name.")],
+    node: Annotated[str, typer.Argument(metavar="NODE", help="Full name of the node.")],
     *,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check everything, change nothing: would the node be drained?")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and change nothing.")] = False,
     wait: Wait = True,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(metavar="WORD", help="windows, budgets or gates, where the policy's manual.mayIgnore allows it."),
+        typer.Option(
+            metavar="WORD",
+            help="Skip windows, budgets or gates, if the policy allows it. Repeatable.",
+        ),
     ] = None,
-    timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to watch.")] = "30m",
+    timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to wait.")] = "30m",
     cluster: ClusterProfile = None,
     context: ClusterContext = None,
 ) -> None:
-    """Order the drain of one node and report its progress.
+    """Drain one node, and show the progress.
 
-    The drainer judges the order: PodDisruptionBudgets, budgets, windows and the
-    proof of placement hold for it. Waits for the end, in a terminal or without
-    one; with --no-wait only the order's id is printed.
+    PodDisruptionBudgets, budgets, windows and the proof of placement apply.
+    Waits for the end; with --no-wait it only prints the id of the order.
 
     Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
     Terraform's output cli names: eval "$(terraform output -raw cli)".
 
     Exit codes:
     0 drained, removed, or would be drained; with --no-wait: published
-    1 refused, given back, overruled, or not done after --timeout
+    1 refused, returned, overruled, or not done after --timeout
     2 wrong usage
     130 interrupted; the drain goes on
 
@@ -86,22 +84,22 @@ def drain(
 
 
 def release(
-    node: Annotated[str, typer.Argument(metavar="NODE|all", help="A node's whole name, or all that are held.")],
+    node: Annotated[str, typer.Argument(metavar="NODE|all", help="Full name of a node, or all that Ebb holds.")],
     *,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait until the nodes are free, or only publish the orders.")
+        bool, typer.Option("--wait/--no-wait", help="Wait until the nodes are uncordoned, or only publish the orders.")
     ] = True,
     kubeconfig: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also look for nodes that carry our taint without a claim.")
+        Path | None, typer.Option(metavar="FILE", help="Also find nodes with Ebb's taint but no claim.")
     ] = None,
     timeout: Annotated[str, typer.Option(metavar="DURATION", help="How long to wait.")] = "5m",
     cluster: ClusterProfile = None,
     context: ClusterContext = None,
 ) -> None:
-    """Give nodes back, whoever holds them: uncordon, untaint, end the claim. Never refused.
+    """Return nodes that Ebb holds: uncordon them, remove the taint, end the claim. Never refused.
 
-    Without --kubeconfig and EBB_KUBECONFIG the GKE API says where the cluster
-    is. Before terraform destroy: ebb pause, then ebb release all.
+    Without --kubeconfig and EBB_KUBECONFIG the GKE API locates the cluster.
+    Before terraform destroy: ebb pause, then ebb release all.
 
     Needs EBB_CLUSTER, EBB_TOPIC, EBB_STATE and EBB_FIRESTORE_DATABASE, which
     Terraform's output cli names: eval "$(terraform output -raw cli)".
@@ -128,14 +126,14 @@ def release(
 def status(
     *,
     output: OutputAs = Output.TABLE,
-    watched: Annotated[bool, typer.Option("--watch", help="Look again every five seconds, until Ctrl-C.")] = False,
+    watched: Annotated[bool, typer.Option("--watch", help="Refresh every five seconds, until Ctrl-C.")] = False,
     cluster: ClusterProfile = None,
     context: ClusterContext = None,
 ) -> None:
-    """Show what a running Ebb holds and remembers: claims, marks, back-offs, breakers, the pause, the last results.
+    """Show the state of a running Ebb: claims, marks, back-offs, breakers, the pause and the last results.
 
-    Reads only the state. EBB_INTERVAL_SECONDS says how far apart passes are, 300
-    if it does not, and so after how long a silence to warn.
+    Reads only the state. EBB_INTERVAL_SECONDS is the time between passes, 300
+    by default; a much longer silence is a warning.
 
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
@@ -173,7 +171,7 @@ def history(
     cluster: ClusterProfile = None,
     context: ClusterContext = None,
 ) -> None:
-    """Show the drains of the last 30 days: what, why, how long, how they ended, and what is still saved.
+    """Show drains of the last 30 days: node, reason, duration, result, and what is still saved.
 
     Reads only the state.
 
@@ -202,7 +200,7 @@ def history(
 def pause(
     *,
     reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; shown to anyone who asks why no node is removed.")
+        str, typer.Option("--reason", metavar="TEXT", help="Reason, shown wherever the pause is shown.")
     ] = "",
     cluster: ClusterProfile = None,
     context: ClusterContext = None,

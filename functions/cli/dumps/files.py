@@ -11,7 +11,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any, Final
 
-from functions.cli.dumps.kinds import COMMAND
 from shared.adapters.kubernetes.kubeconfig import INSTALL_GKE, LOG_IN
 from shared.errors import BadDump
 
@@ -21,6 +20,8 @@ PIECE: Final = 1 << 20
 _GZIP: Final = b"\x1f\x8b"
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SUFFIXES: Final = (".json", ".json.gz")
+MAKE_ONE: Final = "run: ebb dump"
+"""It shows the command, and runs it with --out."""
 Told = Callable[[int], None]
 """Is told how many bytes of a file were read."""
 
@@ -38,7 +39,7 @@ def files_of(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         inside = _files_in(path)
         if not inside:
-            raise BadDump(f"{path}: holds no {' or '.join(_SUFFIXES)} file; make a dump with `{COMMAND}`.")
+            raise BadDump(f"{path}: holds no {' or '.join(_SUFFIXES)} file; {MAKE_ONE}.")
         yield from inside
 
 
@@ -61,7 +62,7 @@ def pieces(file: Path, told: Told) -> Iterator[bytes]:
         with nullcontext(sys.stdin.buffer) if file == STDIN else file.open("rb") as opened:
             yield from _utf8(io.BufferedReader(_Counted(opened, told), PIECE))
     except (OSError, EOFError, zlib.error, ValueError) as fault:
-        raise BadDump(f"{name_of(file)}: cannot be read ({fault}); make a dump with `{COMMAND}`.") from fault
+        raise BadDump(f"{name_of(file)}: cannot be read ({fault}); {MAKE_ONE}.") from fault
 
 
 def _utf8(stream: io.BufferedReader) -> Iterator[bytes]:
@@ -124,7 +125,6 @@ _HELPS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"localhost:8080"), f"name the cluster with {_CREDENTIALS}"),
 )
 """Where the same command would be refused again."""
-MAKE_ONE: Final = f"make a dump with `{COMMAND}`"
 
 
 def what_it_is(head: bytes, fault: str) -> str:

@@ -45,6 +45,3 @@ def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[
     `also` are names of optional kinds that the cluster has.
     """
     return ("kubectl", *options, "get", ",".join((*RESOURCES.values(), *also)), "-A", "-o", "json")
-
-
-COMMAND: Final = f"{' '.join(kubectl_get())} > dump.json"

@@ -17,7 +17,6 @@ from functions.cli.dumps.clusters import APART, DumpPart, Print, clusters_of, ho
 from functions.cli.dumps.contents import DumpContents
 from functions.cli.dumps.files import MAKE_ONE, Told, files_of, name_of, pieces, remedy, what_it_is
 from functions.cli.dumps.homes import Home
-from functions.cli.dumps.kinds import COMMAND
 from functions.cli.dumps.objects import Document, Found, NoList, NotJson, Values, documents
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
@@ -185,7 +184,7 @@ def _named_place(file: Path, found: Found) -> Iterator[None]:
     try:
         yield
     except (*_UNREADABLE, BadInput) as fault:
-        said, again = str(fault).rstrip("."), f"print it again with `{COMMAND}`"
+        said, again = str(fault).rstrip("."), MAKE_ONE
         helps = remedy(said, again) if isinstance(fault, _Refused) else again
         raise BadDump(f"{place_of(file, found)}: {said}; {helps}.") from fault
 

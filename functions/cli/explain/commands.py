@@ -42,37 +42,39 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     output: Annotated[
         PlanFormat,
         typer.Option(
-            "--output", "-o", help="A table (wide: with every node), markdown, or JSON, YAML, OpenMetrics for tools."
+            "--output",
+            "-o",
+            help="Output format; wide is a table with every node.",
         ),
     ] = PlanFormat.TABLE,
     potential: Annotated[
-        bool, typer.Option("--potential", help="Also say how many nodes could go with only the safety rules in force.")
+        bool, typer.Option("--potential", help="Also show how many nodes could go if only safety rules applied.")
     ] = False,
     assume_marked: AssumeMarked = False,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
-    nodes: Annotated[bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node.")] = False,
+    nodes: Annotated[
+        bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node, as -o wide.")
+    ] = False,
     pool: Annotated[
         list[str] | None,
-        typer.Option(
-            "--pool", metavar="NAME", rich_help_panel=_LISTED, help="List the nodes of this pool; repeatable."
-        ),
+        typer.Option("--pool", metavar="NAME", rich_help_panel=_LISTED, help="List nodes of this pool. Repeatable."),
     ] = None,
     only: Annotated[
         list[Only] | None,
-        typer.Option("--only", rich_help_panel=_LISTED, help="List the nodes of this verdict; repeatable."),
+        typer.Option("--only", rich_help_panel=_LISTED, help="List nodes with this verdict. Repeatable."),
     ] = None,
     sort: Annotated[
         Sort | None,
-        typer.Option("--sort", rich_help_panel=_LISTED, help="List by this; cost: dearest first, cpu: emptiest first."),
+        typer.Option("--sort", rich_help_panel=_LISTED, help="Sort nodes; cost is highest first, cpu lowest first."),
     ] = None,
     top: Annotated[
         int | None,
         typer.Option("--top", metavar="N", min=1, rich_help_panel=_LISTED, help="List the first N of each verdict."),
     ] = None,
 ) -> None:
-    """Say what could be saved, by the autoscaler alone and with Ebb, what a pass would do now, and what keeps nodes.
+    """Show possible savings (autoscaler alone, and with Ebb), what the next pass would do, and why nodes are kept.
 
     Changes nothing, and needs nothing installed in the cluster. Without --dump
     the cluster of the kubeconfig is read.
@@ -95,7 +97,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
 def explain(  # noqa: PLR0913 - each is something that a person may type
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NODE|POD|WORKLOAD...", help="Names, whole or their ends where nothing else ends so."),
+        typer.Argument(metavar="NODE|POD|WORKLOAD...", help="Full names, or any unambiguous suffix."),
     ],
     *,
     dump: OneDump = None,
@@ -109,10 +111,10 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
     discount: Discounts = None,
     currency: Currency = "",
 ) -> None:
-    """Say all about a node, a pod or a workload: what keeps it, what to do, where its pods would go.
+    """Explain a node, pod or workload: what keeps it, what to do about it, and where its pods would go.
 
-    Of several names those that mean one thing are explained; a name that means
-    none, or several, is said at the end, with exit code 2.
+    Several names are explained in turn. An unknown or ambiguous name is
+    reported at the end, with exit code 2.
 
     Examples:
       ebb explain gke-prod-web-pool-1a2b3c4d-x7z9 --dump cluster.json
@@ -134,18 +136,16 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     cluster: ClusterProfile = None,
     policy: PolicyFile = None,
     at: At = None,
-    top: Annotated[
-        int, typer.Option("--top", metavar="N", min=1, help="Try this many changes, those that hold most money first.")
-    ] = 20,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Try the N changes that hold most money.")] = 20,
     output: AnswerAs = AnswerFormat.TABLE,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
 ) -> None:
-    """Say which single change would free most money: a constraint, a budget, an annotation, a limit, a minimum.
+    """Rank single changes by the money that they would free: constraints, budgets, annotations, limits, minimums.
 
-    Each is taken away by itself from the policy at rest, the rung of the
-    ladder that ebb plan prints, and followed to the next rest. Changes nothing.
+    Each is tried alone on the steady state that ebb plan shows, and followed to
+    the next one. Changes nothing.
 
     Examples:
       ebb why-not --dump cluster.json --policy policy.yaml

@@ -48,6 +48,8 @@ def _unknown(situation: Situation, word: str) -> str:
     if pending:
         return f"{pending[0]} is on no node: it keeps none."
     nodes = len(situation.snapshot.nodes)
+    if word in situation.snapshot.nodes_by_pool:
+        return f"{word} is a pool; its nodes: ebb plan --pool {word}."
     remedy = near(word, names(situation)) or "see ebb plan --nodes."
     return f"no node {word!r}, nor pod nor workload, among the {nodes:,} nodes of the cluster; {remedy}"
 

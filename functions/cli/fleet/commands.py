@@ -29,11 +29,11 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
             "--dump",
             metavar="FOLDER|FILE",
             rich_help_panel=_WHICH,
-            help="Dumps: of a folder each file, and each folder in it, is read by itself; repeatable.",
+            help="Dumps. In a folder, each file and each subfolder is one cluster. Repeatable.",
         ),
     ] = None,
     kubeconfig: Annotated[
-        Path | None, typer.Option(metavar="FILE", rich_help_panel=_WHICH, help="The kubeconfig of the contexts.")
+        Path | None, typer.Option(metavar="FILE", rich_help_panel=_WHICH, help="Kubeconfig with the contexts.")
     ] = None,
     context: Annotated[
         list[str] | None,
@@ -41,7 +41,7 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
             "--context",
             metavar="NAME",
             rich_help_panel=_WHICH,
-            help="A context of the kubeconfig, or a pattern such as 'gke_shop_*'; repeatable.",
+            help="Context of the kubeconfig, or a pattern such as 'gke_shop_*'. Repeatable.",
         ),
     ] = None,
     cluster: Annotated[
@@ -50,18 +50,18 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
             "--cluster",
             metavar="NAME",
             rich_help_panel=_WHICH,
-            help="An installation, by the variables of ~/.config/ebb/NAME.env or of a file; repeatable.",
+            help="Installation profile: a name in ~/.config/ebb, or a file. Repeatable.",
         ),
     ] = None,
     installations: Annotated[
-        bool, typer.Option("--installations", rich_help_panel=_WHICH, help="All installations of ~/.config/ebb.")
+        bool, typer.Option("--installations", rich_help_panel=_WHICH, help="Use all profiles in ~/.config/ebb.")
     ] = False,
     state_only: Annotated[
         bool,
         typer.Option(
             "--state-only",
             rich_help_panel=_WHICH,
-            help="Of installations read state and policy, not the cluster: seconds, and no way into it is needed.",
+            help="Read only state and policy of installations: fast, and needs no access to the clusters.",
         ),
     ] = False,
     policy: PolicyFile = None,
@@ -69,33 +69,32 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", metavar="N", min=1, max=64, help="Read so many at once; else one a processor, 8 at most."
+            "--jobs", metavar="N", min=1, max=64, help="Clusters to read in parallel; else one for each CPU, at most 8."
         ),
     ] = None,
     output: Annotated[
         Format,
         typer.Option(
-            "--output", "-o", help="A table for people, markdown to send on, JSON, YAML or OpenMetrics for tools."
+            "--output", "-o", help="Output format: a table, markdown to share, or JSON, YAML, OpenMetrics for tools."
         ),
     ] = Format.TABLE,
     sort: Annotated[
-        FleetSort, typer.Option("--sort", help="saved, cost: most first; state: what is amiss first; or name.")
+        FleetSort,
+        typer.Option("--sort", help="Sort clusters; saved, cost: highest first."),
     ] = FleetSort.SAVED,
     top: Annotated[
         int | None,
-        typer.Option(
-            "--top", metavar="N", min=1, help="List the first N, and what could not be read; sums stay whole."
-        ),
+        typer.Option("--top", metavar="N", min=1, help="List the first N, and those that failed; sums cover all."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Also write one page to send on, HTML that asks nobody."),
+        typer.Option("--out", metavar="FILE", help="Also write a self-contained HTML page."),
     ] = None,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
 ) -> None:
-    """Say of many clusters what each comes to, what holds most money in all of them, and which installations fail.
+    """Compare clusters: cost, possible savings, what holds most money, and which installations fail.
 
     Each cluster is planned by itself, under --policy, else under the policy of
     its installation, else with default settings. Changes nothing. What cannot

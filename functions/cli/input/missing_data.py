@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
+from functions.cli.dumps.files import MAKE_ONE
 from functions.cli.output.format import count, moment, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.pod import Pod
@@ -43,7 +44,7 @@ _GOOGLE: Final = frozenset({"", "gce"})
 _IN_DUMP: Final = " are in the dump"
 
 
-def check_usable(name: str, reading: ClusterReading, command: str) -> None:
+def check_usable(name: str, reading: ClusterReading) -> None:
     """Refuse what no answer can be made of.
 
     Raises:
@@ -56,8 +57,7 @@ def check_usable(name: str, reading: ClusterReading, command: str) -> None:
         )
     if not reading.pods:
         raise BadInput(
-            f"{name}: holds {len(reading.nodes):,} nodes and no pods, so every node would look empty; "
-            f"make a dump with `{command}`."
+            f"{name}: holds {len(reading.nodes):,} nodes and no pods, so every node would look empty; {MAKE_ONE}."
         )
 
 

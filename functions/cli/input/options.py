@@ -129,8 +129,8 @@ Dumps = Annotated[
         "--dump",
         metavar="FILE",
         rich_help_panel=_SOURCE,
-        help="What the command that `ebb dump` names printed of a cluster; several files, folders and .gz are fine, "
-        "- is stdin. Of several clusters each gets its own report.",
+        help="Output of the kubectl command that `ebb dump` shows: files, folders or .gz, - for stdin. "
+        "Each cluster gets its own report.",
     ),
 ]
 OneDump = Annotated[
@@ -139,13 +139,12 @@ OneDump = Annotated[
         "--dump",
         metavar="FILE",
         rich_help_panel=_SOURCE,
-        help="What the command that `ebb dump` names printed of one cluster; several files, folders and .gz are fine, "
-        "- is stdin.",
+        help="Output of the kubectl command that `ebb dump` shows, of one cluster: files, folders or .gz, - for stdin.",
     ),
 ]
 Files = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="FILE", rich_help_panel=_SOURCE, show_default=False, help="The same as --dump FILE."),
+    typer.Argument(metavar="FILE", show_default=False, help="Dumps, the same as --dump FILE."),
 ]
 _WHICH = "Which installation"
 ClusterProfile = Annotated[
@@ -154,35 +153,34 @@ ClusterProfile = Annotated[
         "--cluster",
         metavar="NAME",
         rich_help_panel=_WHICH,
-        help="The variables of ~/.config/ebb/NAME.env, or of a file, that terraform output -raw cli wrote.",
+        help="Installation profile: a name in ~/.config/ebb, or a file (from terraform output -raw cli).",
     ),
 ]
 ClusterContext = Annotated[
     str | None,
     typer.Option(
-        "--context", metavar="NAME", rich_help_panel=_WHICH, help="The same, found by the cluster of a GKE context."
+        "--context", metavar="NAME", rich_help_panel=_WHICH, help="Use the profile of the cluster of this GKE context."
     ),
 ]
 Kubeconfig = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", rich_help_panel=_SOURCE, help="A kubeconfig."),
+    typer.Option(metavar="FILE", rich_help_panel=_SOURCE, help="Kubeconfig file; else KUBECONFIG, or ~/.kube/config."),
 ]
 Context = Annotated[
     str | None,
-    typer.Option(metavar="NAME", rich_help_panel=_SOURCE, help="A context of the kubeconfig; else the current one."),
+    typer.Option(metavar="NAME", rich_help_panel=_SOURCE, help="Context of the kubeconfig; else the current one."),
 ]
 AnswerAs = Annotated[
     AnswerFormat,
-    typer.Option("--output", "-o", help="A table for people, markdown to send on, JSON or YAML for tools."),
+    typer.Option("--output", "-o", help="Output format: a table, markdown to share, or JSON, YAML for tools."),
 ]
-OutputAs = Annotated[Output, typer.Option("--output", "-o", help="A table for people, JSON or YAML for tools.")]
+OutputAs = Annotated[Output, typer.Option("--output", "-o", help="Output format: a table, or JSON, YAML for tools.")]
 PolicyFile = Annotated[
     Path | None,
     typer.Option(
         "--policy",
         metavar="FILE",
-        help="The policy, YAML or JSON. Without it that of EBB_POLICY, for EBB_CLUSTER's cluster; else every pool "
-        "counts as enabled with defaults.",
+        help="Policy file, YAML or JSON; else EBB_POLICY, for EBB_CLUSTER's cluster; else defaults for every pool.",
     ),
 ]
 PriceTable = Annotated[
@@ -191,7 +189,7 @@ PriceTable = Annotated[
         "--prices",
         metavar="FILE",
         rich_help_panel=_MONEY,
-        help="A price table of your own, in the form of shared/data/prices.yaml.",
+        help="Use your own price table, in the format of shared/data/prices.yaml.",
     ),
 ]
 Discounts = Annotated[
@@ -200,18 +198,18 @@ Discounts = Annotated[
         "--discount",
         metavar="[FAMILY=]PERCENT",
         rich_help_panel=_MONEY,
-        help="Taken off list prices, such as 28% for committed use, or n2=28% for a family; repeatable.",
+        help="Discount on list prices: 28%, or n2=28% for one machine family. Repeatable.",
     ),
 ]
 Currency = Annotated[
     str,
     typer.Option(
-        "--currency", metavar="CODE", rich_help_panel=_MONEY, help="The currency of the table; nothing is converted."
+        "--currency", metavar="CODE", rich_help_panel=_MONEY, help="Currency of the price table; nothing is converted."
     ),
 ]
 AssumeMarked = Annotated[
     bool,
-    typer.Option("--assume-marked", help="Plan as if each node that could go had been marked long ago."),
+    typer.Option("--assume-marked", help="Treat every removable node as marked long ago."),
 ]
 At = Annotated[
     datetime | None,
@@ -219,7 +217,7 @@ At = Annotated[
         "--at",
         metavar="TIME",
         parser=instant,
-        help="Plan as if it were this time, for example 2026-01-31T22:00:00Z; else now, or a dump's newest timestamp.",
+        help="Plan for this time, such as 2026-01-31T22:00:00Z; else now, or the newest timestamp of a dump.",
     ),
 ]
 

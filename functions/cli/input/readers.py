@@ -58,9 +58,7 @@ if TYPE_CHECKING:
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
 HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
-BY_A_DUMP: Final = (
-    "Without access from here: `ebb dump` names the kubectl command to run where there is some; then --dump FILE."
-)
+BY_A_DUMP: Final = "Without access from here: run the command of `ebb dump` where there is access, then ebb plan FILE."
 BY_LABELS: Final = PoolsReading({}, known=False)
 _GKE_CONTEXT_PARTS: Final = 4
 """gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""
@@ -114,9 +112,7 @@ def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading,
 
 
 def _of_dump(found: "DumpedCluster", name: str, *, said: bool) -> Reading:
-    from functions.cli.dumps.kinds import COMMAND
-
-    check_usable(name, found.reading, COMMAND)
+    check_usable(name, found.reading)
     again = printed_again([(each.time, [_names([file]) for file in each.files]) for each in found.prints])
     lacks, whose = left_out(found.kinds), cloud(found.clouds)
     about = Dumped(partial(found.reading.pods), lacks, whose, found.home, found.demand, again)

@@ -17,9 +17,9 @@ from shared.core.reasons import DrainReason
 if TYPE_CHECKING:
     from functions.cli.policy.importing import Imported
 
-_POLICIES = """Begin, check, draw, compare and convert policies.
+_POLICIES = """Create, validate, visualise, compare and import policies.
 
-Nothing of a running Ebb is changed: Terraform writes its policy.
+Changes nothing of a running Ebb: Terraform writes its policy.
 
 Examples:
   ebb policy init --dump cluster.json > policy.yaml
@@ -28,18 +28,18 @@ Examples:
 """
 policy = Commands(help=_POLICIES)
 PolicyPaths = Annotated[
-    list[Path], typer.Argument(metavar="FILE", help="Policies, YAML or JSON; - is stdin.", show_default=False)
+    list[Path], typer.Argument(metavar="FILE", help="Policy files, YAML or JSON; - for stdin.", show_default=False)
 ]
-PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="The policy, YAML or JSON; - is stdin.")]
+PolicyPath = Annotated[Path, typer.Argument(metavar="FILE", help="Policy file, YAML or JSON; - for stdin.")]
 
 
 @policy.command()
 def check(files: PolicyPaths, *, dump: OneDump = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
-    """Name every fault of policy files, each with file and line, or print the settings that hold for each pool.
+    """Validate policy files: list every fault with file and line, or show the settings of each pool.
 
-    With a dump or a kubeconfig it also warns about pools that the cluster does
-    not have, and says how many nodes have expired. Of several files it says of
-    each whether it is valid. Exit code 1 if one is not.
+    With a dump or a kubeconfig it also warns about pools that do not exist,
+    and counts expired nodes. Of several files, it shows which are valid. Exit
+    code 1 if one is not.
 
     Examples:
       ebb policy check policy.yaml
@@ -54,10 +54,10 @@ def check(files: PolicyPaths, *, dump: OneDump = None, kubeconfig: Kubeconfig = 
 
 @policy.command("init")
 def first(files: Files = None, *, dump: OneDump = None, kubeconfig: Kubeconfig = None, context: Context = None) -> None:
-    """Print a first policy for the pools of a cluster or a dump: a dry run, commented, one night long enough.
+    """Write a first policy for the pools of a cluster or a dump: a commented dry run that drains at night.
 
-    Each pool has how many nodes it has, how full they are and how many could
-    go; the nights are those where the nodes stand.
+    Comments show each pool's nodes, utilization and removable nodes. Nights
+    are in the time zone of the nodes.
 
     Examples:
       ebb policy init cluster.json > policy.yaml
@@ -72,32 +72,30 @@ def first(files: Files = None, *, dump: OneDump = None, kubeconfig: Kubeconfig =
 def windows(
     file: PolicyPath,
     *,
-    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="How many days to draw.")] = 7,
+    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="Days to draw.")] = 7,
     at: Annotated[
         datetime | None,
-        typer.Option(
-            "--at", metavar="TIME", parser=instant, help="Begin with this day, for example 2026-03-27T00:00Z."
-        ),
+        typer.Option("--at", metavar="TIME", parser=instant, help="First day, such as 2026-03-27T00:00Z."),
     ] = None,
     nodes: Annotated[
         list[str] | None,
-        typer.Option("--nodes", metavar="POOL=N,…", help="Sizes of pools, to see numbers instead of percentages."),
+        typer.Option("--nodes", metavar="POOL=N,…", help="Pool sizes, to show numbers instead of percentages."),
     ] = None,
-    pool: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Draw this pool only.")] = None,
+    pool: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Draw only this pool.")] = None,
     time_zone: Annotated[
         str | None,
-        typer.Option("--time-zone", metavar="NAME", help="Whose hours to draw; else those of the schedules, or UTC."),
+        typer.Option("--time-zone", metavar="NAME", help="Time zone to draw in; else that of the schedules, or UTC."),
     ] = None,
     reason: Annotated[
         DrainReason,
         typer.Option(
             "--reason",
             metavar="REASON",
-            help=f"Why a node would go, {', '.join(DrainReason)}: some budgets bind one reason only.",
+            help=f"Drain reason ({', '.join(DrainReason)}): some budgets apply to one reason only.",
         ),
     ] = DrainReason.UNDERUTILIZED,
 ) -> None:
-    """Draw how many nodes of each pool may go in each hour, and which budget, window, freeze or rate decides.
+    """Show how many nodes of each pool may go in each hour, and which budget, window, freeze or rate limits them.
 
     Changes nothing, and reads no cluster.
 
@@ -113,27 +111,29 @@ def windows(
 
 @policy.command()
 def diff(  # noqa: PLR0913 - each is something that a person may type
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="The policy in force, YAML or JSON.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The policy that is to take its place.")],
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="Current policy, YAML or JSON.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="New policy.")],
     *,
     dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     at: At = None,
     assume_marked: Annotated[
-        bool, typer.Option("--assume-marked", help="Count every node that could go as marked long ago.")
+        bool, typer.Option("--assume-marked", help="Treat every removable node as marked long ago.")
     ] = False,
     output: Annotated[
         DiffFormat,
         typer.Option(
-            "--output", "-o", help="A table, or markdown for a pull request: also what each comes to at rest."
+            "--output",
+            "-o",
+            help="Output format: a table, or markdown for a pull request.",
         ),
     ] = DiffFormat.TABLE,
 ) -> None:
-    """Say which settings change from one policy to another, and which nodes' verdicts in a cluster or a dump.
+    """Compare two policies: changed settings, and changed verdicts of nodes in a cluster or a dump.
 
-    Where no cluster is named and there is no kubeconfig, only the settings are
-    compared. Markdown also has the ladder before and after, and new reasons.
+    Without a cluster, dump or kubeconfig, only the settings are compared.
+    Markdown also has the scenarios before and after, and new reasons.
 
     Examples:
       ebb policy diff old.yaml new.yaml
@@ -148,7 +148,7 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
 
 _IMPORTS = """Convert the configuration of another consolidator into a policy.
 
-Prints the policy; what has no equivalent is said in its comments.
+Prints the policy. Comments list settings that have no equivalent.
 
 Examples:
   kubectl get nodepools -o yaml | ebb policy import karpenter -
@@ -156,7 +156,7 @@ Examples:
 """
 imports = Commands(help=_IMPORTS)
 policy.add_typer(imports, name="import")
-Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - is stdin.")]
+Given = Annotated[Path, typer.Argument(metavar="FILE", help="YAML or JSON, as kubectl prints it; - for stdin.")]
 
 
 @imports.command()
@@ -171,7 +171,7 @@ def estafette(
             min=0,
             envvar="NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS",
             show_envvar=False,
-            help="How long the process wanted a node to be marked.",
+            help="How long a node had to be marked.",
         ),
     ] = None,
     age: Annotated[
@@ -182,7 +182,7 @@ def estafette(
             min=0,
             envvar="MINIMUM_NODE_AGE_SECONDS",
             show_envvar=False,
-            help="How old the process wanted a node to be.",
+            help="How old a node had to be.",
         ),
     ] = None,
 ) -> None:
@@ -206,12 +206,12 @@ def node_refiner(
     *,
     pool: Annotated[
         list[str] | None,
-        typer.Option("--pool", metavar="NAME", help="A pool that Ebb may drain; node-refiner knew no pools."),
+        typer.Option("--pool", metavar="NAME", help="Pool that Ebb may drain; node-refiner has no pools. Repeatable."),
     ] = None,
 ) -> None:
     """Convert the ConfigMap node-refiner-cm of SAP node-refiner.
 
-    Prints the policy; what has no equivalent is said in its comments.
+    Prints the policy. Comments list settings that have no equivalent.
 
     Examples:
       ebb policy import node-refiner configmap.yaml --pool web-pool
@@ -225,7 +225,7 @@ def node_refiner(
 def karpenter(file: Given) -> None:
     """Convert Karpenter's NodePools (v1, v1beta1), one or many: their disruption block and what belongs to it.
 
-    Prints the policy; what has no equivalent is said in its comments.
+    Prints the policy. Comments list settings that have no equivalent.
 
     Examples:
       kubectl get nodepools -o yaml | ebb policy import karpenter -

@@ -34,41 +34,42 @@ def report(  # noqa: PLR0913 - each is something that a person may type
     at: At = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Where to write it, else ebb-report.html here; - is stdout."),
+        typer.Option("--out", metavar="FILE", help="Output file, else ./ebb-report.html; - for stdout."),
     ] = None,
     output: Annotated[
         ReportOutput,
-        typer.Option(
-            "--output", "-o", help="A page for people, or its data as JSON for tools (on stdout without --out)."
-        ),
+        typer.Option("--output", "-o", help="Output format: the page, or its data as JSON (to stdout without --out)."),
     ] = ReportOutput.HTML,
     assume_marked: AssumeMarked = False,
     days: Annotated[
         int | None,
         typer.Option(
-            "--days", metavar="N", min=1, max=31, rich_help_panel=_DAYS, help="Also play so many days; 7 is a week."
+            "--days",
+            metavar="N",
+            min=1,
+            max=31,
+            rich_help_panel=_DAYS,
+            help="Also simulate N days; 7 is a week.",
         ),
     ] = None,
     compare: Annotated[
         list[Path] | None,
         typer.Option(
-            "--compare", metavar="FILE", rich_help_panel=_DAYS, help="Play them under this policy, too; repeatable."
+            "--compare", metavar="FILE", rich_help_panel=_DAYS, help="Simulate them under this policy, too. Repeatable."
         ),
     ] = None,
     demand: Annotated[
         Path | None,
-        typer.Option(
-            "--demand", metavar="FILE", rich_help_panel=_DAYS, help="What is wanted when, as ebb simulate reads it."
-        ),
+        typer.Option("--demand", metavar="FILE", rich_help_panel=_DAYS, help="Demand by hour, as for ebb simulate."),
     ] = None,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
 ) -> None:
-    """Write one page to send on: what could be saved, the cluster before and after, what keeps nodes, who goes when.
+    """Write one HTML page to share: possible savings, the cluster before and after, and what keeps nodes.
 
-    The page is one file that works offline, prints, and asks nothing of any
-    server. Changes nothing, and needs nothing installed in the cluster.
+    The page is one file. It works offline and loads nothing from any server.
+    Changes nothing, and needs nothing installed in the cluster.
 
     Examples:
       ebb report --dump cluster.json --out report.html

@@ -35,26 +35,25 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     synthetic: Annotated[
         int | None,
         typer.Option(
-            "--synthetic", metavar="NODES", min=3, max=_MOST_NODES, help="A made-up cluster of so many nodes instead."
+            "--synthetic", metavar="NODES", min=3, max=_MOST_NODES, help="Use a generated cluster with this many nodes."
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Which made-up cluster; equal seeds, equal days.")
+        int,
+        typer.Option("--seed", metavar="N", help="Seed of the generated cluster; it fixes the days."),
     ] = 1,
     policy: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--policy", metavar="FILE", help="A policy; repeat it to compare several. Without one, the defaults."
-        ),
+        typer.Option("--policy", metavar="FILE", help="Policy file; repeat it to compare several. Else the defaults."),
     ] = None,
-    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="How many days; 7 is a week.")] = 1,
+    days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="Days to simulate; 7 is a week.")] = 1,
     demand: Annotated[
         Path | None,
         typer.Option(
             "--demand",
             metavar="FILE",
             rich_help_panel=_DEMAND,
-            help="A CSV of replicas by hour, or cluster_state log lines; else HPA limits, else --night.",
+            help="CSV of replicas by hour, or cluster_state log lines; else HPA limits, else --night.",
         ),
     ] = None,
     night: Annotated[
@@ -65,7 +64,7 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
             min=0,
             max=100,
             rich_help_panel=_DEMAND,
-            help="How many of its replicas each Deployment keeps at night. 60 where no demand is known.",
+            help="Replicas that each Deployment keeps at night; 60 if demand is unknown.",
         ),
     ] = None,
     weekend: Annotated[
@@ -76,11 +75,11 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
             min=0,
             max=100,
             rich_help_panel=_DEMAND,
-            help="How much of a workday's rise there is on a Saturday and Sunday.",
+            help="Weekend demand, as a share of a workday's rise.",
         ),
     ] = 30,
     time_zone: Annotated[
-        str, typer.Option("--time-zone", metavar="ZONE", rich_help_panel=_DEMAND, help="Whose hours those are.")
+        str, typer.Option("--time-zone", metavar="ZONE", rich_help_panel=_DEMAND, help="Time zone of these hours.")
     ] = "UTC",
     job_minutes: Annotated[
         int,
@@ -90,22 +89,20 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
             min=1,
             max=_A_DAY,
             rich_help_panel=_DEMAND,
-            help="How long each run of a CronJob in the dump takes, at most its activeDeadlineSeconds.",
+            help="Minutes that each run of a CronJob takes, up to its activeDeadlineSeconds.",
         ),
     ] = JOB_MINUTES,
-    boot: Annotated[
-        str, typer.Option("--boot", metavar="TIME", help="How long a new node takes until pods start on it.")
-    ] = "90s",
+    boot: Annotated[str, typer.Option("--boot", metavar="TIME", help="Time until pods start on a new node.")] = "90s",
     at: At = None,
     output: AnswerAs = AnswerFormat.TABLE,
     picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE.svg", help="Also draw the nodes over time.")
+        Path | None, typer.Option("--picture", metavar="FILE.svg", help="Also draw node counts over time.")
     ] = None,
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
 ) -> None:
-    """Play coming days in virtual time: the autoscaler alone, and with Ebb beside it under each policy.
+    """Simulate the coming days: the autoscaler alone, and with Ebb under each policy.
 
     Node-hours, money, evictions and pods that wait, side by side. A policy in
     dry run is played as if it were at work. Changes nothing.

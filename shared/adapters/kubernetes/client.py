@@ -207,7 +207,7 @@ class KubernetesClient:
             answered = len(reply.body)
         except (HTTPError, OSError) as fault:
             kind = _Reset if call.method == "GET" and is_reset(fault) else Retryable
-            raise kind(f"Kubernetes API, {call}", f"no answer ({fault})") from fault
+            raise kind(f"Kubernetes API, {call}", f"no answer from {self._transport.server} ({_why(fault)})") from fault
         finally:
             self.meter.count(answered)
         return reply
@@ -236,6 +236,15 @@ class KubernetesClient:
             if not page.metadata.continue_:
                 return
             query = {**query, "continue": page.metadata.continue_}
+
+
+_POOL: Final = re.compile(r"^(<.*?>|HTTPS?Connection(Pool)?\(.*?\)): ")
+
+
+def _why(fault: Exception) -> str:
+    """Return what stopped a request, without the client's objects: `Connection refused`."""
+    reason = getattr(fault, "reason", None) or fault
+    return getattr(reason.__cause__, "strerror", None) or _POOL.sub("", str(reason))
 
 
 def _request(call: Call) -> RawRequest:

@@ -110,6 +110,11 @@ class Transport:
         self._lock = threading.Lock()
         self._last_looked_at = float("-inf")
 
+    @property
+    def server(self) -> str:
+        """Where requests go now."""
+        return self._connection.access.server
+
     def renew(self) -> None:
         """Fetch new credentials: the old ones were refused."""
         self._connection.access.bearer.renew()

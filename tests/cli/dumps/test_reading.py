@@ -208,7 +208,7 @@ def test_a_written_field_may_be_the_newest_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("expected", "content"),
     [
-        pytest.param("is empty; make a dump with `kubectl get nodes", b"", id="empty"),
+        pytest.param("is empty; run: ebb dump", b"", id="empty"),
         pytest.param("this is YAML: use -o json", b"apiVersion: v1\nitems: []", id="YAML"),
         pytest.param("this is YAML: use -o json", b"# nodes\n---\n\nkind: List", id="YAML below a comment"),
         pytest.param(
@@ -315,7 +315,7 @@ def test_a_malformed_item_is_named(tmp_path: Path, expected: str, item: Any) -> 
         read_dump([path])
 
     assert str(fault.value).startswith(f"{path}: {expected}")
-    assert "print it again with `kubectl get" in str(fault.value)
+    assert "run: ebb dump" in str(fault.value)
 
 
 @pytest.mark.parametrize("missing", ["nowhere.json", "empty-folder"])
