@@ -12,9 +12,9 @@ from typing import Final
 
 from typer.testing import CliRunner
 
-from functions.cli.fleet.as_json import FAMILIES
+from functions.cli.fleet.openmetrics import GAUGES
 from functions.cli.main import app
-from functions.cli.output.documents import DOLLARS
+from functions.cli.output.openmetrics import DOLLARS
 from tests.cli import dumps
 from tests.cli.fleet.fleets import CUT_OFF, dump, installation
 
@@ -55,7 +55,7 @@ def metrics() -> str:
     """Return a table of all families."""
     rows = (
         f"| `{each.name_in(DOLLARS)}` | {', '.join(f'`{label}`' for label in each.labels)} | {each.help} |\n"
-        for each in FAMILIES
+        for each in GAUGES
     )
     return f"| gauge | labels | meaning |\n|---|---|---|\n{''.join(rows)}"
 

@@ -1,8 +1,6 @@
 """`ebb fleet`: reads all sources in processes of their own, shows progress, prints one view."""
 
 import os
-import shutil
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -10,13 +8,12 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Protocol, Self, TextIO, TypeVar
+from typing import Final, TypeVar
 
 import typer
 
 from functions.cli.errors import WRONG
-from functions.cli.fleet import as_json, table
+from functions.cli.fleet import as_json, openmetrics, table
 from functions.cli.fleet.cluster_reading import SourceResult, be_quiet, read_source
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
 from functions.cli.fleet.page import page
@@ -26,70 +23,12 @@ from functions.cli.input.files import read_policy, write_text
 from functions.cli.input.options import FleetSort, Format
 from functions.cli.input.pricing import priced
 from functions.cli.output.documents import print_document
+from functions.cli.output.progress import LineOfProgress
 from functions.cli.output.terminal import printing
 from functions.cli.plan.compute import PlanOptions
 from shared.core.policy import Policy
 
-_CLEAR: Final = "\r\x1b[2K"
-
-
-class NamedSource(Protocol):
-    """What was read: it has a name."""
-
-    @property
-    def name(self) -> str: ...
-
-
-class ReadSource(Protocol):
-    """What became of something that was read."""
-
-    @property
-    def source(self) -> NamedSource: ...
-
-    @property
-    def faults(self) -> tuple[str, ...]: ...
-
-
-R = TypeVar("R", bound=ReadSource)
-
-
-class FleetProgress:
-    """Counts what is done of so many."""
-
-    def __init__(self, of: int, stream: TextIO) -> None:
-        self._of, self._stream = of, stream
-        self._done = self._failed = 0
-        self._shown = stream.isatty()
-
-    def __enter__(self) -> Self:
-        self._draw("")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        del kind, value, trace
-        if self._shown:
-            self._write("")
-
-    def done(self, read: R) -> R:
-        """Count what was read, and hand it on."""
-        self._done += 1
-        self._failed += bool(read.faults)
-        self._draw(read.source.name)
-        return read
-
-    def _draw(self, last: str) -> None:
-        if self._shown:
-            failed = f", {self._failed} not read" if self._failed else ""
-            self._write(f"Reading the fleet  {self._done} of {self._of}{failed}  {last}".rstrip())
-
-    def _write(self, line: str) -> None:
-        plain = "".join(letter if letter.isprintable() else "?" for letter in line)
-        self._stream.write(f"{_CLEAR}{plain[: shutil.get_terminal_size().columns - 1]}")
-        self._stream.flush()
-
-
+ReadResult = TypeVar("ReadResult", SourceResult, InstallationResult)
 Read = Callable[[ClusterSource], SourceResult]
 ENDED: Final = "Its process was ended while it was read: most often the machine's memory ran out; try --jobs 1."
 UNEXPECTED: Final = "It could not be planned ({fault}): a fault of Ebb; ebb plan on it alone says where."
@@ -160,7 +99,7 @@ def show(view: FleetView, output: Format, top: int | None) -> None:
     elif output is Format.MARKDOWN:
         typer.echo(table.page(view, top))
     elif output is Format.OPENMETRICS:
-        typer.echo(as_json.page(view))
+        typer.echo(openmetrics.page(view))
     else:
         print_document(as_json.document(view, top), output, view.notes)
 
@@ -197,10 +136,19 @@ def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
     planning = _planning(request)
     installations = installations_of(request, os.environ)
     sources = clusters_of(request, installations, os.environ)
-    with FleetProgress(len(installations) + len(sources), sys.stderr) as progress:
-        told = [progress.done(each) for each in read_installations(installations, ask_installation)]
-        results = _read(sources, replace(planning, by_cluster=_policies(told)), jobs, progress)
-    return view_of(results, told, sort)
+    of = len(installations) + len(sources)
+    with LineOfProgress(lambda done, last: f"Reading the fleet  {done} of {of}  {last}".rstrip(), after=0) as progress:
+        progress.draw()
+        states = list(_counted(progress, read_installations(installations, ask_installation)))
+        results = _read(sources, replace(planning, by_cluster=_policies(states)), jobs, progress)
+    return view_of(results, states, sort)
+
+
+def _counted(progress: LineOfProgress, results: Iterable[ReadResult]) -> Iterator[ReadResult]:
+    """Count each result as it is there, and hand it on."""
+    for result in results:
+        progress.add(note=f"{result.source.name}{' (not read)' if result.faults else ''}")
+        yield result
 
 
 def _planning(request: FleetRequest) -> FleetPlanning:
@@ -213,11 +161,11 @@ def _policies(installations: Iterable[InstallationResult]) -> Mapping[str, Polic
 
 
 def _read(
-    sources: Sequence[ClusterSource], planning: FleetPlanning, jobs: int, progress: FleetProgress
+    sources: Sequence[ClusterSource], planning: FleetPlanning, jobs: int, progress: LineOfProgress
 ) -> list[SourceResult]:
     """Read each source alone, and then together what may be parts of one cluster: a folder may hold a file a kind."""
     read = partial(read_source, planning=planning)
-    results = [progress.done(each) for each in read_all(sources, read, jobs)]
+    results = list(_counted(progress, read_all(sources, read, jobs)))
     for joined in read_all(parts_of_clusters(results), read, jobs):
         if not joined.faults:
             results = [each for each in results if not set(each.source.dumps) <= set(joined.source.dumps)]

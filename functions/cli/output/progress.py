@@ -1,4 +1,4 @@
-"""Progress on stderr while a cluster or a dump is read: one line on a terminal, cleared at the end."""
+"""LineOfProgress on stderr: one line on a terminal, shown when something takes long, and cleared at the end."""
 
 import shutil
 import sys
@@ -7,86 +7,95 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
 from time import monotonic
-from typing import Any, Final
-
-import typer
+from types import TracebackType
+from typing import Any, Final, Self
 
 from functions.cli.output.visible import visible
 
 PATIENCE: Final = 1.0
 """Seconds that nobody minds."""
+LARGE: Final = 32 * 1024 * 1024
+"""Bytes that take so long to read that the line is drawn at once, packed ones longer still."""
+BETWEEN: Final = 0.1
+"""Seconds from one drawing of a bar to the next."""
+_WIDTH: Final = 24
+_MIB: Final = 1024 * 1024
+_CLEAR: Final = "\r\x1b[2K"
+
+
+class LineOfProgress:
+    """A line about how much is done: `line` makes it of the number and of a note on the last thing."""
+
+    def __init__(
+        self,
+        line: Callable[[int, str], str],
+        after: float = PATIENCE,
+        between: float = 0,
+        now: Callable[[], float] = monotonic,
+    ) -> None:
+        """Show the line after so many seconds at the earliest, and not more often than every `between`."""
+        self._line, self._between, self._now = line, between, now
+        self._done, self._note, self._drawn, self._due = 0, "", False, now() + after
+        self.shown = sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del kind, value, trace
+        if self._drawn:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+
+    def add(self, done: int = 1, note: str = "") -> None:
+        """Count what was done, and draw the line if it is time to."""
+        self._done, self._note = self._done + done, note
+        if self._now() >= self._due:
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw the line now."""
+        if self.shown:
+            self._due, self._drawn = self._now() + self._between, True
+            line = visible(self._line(self._done, self._note))
+            sys.stderr.write(f"{_CLEAR}{line[: shutil.get_terminal_size().columns - 1]}")
+            sys.stderr.flush()
 
 
 @contextmanager
 def reading_line(
     what: str, after: Callable[[float, Callable[[], None]], Any] = Timer, doing: str = "Reading"
 ) -> Iterator[None]:
-    """Say what is read, or otherwise done, when that takes long; only in a terminal."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    timer = after(PATIENCE, lambda: typer.echo(f"{doing} {visible(what)} …", err=True))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    """Show what is read, or otherwise done, in one step that may take long."""
+    with LineOfProgress(lambda _, __: f"{doing} {what} …") as line:
+        timer = after(PATIENCE, line.draw)
+        timer.daemon = True
+        if line.shown:
+            timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
-LARGE: Final = 32 * 1024 * 1024
-"""Bytes that take so long to read that the line is drawn at once, packed ones longer still."""
-BETWEEN: Final = 0.1
-"""Seconds from one drawing of the line to the next."""
-_WIDTH: Final = 24
-_MIB: Final = 1024 * 1024
-_CLEAR: Final = "\r\x1b[2K"
+def reading_bar(what: str, size: int = 0, now: Callable[[], float] = monotonic) -> LineOfProgress:
+    """Return a line that counts the bytes which are read; `size` is 0 if it is unknown, as of a pipe."""
 
+    def line(done: int, _: str) -> str:
+        read = f"{done // _MIB:,}"
+        if not size:
+            return f"Reading {what}  {read} MiB"
+        share = min(done / size, 1)
+        bar = f"{'=' * round(share * _WIDTH):<{_WIDTH}}"
+        return f"Reading {what}  [{bar}] {share:4.0%}  {read} of {max(size // _MIB, 1):,} MiB"
 
-class ReadingBar:
-    """Counts what was read. `size` is 0 where nobody knows it, as of a pipe."""
-
-    def __init__(self, what: str, size: int, now: Callable[[], float] = monotonic) -> None:
-        self._what, self._size, self._now = what, size, now
-        self._read, self._drawn = 0, False
-        self._due = now() + (0 if size >= LARGE else PATIENCE)
-        self._shown = sys.stderr.isatty()
-
-    def add(self, read: int) -> None:
-        """Count bytes, and draw the line where it is time to."""
-        self._read += read
-        if self._shown and self._now() >= self._due:
-            self._due = self._now() + BETWEEN
-            self._drawn = True
-            sys.stderr.write(f"{_CLEAR}{self._line()[: shutil.get_terminal_size().columns - 1]}")
-            sys.stderr.flush()
-
-    def end(self) -> None:
-        if self._drawn:
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
-
-    def _line(self) -> str:
-        read = f"{self._read // _MIB:,}"
-        if not self._size:
-            return f"Reading {self._what}  {read} MiB"
-        done = min(self._read / self._size, 1)
-        bar = f"{'=' * round(done * _WIDTH):<{_WIDTH}}"
-        return f"Reading {self._what}  [{bar}] {done:4.0%}  {read} of {max(self._size // _MIB, 1):,} MiB"
-
-
-@contextmanager
-def reading_bar(what: str, size: int = 0) -> Iterator[ReadingBar]:
-    """Draw how far something is read, while it is."""
-    bar = ReadingBar(what, size)
-    try:
-        yield bar
-    finally:
-        bar.end()
+    return LineOfProgress(line, 0 if size >= LARGE else PATIENCE, BETWEEN, now)
 
 
 def size_of(paths: Sequence[Path]) -> int:
-    """Return the bytes of files and folders together, as far as they tell: what cannot be read is said elsewhere."""
+    """Return the bytes of files and folders together; what cannot be read counts nothing."""
     return sum(_size(path) for path in paths)
 
 

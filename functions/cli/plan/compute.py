@@ -19,7 +19,7 @@ from functions.cli.output.format import count, dollars_a_month, monthly, whole_m
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.output.terminal import printing
-from functions.cli.plan import as_json, page
+from functions.cli.plan import as_json, openmetrics, page
 from functions.cli.plan.ladder import DEFAULTS, POLICY, LadderMoney, headline, rungs
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_ladder
@@ -56,7 +56,7 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
     elif output is Format.MARKDOWN:
         typer.echo("\n\n".join((*(page.markdown(view, asked) for view in views), *fleet_markdown(views, whose))))
     elif output is Format.OPENMETRICS:
-        typer.echo(as_json.page(views))
+        typer.echo(openmetrics.page(views))
     else:
         notes = tuple(dict.fromkeys(note for view in views for note in view.notes))
         documents = [as_json.document(view, asked) for view in views]

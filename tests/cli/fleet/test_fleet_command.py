@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from functions.cli.fleet.as_json import FAMILIES
 from functions.cli.fleet.cluster_reading import SourceResult, plan_source
 from functions.cli.fleet.compute import show
+from functions.cli.fleet.openmetrics import GAUGES
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.view import table_of, view_of
 from functions.cli.input.options import FleetSort, Format
@@ -253,7 +253,7 @@ def test_openmetrics_is_read_by_another_parser_and_tells_the_same(home: Path, fo
     result = ebb("fleet", *args, "-o", "openmetrics")
     found, told = series(result.stdout), shown(*args)
     assert result.exit_code == 1
-    assert {name for name, _ in found} <= {each.name_in("dollars") for each in FAMILIES}
+    assert {name for name, _ in found} <= {each.name_in("dollars") for each in GAUGES}
     assert len(list(prometheus_of(result.stdout))) == len({name for name, _ in found})
     for each in told["clusters"]:
         name = " ".join(reversed(each["cluster"].split("/")[1::2])) if "/" in each["cluster"] else each["cluster"]

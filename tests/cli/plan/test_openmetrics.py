@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.plan.as_json import FAMILIES
+from functions.cli.plan.openmetrics import GAUGES
 from tests.cli import dumps
 from tests.cli.metric_texts import Series, series, value
 from tests.cli.test_main import ebb
@@ -86,7 +86,7 @@ def test_a_hostile_name_is_a_label_and_nothing_else(tmp_path: Path) -> None:
     assert {dict(labels)["pool"] for name, labels in found if name.startswith("ebb_pool")} == {HOSTILE}
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize("family", GAUGES, ids=lambda family: family.name)
 def test_each_family_has_a_sentence_that_both_formats_write_alike(family: Any) -> None:
     assert family.help.endswith(".")
     assert not set(family.help) & set('"\\\n')

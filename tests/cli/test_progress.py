@@ -1,20 +1,56 @@
-"""Who waits before a terminal sees how far a dump is read; stdout and a file's stderr never learn of it."""
+"""A terminal shows what takes long and how much of it is done; stdout and a file's stderr never show it."""
 
 import io
 import os
 import pty
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from functions.cli.output.progress import BETWEEN, LARGE, PATIENCE, ReadingBar, size_of
+from functions.cli.output.progress import BETWEEN, LARGE, PATIENCE, LineOfProgress, reading_bar, reading_line, size_of
 from tests.cli import dumps
 from tests.cli.running import ROOT, run_ebb
-from tests.cli.test_reading_line import terminal_of
 
 MIB = 1024 * 1024
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Watch:
+    """A timer of which the test says when its time has come."""
+
+    daemon = False
+
+    def __init__(self, seconds: float, act: Callable[[], None]) -> None:
+        self.seconds, self.act, self.cancelled = seconds, act, False
+
+    def start(self) -> None:
+        pass
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class Watches:
+    def __init__(self) -> None:
+        self.made: list[Watch] = []
+
+    def __call__(self, seconds: float, act: Callable[[], None]) -> Watch:
+        self.made.append(Watch(seconds, act))
+        return self.made[-1]
+
+
+def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Called by the test itself: pytest puts its own stream back after the fixtures."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
 
 
 class Now:
@@ -44,16 +80,15 @@ def lines(drawn: str) -> list[str]:
 def test_a_terminal_sees_how_far_it_is(expected: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     terminal, now = terminal_of(monkeypatch), Now()
-    bar = ReadingBar("night.json", size, now)
-    now.seconds += PATIENCE
-    bar.add(20 * MIB)
-    bar.end()
+    with reading_bar("night.json", size, now) as bar:
+        now.seconds += PATIENCE
+        bar.add(20 * MIB)
     assert lines(terminal.getvalue()) == [expected, ""]
 
 
 def test_a_large_file_shows_it_at_once_and_no_file_too_often(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, now = terminal_of(monkeypatch), Now()
-    bar = ReadingBar("night.json", LARGE, now)
+    bar = reading_bar("night.json", LARGE, now)
     for _ in range(10):
         bar.add(MIB)
         now.seconds += BETWEEN * 0.55
@@ -62,25 +97,23 @@ def test_a_large_file_shows_it_at_once_and_no_file_too_often(monkeypatch: pytest
 
 def test_what_is_read_at_once_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = terminal_of(monkeypatch)
-    bar = ReadingBar("night.json", MIB, Now())
-    bar.add(MIB)
-    bar.end()
+    with reading_bar("night.json", MIB, Now()) as bar:
+        bar.add(MIB)
     assert terminal.getvalue() == ""
 
 
 def test_a_file_learns_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    bar = ReadingBar("night.json", LARGE, Now())
-    bar.add(LARGE)
-    bar.end()
+    with reading_bar("night.json", LARGE, Now()) as bar:
+        bar.add(LARGE)
     assert stream.getvalue() == ""
 
 
 def test_the_line_fits_into_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     terminal, now = terminal_of(monkeypatch), Now()
-    bar = ReadingBar("gke-production-europe-west4.json.gz", LARGE, now)
+    bar = reading_bar("gke-production-europe-west4.json.gz", LARGE, now)
     bar.add(MIB)
     assert len(lines(terminal.getvalue())[0]) < 40
 
@@ -114,3 +147,44 @@ def test_a_terminal_sees_it_and_the_line_is_gone_in_the_end(tmp_path: Path) -> N
     assert running.returncode == 0
     assert "Reading night.json  [" in shown
     assert shown.rindex("Reading") < shown.rindex("\r\x1b[2K") < shown.index("Without --policy")
+
+
+def test_a_terminal_is_told_what_is_read_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, watches = terminal_of(monkeypatch), Watches()
+    with reading_line("the cluster", watches):
+        (watch,) = watches.made
+        assert (watch.seconds, watch.cancelled, watch.daemon) == (PATIENCE, False, True)
+        watch.act()
+    assert watch.cancelled
+    assert lines(terminal.getvalue()) == ["Reading the cluster …", ""]
+
+
+def test_what_is_planned_is_told_likewise(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, watches = terminal_of(monkeypatch), Watches()
+    with reading_line("5,000 nodes", watches, doing="Planning"):
+        watches.made[0].act()
+    assert lines(terminal.getvalue()) == ["Planning 5,000 nodes …", ""]
+
+
+def test_a_failure_ends_the_watch_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, watches = terminal_of(monkeypatch), Watches()
+    with pytest.raises(ValueError, match="no dump"), reading_line("night.json", watches):
+        raise ValueError("no dump")
+    assert watches.made[0].cancelled
+    assert terminal.getvalue() == ""
+
+
+def test_a_file_shows_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, watches = io.StringIO(), Watches()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with reading_line("night.json", watches):
+        watches.made[0].act()
+    assert stream.getvalue() == ""
+
+
+def test_what_is_done_of_several_things_is_shown_with_the_last_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of(monkeypatch)
+    with LineOfProgress(lambda done, last: f"{done} of 2  {last}", after=0) as progress:
+        progress.add(note="prod\x1b[31m")
+        progress.add(note="stage")
+    assert lines(terminal.getvalue()) == ["1 of 2  prod\\x1b[31m", "2 of 2  stage", ""]
