@@ -31,7 +31,7 @@ _MOST_SECONDS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """One field per variable of the environment (docs/operations.md)."""
+    """One field per variable of the environment (docs/run.md)."""
 
     cluster: str
     """EBB_CLUSTER: projects/P/locations/L/clusters/C."""

@@ -13,6 +13,11 @@ output "database" {
   value       = local.database
 }
 
+output "drain_command" {
+  description = "A drain by message, without `ebb`: write the node's name for NODE. It prints the order's id. docs/drain-by-message.md has the other fields."
+  value       = "gcloud pubsub topics publish ${google_pubsub_topic.topics["orders"].id} --format 'value(messageIds[0])' --message '{\"node\": \"NODE\"}'"
+}
+
 output "drainer" {
   description = "The function that drains."
   value = {
@@ -20,6 +25,11 @@ output "drainer" {
     service_account = local.identities["drainer"].email
     uri             = google_cloudfunctions2_function.functions["drainer"].service_config[0].uri
   }
+}
+
+output "follow_command" {
+  description = "What became of an order: write its id for ID."
+  value       = "gcloud logging read 'operation.id=\"ID\" OR jsonPayload.message_id=\"ID\"' --project ${var.project} --freshness 1d --order asc --format 'value(timestamp, labels.event, jsonPayload.outcome, labels.reason, jsonPayload.message)'"
 }
 
 output "identities" {

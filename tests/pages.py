@@ -8,7 +8,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 README: Final = ROOT / "README.md"
 DOCS: Final = ROOT / "docs"
-OPERATIONS: Final = DOCS / "operations.md"
+INSTALL, RUN, UNINSTALL = (DOCS / name for name in ("install.md", "run.md", "uninstall.md"))
 _BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

@@ -4,7 +4,7 @@ import re
 
 from shared.settings import Settings, variable
 from tests.docs.written import written
-from tests.pages import DOCS, OPERATIONS, README, pages, rows
+from tests.pages import DOCS, README, RUN, pages, rows
 
 TEXT = README.read_text(encoding="utf-8")
 MOST_LINES = 200
@@ -29,7 +29,7 @@ def test_every_variable_of_the_environment_is_explained_and_no_other_is_named() 
     variables = {variable(name) for name in Settings.__dataclass_fields__}
     explained = {
         name
-        for cells in rows(OPERATIONS.read_text(encoding="utf-8"), "| variable | meaning |")
+        for cells in rows(RUN.read_text(encoding="utf-8"), "| variable | meaning |")
         for name in re.findall(r"`((?:EBB|GOOGLE)_\w+)`", cells[0])
     }
     tests_own = {"EBB_TFMIRROR", "EBB_OPENB", "EBB_KUBE_ASSETS", "EBB_SEED"}

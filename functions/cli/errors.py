@@ -189,7 +189,7 @@ def told(failure: EbbError) -> str:
 
 
 def exit_code(failure: EbbError) -> int:
-    """Return 2 for a mistake in what was typed or given, else 1 (docs/operations.md)."""
+    """Return 2 for a mistake in what was typed or given, else 1 (docs/run.md)."""
     return BAD_USE if isinstance(failure, BadInput) and not isinstance(failure, BadPolicy) else WRONG
 
 

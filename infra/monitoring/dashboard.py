@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from infra.monitoring.alerts import ALERTS
 from infra.monitoring.metrics import BY_NAME
-from infra.monitoring.query import LAST_NIGHT, WHY_HERE, Is, Term, paragraph, series
+from infra.monitoring.query import LAST_NIGHT, REVIEWS, WHY_HERE, Is, Term, paragraph, series
 from infra.monitoring.table import Kind
 
 COLUMNS: Final = 48
@@ -45,9 +45,10 @@ def card(title: str, promql: str, unit: str = "1") -> Tile:
     return Tile({"title": title, "scorecard": {"timeSeriesQuery": query}}, 12, 8)
 
 
-def logs(title: str, terms: tuple[Term, ...]) -> Tile:
-    """A log panel with a query, ready to be changed."""
-    return Tile({"title": title, "logsPanel": {"filter": paragraph(terms)}}, COLUMNS, 20)
+def logs(title: str, terms: tuple[Term, ...], projects: str = "") -> Tile:
+    """A log panel with a query, ready to be changed; of the dashboard's project, or of those that are named."""
+    panel = _filled(filter=paragraph(terms), resourceNames=[projects] if projects else [])
+    return Tile({"title": title, "logsPanel": panel}, COLUMNS, 20)
 
 
 def prose(title: str, markdown: str, height: int = 12) -> Tile:
@@ -170,7 +171,7 @@ ROWS: Final = (
     (logs(LAST_NIGHT.question, LAST_NIGHT.terms),),
     (
         prose("Alerts", "\n".join(f"- **{alert.title}**: {alert.conditions[0].title}" for alert in ALERTS)
-              + "\n\nWhat to do about each stands in the alert itself and in `docs/operations.md`."),
+              + "\n\nWhat to do about each stands in the alert itself and in `docs/run.md`."),
     ),
 )  # fmt: skip
 
@@ -181,3 +182,35 @@ def dashboard() -> dict[str, Any]:
         "displayName": "Ebb: ${name}",
         "mosaicLayout": {"columns": COLUMNS, "tiles": placed(ROWS)},
     }
+
+
+_CLUSTER: Final = ("cluster",)
+FLEET_ROWS: Final = (
+    (
+        amounts("Saved in 7 days, dollars, by cluster", "reclaimed_dollars", "7d", "cluster"),
+        chart("Cost, dollars an hour, by cluster", Series("cluster_cost", by=_CLUSTER)),
+        chart("Nodes by cluster", Series("cluster_nodes", by=_CLUSTER)),
+    ),
+    (
+        chart("Savings seen and not taken, dollars an hour, by cluster and by what keeps the nodes",
+              Series("missed_savings_per_hour", by=("cluster", "reason")), plot="STACKED_AREA", width=24),
+        chart("How drains ended, by cluster", Series("drains", by=("cluster", "outcome")), plot="STACKED_BAR",
+              width=24),
+    ),
+    (
+        chart("Passes by cluster", Series("passes", by=_CLUSTER), width=24),
+        chart("Errors by cluster and event", Series("faults", by=("cluster", "event")), plot="STACKED_BAR", width=24),
+    ),
+    *((logs(each.question, each.terms, "${projects}"),) for each in REVIEWS),
+    (
+        prose("The Monday review", "\n".join(f"- **{each.question}** Normal: {each.normal} Act: {each.act}"
+                                             for each in REVIEWS), 16),
+    ),
+)  # fmt: skip
+"""All clusters of a project, or of several: terraform/review makes it."""
+
+
+def fleet_dashboard() -> dict[str, Any]:
+    """Return the dashboard over all clusters, as `dashboard`."""
+    tiles = placed(FLEET_ROWS)
+    return {"displayName": "Ebb: all clusters", "mosaicLayout": {"columns": COLUMNS, "tiles": tiles}}

@@ -1,4 +1,4 @@
-"""The files that are written from the tables: metrics, alerts, dashboard, events page and runbook."""
+"""The files that are written from the tables: metrics, alerts, dashboards, events page, runbook and weekly review."""
 
 import json
 from dataclasses import asdict
@@ -8,9 +8,9 @@ from typing import Any, Final
 import yaml
 
 from infra.monitoring.alerts import ALERTS, Alert, Condition
-from infra.monitoring.dashboard import dashboard
-from infra.monitoring.metrics import METRICS
-from infra.monitoring.query import QUERIES, Query, paragraph, text
+from infra.monitoring.dashboard import dashboard, fleet_dashboard
+from infra.monitoring.metrics import FLEET, METRICS
+from infra.monitoring.query import ANY, OURS, QUERIES, REVIEWS, Query, Review, Term, paragraph, text
 from infra.monitoring.reference import reference
 from infra.monitoring.table import Kind, Metric
 
@@ -46,6 +46,17 @@ def _query(query: Query) -> str:
     return f"#### {query.question}\n\n{query.hint}\n\n```\n{_spelled(paragraph(query.terms))}\n```\n"
 
 
+def review() -> str:
+    return "\n".join(map(_reviewed, REVIEWS))
+
+
+def _reviewed(review: Review) -> str:
+    since = f"--project my-project --freshness {review.days}d --format 'value({', '.join(review.by)})'"
+    counted = f"gcloud logging read '{text(review.terms)}' {since} | sort | uniq -c | sort -rn"
+    told = f"- **Normal**: {review.normal}\n- **Act**: {review.act}\n"
+    return f"### {review.question}\n\n```sh\n{counted}\n```\n\n{told}"
+
+
 def _bullets(rows: tuple[str, ...]) -> str:
     return "\n".join(f"- {row}" for row in rows)
 
@@ -78,15 +89,30 @@ def files() -> dict[Path, str]:
         INFRA / "metrics.yaml": _yaml({metric.name: _metric(metric) for metric in METRICS}),
         INFRA / "alerts.yaml": _yaml({alert.key: _alert(alert) for alert in ALERTS}),
         INFRA / "dashboard.json": json.dumps(dashboard(), indent=1, ensure_ascii=False) + "\n",
+        INFRA / "fleet.yaml": _yaml(
+            {
+                "metrics": {metric.name: _metric(metric, ANY) for metric in FLEET},
+                "queries": {each.key: _saved(each) for each in REVIEWS},
+            }
+        ),
+        INFRA / "fleet-dashboard.json": json.dumps(fleet_dashboard(), indent=1, ensure_ascii=False) + "\n",
         DOCS / "events.md": reference(),
     }
 
 
-def _metric(metric: Metric) -> dict[str, Any]:
+def _saved(review: Review) -> dict[str, str]:
+    return {
+        "title": review.question,
+        "description": f"Normal: {review.normal} Act: {review.act}",
+        "filter": paragraph(review.terms),
+    }
+
+
+def _metric(metric: Metric, lines: tuple[Term, ...] = OURS) -> dict[str, Any]:
     counted = metric.kind is Kind.COUNTER
     return {
         "description": f"{metric.about} ({metric.kind.value}{f'; {metric.seed}' if metric.seed else ''})",
-        "filter": text(metric.filter),
+        "filter": text(metric.filter(lines)),
         "value_type": "INT64" if counted else "DISTRIBUTION",
         "unit": "1" if counted else metric.unit,
         "value": "" if counted else f"EXTRACT(jsonPayload.{metric.value})",
@@ -112,17 +138,14 @@ def _yaml(value: dict[str, Any]) -> str:
     return _OPENING + yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
 
 
-OPERATIONS: Final = DOCS / "operations.md"
-START: Final = "<!-- runbook -->\n"
-END: Final = "<!-- /runbook -->"
+def parts() -> dict[Path, tuple[str, str]]:
+    """Return the pages with a generated part: its name, and its text."""
+    return {DOCS / "run.md": ("runbook", runbook()), DOCS / "review.md": ("review", review())}
 
 
-def written(text: str) -> str:
-    """Return the page with the runbook in it."""
-    before, _, rest = text.partition(START)
-    return before + START + runbook() + END + rest.partition(END)[2]
-
-
-def write() -> None:
-    """Bring the page up to date."""
-    OPERATIONS.write_text(written(OPERATIONS.read_text(encoding="utf-8")), encoding="utf-8")
+def written(path: Path) -> str:
+    """Return a page of `parts` with its part in it."""
+    name, body = parts()[path]
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, _, rest = path.read_text(encoding="utf-8").partition(start)
+    return before + start + body + end + rest.partition(end)[2]

@@ -1,5 +1,6 @@
 """The log-based metrics: all gauges and counters of estafette and node-refiner, and what operating Ebb needs."""
 
+from dataclasses import replace
 from typing import Final
 
 from infra.monitoring.query import AtLeast, Has, field, label
@@ -132,3 +133,10 @@ SPREADS: Final = (
 )  # fmt: skip
 METRICS: Final = (*CLUSTER, *AMOUNTS, *POOLS, *MISSED, *NODES, *COUNTERS, *SPREADS)
 BY_NAME: Final = {metric.name: metric for metric in METRICS}
+_OF_FLEET: Final = (
+    "cluster_nodes", "cluster_cost", "reclaimed_dollars", "missed_savings_per_hour", "passes", "drains", "faults",
+)  # fmt: skip
+FLEET: Final = tuple(
+    replace(BY_NAME[name], labels={"cluster": "labels.cluster", **BY_NAME[name].labels}) for name in _OF_FLEET
+)
+"""Metrics of all clusters of a project together, by cluster."""

@@ -52,6 +52,8 @@ def label(name: str, *values: str) -> Is:
 
 OURS: Final[tuple[Term, ...]] = (Is("resource.type", ("cloud_run_revision",)), label("cluster", "${cluster}"))
 """Lines of this cluster's functions: both log as Cloud Run services (2nd generation)."""
+ANY: Final[tuple[Term, ...]] = (Is("resource.type", ("cloud_run_revision",)), Has("labels.cluster"))
+"""Lines of every cluster's functions."""
 
 
 def text(terms: Iterable[Term]) -> str:
@@ -119,3 +121,59 @@ MISSED: Final = Query(
     "change would free most of it.",
 )
 QUERIES: Final = (WHY_HERE, LAST_NIGHT, TROUBLE, ONE_DRAIN, WHO_RESTARTED, MISSED)
+
+
+@dataclass(frozen=True)
+class Review:
+    """A query over all clusters for once a week: what it counts by, what is normal, when to act."""
+
+    key: str
+    question: str
+    terms: tuple[Term, ...]
+    by: tuple[str, ...]
+    """Fields of the log entry, in the order in which `gcloud` prints them."""
+    normal: str
+    act: str
+    days: int = 7
+    """How far back it looks."""
+
+
+REVIEWS: Final = (
+    Review(
+        "drains",
+        "How did drains end?",
+        (*ANY, label("event", "drain_result")),
+        ("labels.cluster", "jsonPayload.outcome", "labels.reason"),
+        "Most drains are `removed`. Some are `refused` or `given_back`, for various reasons.",
+        "One reason ends more than a fifth of a cluster's drains: `docs/reasons.md` has the remedy. Any `watchdog` or "
+        "`replacement_pending`.",
+    ),
+    Review(
+        "trouble",
+        "What needs a person?",
+        (*ANY, AtLeast("severity", "WARNING")),
+        ("labels.cluster", "labels.event", "labels.reason"),
+        "A few `unreachable`, `retryable` and `stale`: Ebb tries again by itself.",
+        "Any line of severity ERROR, `policy_invalid`, `breaker` or `message_rejected`, or a count that has doubled "
+        "since last week.",
+    ),
+    Review(
+        "passes",
+        "Which passes ended early or found a fault?",
+        (*ANY, label("event", "run_summary"), Has("labels.reason")),
+        ("labels.cluster", "labels.reason"),
+        "Nothing, or single `unreachable` passes.",
+        "`terminal`, `advice_missing` or `not_healed` in every pass: the message names what to fix. Several "
+        "`unreachable` a day: the way to that control plane is unstable.",
+    ),
+    Review(
+        "missed",
+        "What was not saved, and why?",
+        (*ANY, label("event", "missed_saving")),
+        ("labels.cluster", "labels.reason"),
+        "Windows, budgets, marks and rates lead: Ebb waits because the policy wants that.",
+        "Pods lead for weeks (`blocked_by_pod`, `no_place_for_pods`): `ebb why-not` ranks the changes by money. A "
+        "budget leads every night: raise it.",
+        days=1,
+    ),
+)  # fmt: skip

@@ -83,7 +83,7 @@ _EVENTS: Final = """\
 _ALERTS: Final = """
 ## Alerts
 
-[The runbook](operations.md#runbook) says what each means and what to do; the alert itself carries the same text.
+[The runbook](run.md#runbook) says what each means and what to do; the alert itself carries the same text.
 
 | alert | when |
 |---|---|

@@ -76,10 +76,10 @@ class Metric:
     seed: str = ""
     """What estafette or node-refiner called it."""
 
-    @property
-    def filter(self) -> tuple[Term, ...]:
+    def filter(self, lines: tuple[Term, ...] = OURS) -> tuple[Term, ...]:
+        """Return what it counts among these lines: of its cluster, or of any."""
         event = (label("event", self.event),) if self.event else ()
-        return (*OURS, *event, *self.where)
+        return (*lines, *event, *self.where)
 
     @property
     def type(self) -> str:

@@ -178,7 +178,7 @@ variable "input" {
   }
   validation {
     condition     = contains(["DEBUG", "INFO"], var.input.functions.log_level)
-    error_message = "functions.log_level: write DEBUG or INFO; metrics, dashboard and alerts live on lines of INFO. For less, exclude lines at the sink (docs/operations.md)."
+    error_message = "functions.log_level: write DEBUG or INFO; metrics, dashboard and alerts live on lines of INFO. For less, exclude lines at the sink (docs/run.md)."
   }
   validation {
     condition     = var.input.functions.archive == null || can(filesha256(coalesce(var.input.functions.archive, "-")))

@@ -19,7 +19,7 @@ from shared.core.records.orders import OrderKind, decode
 from tests.builders import CLUSTER, NOW
 from tests.cli import dumps
 from tests.docs.shell import FOREIGN, SHELL, Line, lines, unknown_to_ebb
-from tests.pages import DOCS, README, ROOT, blocks, languages, pages
+from tests.pages import DOCS, README, ROOT, RUN, blocks, languages, pages
 
 TAKEN = {
     "sh": "this module",
@@ -49,11 +49,11 @@ def test_every_code_block_is_in_a_language_that_a_test_takes(page: Path) -> None
     if "hcl" in languages(text):
         assert page in {README, ROOT / "terraform" / "README.md"}
     if "" in languages(text):
-        assert page in {DOCS / "operations.md", DOCS / "architecture.md"}
+        assert page in {RUN, DOCS / "architecture.md"}
 
 
 def test_every_program_is_known() -> None:
-    assert {line.program for line in lines()} <= {"ebb", "make", "python", *FOREIGN, *SHELL}
+    assert {line.program for line in lines()} <= {"each.sh", "ebb", "make", "python", *FOREIGN, *SHELL}
 
 
 @pytest.mark.parametrize("line", of("ebb"), ids=named)
@@ -111,10 +111,12 @@ def test_the_compute_class_shown_is_a_reapers() -> None:
 
 
 def test_every_order_shown_is_an_order() -> None:
-    messages = [line.words[-1] for line in of("gcloud") if "--message" in line.words]
+    messages = [line.words[-1].replace("$node", "gke-a-b") for line in of("gcloud") if "--message" in line.words]
 
-    kinds = [decode(message.encode(), CLUSTER, "id", NOW).kind for message in messages]
-    assert kinds == [OrderKind.DRAIN, OrderKind.RELEASE]
+    orders = [decode(message.encode(), CLUSTER, "id", NOW) for message in messages]
+    assert {order.kind for order in orders} == set(OrderKind)
+    assert {order.dry_run for order in orders} == {False, True}
+    assert any(order.ignore for order in orders)
 
 
 NODE_POOLS = """\
@@ -125,17 +127,18 @@ spec: {disruption: {consolidationPolicy: WhenUnderutilized}}
 """
 WITHOUT_A_CLOUD = {"plan", "report", "explain", "policy"}
 ON_FILES = (line for line in of("ebb") if line.words[1] in WITHOUT_A_CLOUD and "--context" not in line.words)
-RUN = {line.words: line for line in ON_FILES if line.words[0] == "ebb"}
+OFFLINE = {line.words: line for line in ON_FILES if line.words[0] == "ebb"}
 
 
-@pytest.mark.parametrize("line", RUN.values(), ids=named)
+@pytest.mark.parametrize("line", OFFLINE.values(), ids=named)
 def test_every_command_that_needs_only_files_works_on_them(
     line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     dumps.write(tmp_path / "cluster.json", 8)
-    for name, text in {"policy.yaml": POLICIES[0], "old.yaml": POLICIES[0], "new.yaml": POLICIES[-1]}.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    for name in ("policy.yaml", "policy.json", "old.yaml"):  # JSON is YAML, and either is read
+        (tmp_path / name).write_text(POLICIES[0], encoding="utf-8")
+    (tmp_path / "new.yaml").write_text(POLICIES[-1], encoding="utf-8")
     (tmp_path / "nodepools.yaml").write_text(NODE_POOLS, encoding="utf-8")
     words = [dumps.name_of(1) if word == "NODE" else word for word in line.words[1:]]
 

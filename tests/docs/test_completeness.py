@@ -146,7 +146,7 @@ def test_every_input_of_the_module_that_a_page_names_is_one() -> None:
         for cells in rows((ROOT / "terraform" / "README.md").read_text("utf-8"), "| input | type | default | meaning |")
     }
     objects = "|".join(sorted({name.partition(".")[0] for name in known if "." in name} - {"cluster"}))
-    pages = [ROOT / "terraform" / "README.md", DOCS / "operations.md"]
+    pages = [ROOT / "terraform" / "README.md", DOCS / "options.md"]
     named = {name for page in pages for name in re.findall(rf"`((?:{objects})\.[a-z_.]+)", page.read_text("utf-8"))}
 
     assert len(named) > 20

@@ -22,13 +22,15 @@ VALUES = {
     "absence_seconds": str(absence_seconds(5, 3)),
     "window_seconds": str(absence_seconds(5, 3) - 60),
 }
+FLEET_VALUES = {"name": "ebb-fleet", "projects": 'projects/one","projects/two'}
 
 
 def filled(file: str, cluster: str = CLUSTER) -> str:
     """Return a file with Terraform's values in it."""
     path = next((each for each in files() if each.name == file), INFRA / file)
     text = path.read_text(encoding="utf-8")
-    for name, value in {**VALUES, "cluster": cluster}.items():
+    values = FLEET_VALUES if file.startswith("fleet") else {**VALUES, "cluster": cluster}
+    for name, value in values.items():
         text = text.replace(f"${{{name}}}", value)
     return text
 
@@ -46,3 +48,13 @@ def alerts() -> dict[str, dict[str, Any]]:
 @cache
 def dashboard() -> dict[str, Any]:
     return dict(json.loads(filled("dashboard.json")))
+
+
+@cache
+def fleet_metrics() -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(filled("fleet.yaml"))["metrics"])
+
+
+@cache
+def fleet_dashboard() -> dict[str, Any]:
+    return dict(json.loads(filled("fleet-dashboard.json")))

@@ -3,17 +3,26 @@
 import json
 import re
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra.monitoring.query import LAST_NIGHT, WHY_HERE
+from infra.monitoring.query import LAST_NIGHT, REVIEWS, WHY_HERE, Review, paragraph
 from shared.core.reasons import ReasonGroup
-from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, metrics
-from tests.monitoring.histories import entries, given_back, removal
-from tests.monitoring.log_filters import matches
+from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, fleet_dashboard, fleet_metrics, metrics
+from tests.monitoring.histories import entries, given_back, outage, removal, trouble
+from tests.monitoring.log_filters import at, matches
 
-TILES: list[dict[str, Any]] = [{"xPos": 0, "yPos": 0, **tile} for tile in dashboard()["mosaicLayout"]["tiles"]]
+Tiles = list[dict[str, Any]]
+
+
+def tiles_of(board: dict[str, Any]) -> Tiles:
+    return [{"xPos": 0, "yPos": 0, **tile} for tile in board["mosaicLayout"]["tiles"]]
+
+
+TILES, FLEET = tiles_of(dashboard()), tiles_of(fleet_dashboard())
+BOTH = pytest.mark.parametrize("tiles", [pytest.param(TILES, id="one cluster"), pytest.param(FLEET, id="all clusters")])
 MOST_TILES = 100
 """A dashboard may have 100 widgets (cloud.google.com/monitoring/quotas; 40 in older text)."""
 WIDGETS = {"xyChart", "scorecard", "logsPanel", "text"}
@@ -22,22 +31,23 @@ REDUCERS = {"REDUCE_SUM", "REDUCE_MEAN", "REDUCE_PERCENTILE_50", "REDUCE_PERCENT
 
 
 def names(text: str) -> set[str]:
-    return set(re.findall(rf"logging\.googleapis\.com/user/{NAME}/(\w+)", text))
+    return set(re.findall(rf"logging\.googleapis\.com/user/(?:{NAME}|ebb-fleet)/(\w+)", text))
 
 
 def named(tiles: list[dict[str, Any]]) -> str:
     return json.dumps(tiles)
 
 
-def test_tiles_lie_on_the_mosaic_and_cover_no_other() -> None:
-    columns = dashboard()["mosaicLayout"]["columns"]
-    assert 1 <= columns <= 48
-    assert len(TILES) <= MOST_TILES
-    for tile in TILES:
+@BOTH
+def test_tiles_lie_on_the_mosaic_and_cover_no_other(tiles: Tiles) -> None:
+    columns = 48
+    assert {board["mosaicLayout"]["columns"] for board in (dashboard(), fleet_dashboard())} == {columns}
+    assert len(tiles) <= MOST_TILES
+    for tile in tiles:
         assert tile["width"] > 0
         assert tile["height"] > 0
         assert 0 <= tile["xPos"] <= columns - tile["width"]
-    for one, other in combinations(TILES, 2):
+    for one, other in combinations(tiles, 2):
         beside = one["xPos"] + one["width"] <= other["xPos"] or other["xPos"] + other["width"] <= one["xPos"]
         below = one["yPos"] + one["height"] <= other["yPos"] or other["yPos"] + other["height"] <= one["yPos"]
         assert beside or below, (one["widget"]["title"], other["widget"]["title"])
@@ -52,18 +62,19 @@ def test_it_holds_nothing_that_the_api_leaves_out_of_its_answer() -> None:
         parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         return [found for key, each in parts for found in empty(each, f"{path}.{key}")]
 
-    assert empty(dashboard(), "dashboard") == []
+    assert empty(dashboard(), "dashboard") + empty(fleet_dashboard(), "fleet") == []
 
 
-def test_rows_are_full_and_follow_one_another() -> None:
-    rows = sorted({tile["yPos"] for tile in TILES})
+@BOTH
+def test_rows_are_full_and_follow_one_another(tiles: Tiles) -> None:
+    rows = sorted({tile["yPos"] for tile in tiles})
     for row in rows:
-        assert sum(tile["width"] for tile in TILES if tile["yPos"] == row) == 48
+        assert sum(tile["width"] for tile in tiles if tile["yPos"] == row) == 48
     for row, following in pairwise(rows):
-        assert {tile["height"] for tile in TILES if tile["yPos"] == row} == {following - row}
+        assert {tile["height"] for tile in tiles if tile["yPos"] == row} == {following - row}
 
 
-@pytest.mark.parametrize("tile", [pytest.param(tile, id=tile["widget"]["title"]) for tile in TILES])
+@pytest.mark.parametrize("tile", [pytest.param(tile, id=tile["widget"]["title"]) for tile in [*TILES, *FLEET]])
 def test_a_widget_is_of_one_kind_that_the_api_knows(tile: dict[str, Any]) -> None:
     widget = tile["widget"]
 
@@ -94,13 +105,15 @@ def test_every_name_in_dashboard_and_alerts_is_a_metric_and_what_is_owed_is_show
     assert {f"kept_{group.value}" for group in ReasonGroup} <= shown
 
 
-@pytest.mark.parametrize("tile", [pytest.param(tile, id=tile["widget"]["title"]) for tile in TILES])
-def test_a_chart_groups_and_filters_by_labels_that_its_metric_has(tile: dict[str, Any]) -> None:
-    for shown in tile["widget"].get("xyChart", {}).get("dataSets", []):
+@BOTH
+def test_a_chart_groups_and_filters_by_labels_that_its_metric_has(tiles: Tiles) -> None:
+    made = metrics() if tiles is TILES else fleet_metrics()
+    for shown in (shown for tile in tiles for shown in tile["widget"].get("xyChart", {}).get("dataSets", [])):
         text = json.dumps(shown)
         (name,) = {each.removesuffix("_sum") for each in names(text)}
         used = set(re.findall(r"metric\.labels?\.\W*(\w+)", text)) | set(re.findall(r"sum by \((\w+)\)", text))
-        assert used <= metrics()[name]["labels"].keys()
+        assert used <= made[name]["labels"].keys()
+        assert tiles is TILES or "cluster" in used
 
 
 def test_a_counter_is_summed_and_a_gauge_is_read_as_its_mean() -> None:
@@ -137,3 +150,13 @@ def test_the_panel_on_the_night_finds_each_order_and_each_end() -> None:
     assert sorted(filter(None, outcomes)) == ["given_back", "removed"]
     assert "order_published" in {entry["labels"]["event"] for entry in found}
     assert VALUES["cluster"] in panel(LAST_NIGHT.question)
+
+
+@pytest.mark.parametrize("each", REVIEWS, ids=lambda each: each.key)
+def test_a_weekly_query_finds_lines_and_counts_by_fields_that_they_have(each: Review, tmp_path: Path) -> None:
+    lines = [*entries(removal()), *entries(given_back()), *entries(trouble()), *outage(tmp_path)]
+    found = [entry for entry in lines if matches(paragraph(each.terms), entry)]
+
+    assert found
+    assert [path for path in each.by if not any(at(entry, path) for entry in found)] == []
+    assert all(at(entry, "labels.cluster") == VALUES["cluster"] for entry in found)

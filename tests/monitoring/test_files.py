@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from infra.monitoring.files import files
-from tests.monitoring.generated import VALUES, filled, metrics
+from tests.monitoring.generated import FLEET_VALUES, VALUES, filled, fleet_metrics, metrics
 
 MOST_FILTER = 20_000
 """Characters of a log-based metric's filter (cloud.google.com/logging/quotas)."""
@@ -20,7 +20,8 @@ def test_the_generated_files_are_fresh(path: Path, text: str) -> None:
 
 @pytest.mark.parametrize(("path", "text"), FILES)
 def test_nothing_looks_like_terraforms_but_the_names_it_fills_in(path: Path, text: str) -> None:
-    assert set(re.findall(r"\$\{(.*?)\}", text)) <= VALUES.keys()
+    known = FLEET_VALUES if path.name.startswith("fleet") else VALUES
+    assert set(re.findall(r"\$\{(.*?)\}", text)) <= known.keys()
     assert "%{" not in text
     assert "$$" not in text
     assert "${" not in filled(path.name)
@@ -34,7 +35,7 @@ def test_terraform_fills_in_those_names_and_no_other() -> None:
 
 
 def test_metrics_keep_the_limits_of_cloud_logging() -> None:
-    for name, metric in metrics().items():
+    for name, metric in [*metrics().items(), *fleet_metrics().items()]:
         assert re.fullmatch(r"[a-z_]+", name)
         assert len(f"{VALUES['name']}/{name}") <= 100
         assert len(metric["filter"]) < MOST_FILTER

@@ -16,7 +16,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.names import DELETION_COST, EVICTIONS_LABEL, STEERED
 from shared.core.cluster.pod import Pod
 from shared.errors import Forbidden, Stale
-from tests.pages import OPERATIONS, blocks, section
+from tests.pages import UNINSTALL, blocks
 from tests.real.conftest import Corner, cluster_as
 from tests.real.control_plane import ControlPlane, ControlPlaneError
 from tests.real.control_plane.manifests import deployment
@@ -203,7 +203,7 @@ def test_kubectl_alone_takes_back_what_is_ours_and_leaves_what_people_wrote(
         web.plane.kubectl("-n", web.namespace, "annotate", "--overwrite", "pod", pod.name, f"{DELETION_COST}=5")
 
     (block,) = (
-        each for each in blocks(section(OPERATIONS, "## Uninstall"), "sh") if STEERED.rpartition("/")[2] in each
+        each for each in blocks(UNINSTALL.read_text(encoding="utf-8"), "sh") if STEERED.rpartition("/")[2] in each
     )
     shell(web.plane, block)
 

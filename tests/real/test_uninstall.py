@@ -1,4 +1,4 @@
-"""Ebb leaves as docs/operations.md says, in the middle of its drains, and leaves no cordon, taint or annotation."""
+"""Ebb leaves as docs/uninstall.md says, in the middle of its drains, and leaves no cordon, taint or annotation."""
 
 import os
 import re
@@ -17,7 +17,7 @@ import requests
 
 from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
 from tests.fixtures_real import NewControlPlane
-from tests.pages import OPERATIONS, section
+from tests.pages import UNINSTALL
 from tests.pages import blocks as blocks_of
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.manifests import deployment, nodes
@@ -139,8 +139,8 @@ def ticked(installation: Installation) -> bool:
 
 
 def blocks() -> list[str]:
-    """The commands of the page's section: leaving in order, and leaving when the functions went first."""
-    return blocks_of(section(OPERATIONS, "## Uninstall"), "sh")
+    """The commands of the page: leaving in order, and leaving when the functions went first."""
+    return blocks_of(UNINSTALL.read_text(encoding="utf-8"), "sh")
 
 
 def test_nodes_are_found_by_their_taint_when_the_state_was_destroyed_first(site: Site) -> None:
@@ -180,5 +180,9 @@ def test_the_steps_of_the_page_leave_nothing_behind(site: Site) -> None:
     for step in after.splitlines():
         site.shell(step, {})
 
-    rights = site.plane.api.items("/apis/rbac.authorization.k8s.io/v1/clusterroles")
-    assert [role for role in rights if role["metadata"]["name"].startswith("ebb-")] == []
+    for kind in (
+        "rbac.authorization.k8s.io/v1/clusterroles",
+        "admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+    ):
+        left = [each["metadata"]["name"] for each in site.plane.api.items(f"/apis/{kind}")]
+        assert [name for name in left if name.startswith("ebb-")] == []

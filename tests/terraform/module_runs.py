@@ -123,6 +123,9 @@ def copy_of_module(target: Path) -> Path:
     shutil.copytree(MODULE, target / "terraform", ignore=ignore)
     shutil.copytree(ROOT / "infra", target / "infra", ignore=ignore)
     (target / "main.py").write_text("", encoding="utf-8")
+    if os.environ.get("EBB_TFMIRROR"):  # its google is 6.50, to which the mirror adds the one type that needs 7.31
+        for path in (target / "terraform").rglob("*.tf"):
+            path.write_text(path.read_text("utf-8").replace('">= 7.31, < 9"', '">= 6.13, < 9"'), encoding="utf-8")
     return target / "terraform"
 
 

@@ -1,6 +1,9 @@
 """Each example is applied against mocked providers, in each of its forms."""
 
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,8 @@ from tests.terraform.mocked import outputs_of, plan_of
 from tests.terraform.module_runs import MODULE, Terraform
 
 PRIVATE = ("-var", "project=my-project", "-var", 'cluster={name="prod",location="europe-west1-b"}')
+FLEET = MODULE / "examples" / "fleet"
+INSTALLATIONS = [path for path in MODULE.glob("examples/**/main.tf") if path.parent.name != "review"]
 ELSEWHERE = (
     *("-var", "project=my-project"),
     *("-var", 'cluster={name="prod",location="europe-west1",project="clusters-project"}'),
@@ -33,34 +38,37 @@ def test_an_example_can_be_planned_and_applied(
     tool: Terraform, module: Path, folder: str, given: tuple[str, ...]
 ) -> None:
     root = module / "examples" / folder
-    found = outputs_of(tool, root, "/".join([*[".."] * len(root.relative_to(module).parts), "tests/mocks"]), *given)[
-        "ebb"
-    ]
-    installed = [found] if "policy" in found else list(found.values())
+    found = outputs_of(tool, root, "/".join([*[".."] * len(root.relative_to(module).parts), "tests/mocks"]), *given)
+    policies, environments = (by_cluster(found[name]) for name in ("policy", "cli"))
 
-    assert installed
-    for each in installed:
-        assert parse(each["policy"].encode()).pools["default-pool"].enabled
-    assert len({each["name"] for each in installed}) == len(installed)
+    assert policies
+    for each in policies:
+        assert parse(each.encode()).pools["default-pool"].enabled
+    assert len(set(environments)) == len(policies)
+
+
+def by_cluster(output: str | dict[str, str]) -> list[str]:
+    """Return the texts of an output: of one cluster, or of each."""
+    return [output] if isinstance(output, str) else list(output.values())
 
 
 @pytest.mark.deep
 def test_a_cluster_that_is_paused_says_so_in_its_policy(tool: Terraform, module: Path) -> None:
     root = module / "examples" / "fleet"
-    found = outputs_of(tool, root, "../../tests/mocks", "-var-file=clusters/prod-north.tfvars")["ebb"]
+    found = outputs_of(tool, root, "../../tests/mocks", "-var-file=clusters/prod-north.tfvars")
 
     assert parse(found["policy"].encode()).paused
 
 
 def test_every_example_has_the_outputs_that_the_commands_name() -> None:
-    for path in MODULE.glob("examples/**/main.tf"):
+    for path in INSTALLATIONS:
         written = set(re.findall(r'^output "(\w+)"', path.read_text(encoding="utf-8"), re.MULTILINE))
-        assert written == {"cli", "ebb", "optional_rights", "policy", "rbac"}, path
+        assert written == {"cli", "drain_command", "follow_command", "log_queries", "policy"}, path
 
 
 def test_every_example_applies_the_rights_inside_the_cluster_before_the_functions_are_there() -> None:
     """By the submodule, from an output that waits for the identities alone."""
-    for path in MODULE.glob("examples/**/main.tf"):
+    for path in INSTALLATIONS:
         text = path.read_text(encoding="utf-8")
         calls = re.findall(r'^module "rbac\w*" \{(.*?)^\}', text, re.MULTILINE | re.DOTALL)
 
@@ -95,9 +103,13 @@ def test_of_the_identities_alone_the_rights_are_known(tool: Terraform, module: P
     target = "module.ebb.google_service_account.accounts"
     assert f"terraform apply -target={target} " in (MODULE / "README.md").read_text(encoding="utf-8")
 
-    found = outputs_of(tool, module / "examples" / "simple", "../../tests/mocks", *PRIVATE, target=target)
+    root = module / "examples" / "simple"
+    (root / "rbac.tf").write_text('output "rbac" { value = module.ebb.rbac }')
+    found = outputs_of(tool, root, "../../tests/mocks", *PRIVATE, target=target)
+    (root / "rbac.tf").unlink()
+
     assert found["rbac"].count("@my-project.iam.gserviceaccount.com") == 5
-    assert "ebb" not in found
+    assert "policy" not in found
 
 
 def test_on_the_side_of_a_cluster_elsewhere_stand_three_grants(tool: Terraform, module: Path) -> None:
@@ -113,3 +125,56 @@ def test_on_the_side_of_a_cluster_elsewhere_stand_three_grants(tool: Terraform, 
         'module.ebb.google_project_iam_member.control_plane["planner"]',
     }
     assert sum("module.rbac." in address for address in plan) == 10
+
+
+def guard_of(fleet: Path) -> str:
+    """Return what the fleet's root says of its variables and its state, which needs no provider."""
+    block = re.compile(r'^(?:variable|resource "terraform_data") .*?^\}', re.MULTILINE | re.DOTALL)
+    found = block.findall((fleet / "main.tf").read_text(encoding="utf-8"))
+    return "\n".join(found)
+
+
+def test_variables_of_one_cluster_never_meet_the_state_of_another(values_tool: Terraform, tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(guard_of(FLEET), encoding="utf-8")
+    one, other = (f"-var-file={path}" for path in sorted((FLEET / "clusters").glob("*.tfvars"))[:2])
+    assert values_tool.init(tmp_path) is None
+    steps = [
+        values_tool.run(tmp_path, *command)
+        for command in (
+            ("apply", "-auto-approve", one),
+            ("plan", "-detailed-exitcode", one),
+            ("plan", "-no-color", other),
+            ("destroy", "-auto-approve", one),
+        )
+    ]
+
+    assert [step.returncode for step in steps] == [0, 0, 1, 0], [step.stderr for step in steps]
+    assert "the variables are those of another cluster" in " ".join(steps[2].stderr.split())
+
+
+STAND_IN = """#!/bin/sh
+echo "$TF_DATA_DIR $*" >> "$CALLS"
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "given"), [(["prod-north", "prod-west"], []), (["prod-west"], ["prod-west"])], ids=["all", "one by name"]
+)
+def test_the_loop_takes_variables_state_and_data_by_one_name(
+    tmp_path: Path, names: list[str], given: list[str]
+) -> None:
+    (tmp_path / "terraform").write_text(STAND_IN)
+    (tmp_path / "terraform").chmod(0o755)
+    shutil.copytree(FLEET, tmp_path / "fleet", ignore=shutil.ignore_patterns(".terraform*"))
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": path, "CALLS": str(tmp_path / "calls")}
+    subprocess.run(["sh", str(tmp_path / "fleet" / "each.sh"), "apply", *given], env=environment, check=True)
+
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        line
+        for name in names
+        for line in (
+            f".terraform/{name} init -input=false -backend-config=prefix=ebb/{name}",
+            f".terraform/{name} apply -var-file=clusters/{name}.tfvars",
+        )
+    ]

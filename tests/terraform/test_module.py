@@ -18,12 +18,13 @@ ROOTS = [
     ".",
     "inputs",
     "rbac",
+    "review",
     *sorted(str(path.parent.relative_to(MODULE)) for path in MODULE.glob("examples/**/main.tf")),
 ]
 LONG = {"tests/switches.tftest.hcl", "tests/monitoring.tftest.hcl"}
 SUITES = [
     *sorted(f"tests/{path.name}" for path in MODULE.glob("tests/*.tftest.hcl")),
-    *sorted(f"rbac/tests/{path.name}" for path in MODULE.glob("rbac/tests/*.tftest.hcl")),
+    *sorted(f"{path.parent.parent.name}/tests/{path.name}" for path in MODULE.glob("r*/tests/*.tftest.hcl")),
 ]
 
 
@@ -48,11 +49,13 @@ def test_the_examples_are_those_that_the_readme_names() -> None:
         ".",
         "inputs",
         "rbac",
+        "review",
         "examples/simple",
         "examples/other-project",
         "examples/private-cluster",
         "examples/fleet",
         "examples/fleet/one-state",
+        "examples/fleet/review",
         "examples/existing-database",
     }
 
@@ -77,7 +80,7 @@ def test_the_page_has_the_end_of_every_runtime_that_can_be_written() -> None:
     assert re.findall(r"^\| `(python\d+)`", page, re.MULTILINE) == re.findall(r"python\d+", rule[1])
 
 
-@pytest.mark.parametrize("folder", [".", "rbac"])
+@pytest.mark.parametrize("folder", [".", "rbac", "review"])
 def test_a_module_brings_no_provider_of_its_own(folder: str) -> None:
     """Whoever calls it says as whom; a module with a provider can neither be repeated nor removed."""
     texts = [path.read_text(encoding="utf-8") for path in (MODULE / folder).glob("*.tf")]
@@ -88,7 +91,7 @@ def test_a_module_brings_no_provider_of_its_own(folder: str) -> None:
 
 @pytest.mark.parametrize("kind", ["variable", "output"])
 def test_inputs_and_outputs_stand_in_alphabetical_order_and_are_explained(kind: str) -> None:
-    for path in [*MODULE.glob(f"{kind}s*.tf"), *MODULE.glob(f"rbac/{kind}s*.tf")]:
+    for path in [*MODULE.glob(f"{kind}s*.tf"), *MODULE.glob(f"r*/{kind}s*.tf")]:
         text = path.read_text(encoding="utf-8")
         names = re.findall(rf'^{kind} "([^"]+)"', text, re.MULTILINE)
 

@@ -1,6 +1,7 @@
-"""docs/operations.md leads from nothing to the first dry-run report: walked as far as that goes without a cloud."""
+"""docs/install.md leads from nothing to the first dry-run report: walked as far as that goes without a cloud."""
 
 import re
+import shlex
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,18 @@ import yaml
 from typer.testing import CliRunner
 
 from functions.cli.main import app
+from shared.core.records.orders import OrderKind, Origin, decode
+from tests.builders import CLUSTER, NOW
 from tests.cli import dumps
-from tests.pages import README
-from tests.terraform.mocked import outputs_of
+from tests.pages import INSTALL
+from tests.terraform.mocked import outputs_of, plan_of
 from tests.terraform.module_runs import ROOT, Terraform
 from tests.terraform.walkthrough import Command, commands, modules
 
 KNOWN_FLAGS = {
-    "gcloud container clusters get-credentials": {"--location"},
+    "gcloud container clusters get-credentials": {"--location", "--project"},
     "gcloud logging read": {"--project", "--limit", "--format"},
-    "kubectl get": {"-A", "-o"},
-    "kubectl apply": {"-f"},
+    "gcloud auth application-default login": set(),
     "terraform init": {"-chdir"},
     "terraform apply": {"-chdir", "-var"},
     "terraform output": {"-chdir", "-raw"},
@@ -42,19 +44,26 @@ def _is(program: tuple[str, ...], name: str, verbs: tuple[str, ...]) -> bool:
 def example(tool: Terraform, module: Path) -> dict[str, Any]:
     """The outputs of the example that the walk-through applies, with the variables that it names."""
     line = words("terraform", "apply")[0].programs[0]
-    given = [word for pair in pairwise(line) if pair[0] == "-var" for word in pair]
     root = module.parent / next(word for word in line if word.startswith("-chdir=")).removeprefix("-chdir=")
-    return outputs_of(tool, root, "../../tests/mocks", *given)
+    (root / "rbac.tf").write_text('output "rbac" { value = module.ebb.rbac }')
+    return outputs_of(tool, root, "../../tests/mocks", *given())
 
 
-def test_the_walk_takes_ten_commands_at_most() -> None:
-    assert 1 < len(commands()) <= 10
+def given() -> list[str]:
+    """Return the variables that the page applies with."""
+    line = words("terraform", "apply")[0].programs[0]
+    return [word for pair in pairwise(line) if pair[0] == "-var" for word in pair]
+
+
+def test_the_page_takes_an_evening_at_most() -> None:
+    assert 1 < len(commands()) <= 13
+    assert len(INSTALL.read_text(encoding="utf-8").splitlines()) <= 48
 
 
 def test_what_needs_a_cloud_says_so_and_nothing_else_does() -> None:
     for command in commands():
         first = command.programs[0]
-        in_cloud = first[0] in ("gcloud", "kubectl") or "apply" in first or len(command.programs) > 1
+        in_cloud = first[0] == "gcloud" or "apply" in first or first[:2] in (("ebb", "dump"), ("ebb", "doctor"))
 
         assert command.needs_cloud == in_cloud, first
 
@@ -70,14 +79,17 @@ def test_every_flag_is_one_that_its_command_knows(command: Command) -> None:
         assert flags <= KNOWN_FLAGS[name]
 
 
-def test_the_cluster_is_read_as_it_was_before_any_installation() -> None:
-    line = next(" ".join(each.programs[0]) for each in words("kubectl", "get"))
+def test_the_number_of_resources_is_that_of_the_plan(tool: Terraform, module: Path) -> None:
+    planned = plan_of(tool, module / "examples" / "simple", "../../tests/mocks", *given())
+    told = re.search(r"`(\d+) to add`", INSTALL.read_text(encoding="utf-8"))
 
-    assert line in README.read_text(encoding="utf-8")
+    assert told
+    assert int(told[1]) == sum(not re.search(r"(^|\.)data\.", address) for address in planned)
 
 
 def test_every_folder_that_is_named_is_there() -> None:
-    folders = {word.removeprefix("-chdir=") for each in commands() for word in each.programs[0] if "-chdir=" in word}
+    texts = [word for each in commands() for word in each.programs[0]]
+    folders = {folder for text in texts for folder in re.findall(r"-chdir=(\S+)", text)}
 
     assert folders == {"terraform/examples/simple"}
     assert all((ROOT / folder / "main.tf").is_file() for folder in folders)
@@ -88,7 +100,7 @@ def test_the_outputs_that_are_printed_are_there(example: dict[str, Any]) -> None
     named = {line[line.index("-raw") + 1] for line in lines}
 
     assert named == {"policy"}
-    assert named <= example.keys()
+    assert {"cli", *named} <= example.keys()
 
 
 def test_the_rights_that_are_applied_are_those_of_the_single_source(example: dict[str, Any]) -> None:
@@ -110,10 +122,27 @@ def test_the_reports_are_made_of_a_dump_and_the_policy_that_terraform_writes(
     monkeypatch.chdir(tmp_path)
     dumps.write(tmp_path / "cluster.json")
     (tmp_path / "policy.json").write_text(example["policy"], encoding="utf-8")
-    runs = [CliRunner().invoke(app, list(each.programs[0][1:])) for each in words(".venv/bin/ebb", "plan")]
+    lines = [each.programs[0][1:] for each in words("ebb") if each.programs[0][1] in ("plan", "policy")]
+    runs = [CliRunner().invoke(app, list(line)) for line in lines]
 
-    assert [run.exit_code for run in runs] == [0, 0], [run.output for run in runs]
-    assert "dry run" in runs[1].output.lower()
+    assert [run.exit_code for run in runs] == [0, 0, 0], [run.output for run in runs]
+    assert "dry run" in runs[2].output.lower()
+
+
+def test_the_drain_command_publishes_an_order_for_the_node_that_is_put_in(example: dict[str, Any]) -> None:
+    command = shlex.split(example["drain_command"].replace("NODE", "gke-a-b"))
+    order = decode(command[-1].encode(), CLUSTER, "1234", NOW)
+
+    assert command[:4] == ["gcloud", "pubsub", "topics", "publish"]
+    assert re.fullmatch(r"projects/my-project/topics/\S+", command[4])
+    assert (order.kind, order.node, order.order_id, order.origin) == (OrderKind.DRAIN, "gke-a-b", "1234", Origin.MANUAL)
+
+
+def test_the_follow_command_finds_what_became_of_the_order(example: dict[str, Any]) -> None:
+    command = shlex.split(example["follow_command"].replace("ID", "1234"))
+
+    assert command[3] == 'operation.id="1234" OR jsonPayload.message_id="1234"'
+    assert command[command.index("--project") + 1] == "my-project"
 
 
 @pytest.mark.parametrize("text", modules())

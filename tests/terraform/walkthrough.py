@@ -3,9 +3,9 @@
 import shlex
 from dataclasses import dataclass
 
-from tests.pages import OPERATIONS, README, ROOT, blocks, section
+from tests.pages import INSTALL, README, ROOT, blocks, section
 
-SECTION = section(OPERATIONS, "## Install with Terraform")
+SECTION = section(INSTALL, "## One cluster")
 CLOUD = "cloud:"
 """How a comment begins that names what needs a cloud."""
 

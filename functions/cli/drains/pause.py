@@ -1,7 +1,7 @@
 """`ebb pause` and `ebb resume`: the kill switch that needs no deployment and no policy, only the state.
 
 The flag stands in the cluster's document, so that the next claim and the next step of every drain see it
-(docs/operations.md).
+(docs/run.md).
 """
 
 import os

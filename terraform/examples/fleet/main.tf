@@ -1,9 +1,5 @@
-# A fleet, one state for each cluster: a mistake reaches one cluster, and one apply waits for no other.
-#
-#   terraform init -reconfigure -backend-config=prefix=ebb/prod-west
-#   terraform apply -var-file=clusters/prod-west.tfvars
-#
-# A directory one-state/ beside this shows the same with for_each, for fleets small enough to be applied together.
+# A fleet, one state for each cluster: a mistake reaches one cluster, and no apply waits for another. `./each.sh apply` loops
+# over clusters/*.tfvars, `./each.sh apply prod-west` applies one. The folder one-state/ shows the same with for_each.
 
 terraform {
   required_version = ">= 1.7"
@@ -39,6 +35,20 @@ variable "paused" {
 
 provider "google" {
   project = var.project
+}
+
+# Remembers in the state whose state it is. Variables of another cluster are refused at plan: they would replace everything.
+resource "terraform_data" "cluster" {
+  input = "${var.project}/${var.cluster.location}/${var.cluster.name}"
+
+  lifecycle {
+    ignore_changes = [input]
+
+    postcondition {
+      condition     = self.output == "${var.project}/${var.cluster.location}/${var.cluster.name}"
+      error_message = "This is the state of ${self.output}, and the variables are those of another cluster. Run ./each.sh, which takes both by one name."
+    }
+  }
 }
 
 data "google_client_config" "me" {}
@@ -79,23 +89,24 @@ module "rbac" {
   drainer = module.ebb.identities.drainer
 }
 
-output "ebb" {
-  value = module.ebb
-}
-
-# As text of their own, for `terraform output -raw`; optional rights by their names, for `terraform output -json`.
+# Text for `terraform output -raw`.
 output "cli" {
   value = module.ebb.cli
 }
 
-output "optional_rights" {
-  value = module.ebb.optional_rights
+output "drain_command" {
+  value = module.ebb.drain_command
+}
+
+output "follow_command" {
+  value = module.ebb.follow_command
 }
 
 output "policy" {
   value = module.ebb.policy
 }
 
-output "rbac" {
-  value = module.ebb.rbac
+# Links into Cloud Logging.
+output "log_queries" {
+  value = module.ebb.log_queries
 }

@@ -68,23 +68,24 @@ module "rbac" {
   drainer = module.ebb.identities.drainer
 }
 
-output "ebb" {
-  value = module.ebb
-}
-
-# As text of their own, for `terraform output -raw`; optional rights by their names, for `terraform output -json`.
+# Text for `terraform output -raw`.
 output "cli" {
   value = module.ebb.cli
 }
 
-output "optional_rights" {
-  value = module.ebb.optional_rights
+output "drain_command" {
+  value = module.ebb.drain_command
+}
+
+output "follow_command" {
+  value = module.ebb.follow_command
 }
 
 output "policy" {
   value = module.ebb.policy
 }
 
-output "rbac" {
-  value = module.ebb.rbac
+# Links into Cloud Logging.
+output "log_queries" {
+  value = module.ebb.log_queries
 }

@@ -92,23 +92,24 @@ module "rbac_west" {
   drainer = module.ebb["prod-west"].identities.drainer
 }
 
-output "ebb" {
-  value = module.ebb
-}
-
 # Text for each cluster: `terraform output -json cli | jq -r '.["prod-west"]'`.
 output "cli" {
   value = { for name, each in module.ebb : name => each.cli }
 }
 
-output "optional_rights" {
-  value = { for name, each in module.ebb : name => each.optional_rights }
+output "drain_command" {
+  value = { for name, each in module.ebb : name => each.drain_command }
+}
+
+output "follow_command" {
+  value = { for name, each in module.ebb : name => each.follow_command }
 }
 
 output "policy" {
   value = { for name, each in module.ebb : name => each.policy }
 }
 
-output "rbac" {
-  value = { for name, each in module.ebb : name => each.rbac }
+# Links for each cluster into Cloud Logging.
+output "log_queries" {
+  value = { for name, each in module.ebb : name => each.log_queries }
 }
