@@ -70,9 +70,9 @@ def _ago(now: datetime, then: datetime) -> str:
 
 def _paused(status: InstallationStatus) -> Text:
     if not status.paused:
-        return Text("no (not by hand; the policy may say so)")
+        return Text("no; ebb pause --reason TEXT stops all drains (the policy may pause, too)")
     reason = f": {status.pause_reason}" if status.pause_reason else ""
-    return Text(f"yes{reason}", style="bold yellow")
+    return Text(f"yes{reason} (ebb resume ends it)", style="bold yellow")
 
 
 def _claims(status: InstallationStatus, *, wide: bool) -> Table:
