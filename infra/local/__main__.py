@@ -134,7 +134,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line.
 
-    Returns 0 when it was stopped or reached its steady state, 1 if a part of it failed or it did not reach that, 2 if
+    Returns 0 when it was stopped or reached its steady state, 1 if a part failed or it did not reach that, 2 if
     the scenario cannot be used.
     """
     arguments = _arguments(words)

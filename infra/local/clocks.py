@@ -1,4 +1,4 @@
-"""Time for the simulated GKE: a clock that is given in, and the timestamps Kubernetes writes.
+"""Time for the simulated GKE: clocks that are passed in, and the timestamps that Kubernetes writes.
 
 No other module of the simulated GKE may ask the system for the time.
 """
@@ -9,13 +9,13 @@ from typing import Protocol
 
 
 class TimeSource(Protocol):
-    """Tells the time as seconds since 1970 (UTC)."""
+    """Gives the time as seconds since 1970 (UTC)."""
 
     def now(self) -> float: ...
 
 
 class ManualClock:
-    """A clock that moves only when told: virtual time for tests and simulators."""
+    """A clock that moves only by `advance`: virtual time for tests and simulators."""
 
     def __init__(self, now: float = 1_800_000_000.0) -> None:
         self._now = now

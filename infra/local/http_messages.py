@@ -32,7 +32,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """One HTTP answer. `lost`: the caller never gets it; `hangs`: its connection stays open until it gives up."""
+    """One HTTP answer. `lost`: the caller never gets it; `hangs`: its connection stays open until the caller closes it."""
 
     status: int
     body: bytes = b""
@@ -143,7 +143,7 @@ class InjectedFault:
 
 
 def answer_or_fail(faults: Iterable[InjectedFault], request: HttpRequest, handler: Handler) -> HttpAnswer:
-    """The handler's answer, or what the first fault that strikes makes of it."""
+    """The handler's answer, or the failure by the first fault that strikes."""
     fault = next((fault for fault in faults if fault.strikes(request)), None)
     if fault is None:
         return handler(request)

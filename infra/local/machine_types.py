@@ -70,7 +70,7 @@ def _node_info(name: str) -> Json:
 
 
 def make_node(pool: MachinePool, zone: str, cluster: str, serial: str) -> Json:
-    """A Node object as GKE registers it; `serial` tells nodes of one pool and zone apart."""
+    """A Node object as GKE registers it; `serial` distinguishes nodes of one pool and zone."""
     digest = hashlib.sha256(f"{cluster}/{pool.name}/{zone}".encode()).hexdigest()[:8]
     name = f"gke-{cluster}-{pool.name}-{digest}-{serial}"
     cpus, mib = shape(pool.machine_type)

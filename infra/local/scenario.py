@@ -84,7 +84,7 @@ class WorkloadSpec(_ScenarioModel):
     resized: dict[str, str] = {}
     """What its first pods request since they were resized in place; the next ones request what the template says."""
     pod_replacement_policy: Literal["TerminationStarted", "TerminationComplete"] | None = None
-    """Of a Deployment: when it makes a pod anew."""
+    """Of a Deployment: when it replaces a pod."""
     controller: Json = {}
     """Merged into the controller's spec: a Deployment's strategy, paused, progressDeadlineSeconds …"""
     claims: list[Json] = []

@@ -58,7 +58,7 @@ def is_served(kind: ApiKind, store: Store) -> bool:
 
 
 def discovered(path: str, store: Store) -> Json | None:
-    """What is said of a group or of one version of it; None where the path asks for something else, or is unknown."""
+    """The discovery document of a group or one of its versions; None for any other path and an unknown group."""
     match path.strip("/").split("/"):
         case ["apis", group]:
             found = {kind.version for kind in _kinds(group, store)}

@@ -50,7 +50,7 @@ class PassRecord:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All of it. `cordoned_by_persons` are the nodes that the demo cordoned in a person's name."""
+    """All evidence of a run. `cordoned_by_persons` are the nodes that the demo cordoned in a person's name."""
 
     entries: Sequence[Json]
     pdb_rules: Sequence[PdbRule]
@@ -60,24 +60,25 @@ class Evidence:
 
 
 def pdb_rules_of(budgets: Iterable[Json], controllers: Iterable[Json]) -> tuple[PdbRule, ...]:
-    """Return what PodDisruptionBudgets ask of workloads of one label set each, as a scenario's are.
+    """Return what PodDisruptionBudgets require of workloads of one label set each, as a scenario's are.
 
-    Shares are of the replicas asked for and round up (kubernetes.io/docs, Specifying a Disruption Budget).
+    Shares are of the wanted replicas and round up (kubernetes.io/docs, Specifying a Disruption Budget).
     """
-    replicas = {
-        (each["metadata"]["namespace"], each["metadata"]["name"]): int(each["spec"]["replicas"]) for each in controllers
-    }
-    return tuple(_pdb_rule(each, replicas) for each in budgets)
+    replicas = {_key(controller): int(controller["spec"]["replicas"]) for controller in controllers}
+    return tuple(_pdb_rule(budget, replicas[_key(budget)]) for budget in budgets)
 
 
-def _pdb_rule(budget: Json, replicas: Mapping[tuple[str, str], int]) -> PdbRule:
-    meta, spec = budget["metadata"], budget["spec"]
-    total = replicas[(meta["namespace"], meta["name"])]
+def _key(thing: Json) -> tuple[str, str]:
+    return thing["metadata"]["namespace"], thing["metadata"]["name"]
+
+
+def _pdb_rule(budget: Json, replicas: int) -> PdbRule:
+    spec = budget["spec"]
     if "minAvailable" in spec:
-        least = _share(spec["minAvailable"], total)
+        least = _share(spec["minAvailable"], replicas)
     else:
-        least = total - _share(spec["maxUnavailable"], total)
-    return PdbRule(meta["namespace"], meta["name"], spec["selector"]["matchLabels"], least)
+        least = replicas - _share(spec["maxUnavailable"], replicas)
+    return PdbRule(*_key(budget), spec["selector"]["matchLabels"], least)
 
 
 def _share(value: int | str, total: int) -> int:
@@ -150,17 +151,13 @@ class ReplayedCluster:
 
 @dataclass(frozen=True)
 class NodeChange:
-    """One change of a node: before (None: created), after (None: deleted), by whom; the world is that after it."""
+    """One change of a node: before (None: created), after (None: deleted), by whom; the cluster is that after it."""
 
     name: str
     actor: str
     before: Json | None
     after: Json | None
     cluster: ReplayedCluster
-
-    @property
-    def by_ebb(self) -> bool:
-        return is_ebb(self.actor)
 
     @property
     def starts_a_drain(self) -> bool:
@@ -171,34 +168,24 @@ def is_ebb(user_agent: str) -> bool:
     return re.split(r"[/ ]", user_agent)[0] == EBB
 
 
-def moments(entries: Sequence[Json]) -> Iterator[tuple[Json, ReplayedCluster]]:
-    """Give each entry with the world as it stood before it; the world is the same object, moving on."""
+def replay(entries: Sequence[Json]) -> Iterator[tuple[Json, Json | None, ReplayedCluster]]:
+    """Give each entry, what it replaced, and the cluster just after it: the same object, which moves on."""
     cluster = ReplayedCluster()
     for entry in entries:
         cluster.at = entry["at"]
-        yield entry, cluster
-        if entry["type"] == "change":
-            cluster.take(entry)
+        before = cluster.take(entry) if entry["type"] == "change" else None
+        yield entry, before, cluster
 
 
 def node_changes(entries: Sequence[Json]) -> Iterator[NodeChange]:
-    """Give each change of a node, with the world just after it."""
-    cluster = ReplayedCluster()
-    for entry in entries:
-        cluster.at = entry["at"]
-        if entry["type"] != "change":
-            continue
-        before = cluster.take(entry)
-        if entry["kind"] == "nodes":
-            after: Mapping[str, object] | None = None if entry["verb"] == "delete" else entry
+    """Give each change of a node, with the cluster just after it."""
+    for entry, before, cluster in replay(entries):
+        if entry["type"] == "change" and entry["kind"] == "nodes":
+            after = None if entry["verb"] == "delete" else entry
             yield NodeChange(entry["name"], entry["actor"], before, after, cluster)
 
 
 def last(entries: Sequence[Json]) -> ReplayedCluster:
-    """Return the world after the last entry."""
-    cluster = ReplayedCluster()
-    for entry in entries:
-        cluster.at = entry["at"]
-        if entry["type"] == "change":
-            cluster.take(entry)
+    """Return the cluster after the last entry."""
+    *_, (_, _, cluster) = [(None, None, ReplayedCluster()), *replay(entries)]
     return cluster

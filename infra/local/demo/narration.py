@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from infra.local.demo.screen import Sign
+from infra.local.scaling.view import TO_BE_DELETED
 
 _LABELS: Final = "logging.googleapis.com/labels"
 
@@ -28,26 +29,22 @@ class LogLine:
 
 
 class Tail:
-    """The lines that a log got since they were last asked for."""
+    """Reads the lines that were added to a log since the last call."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._at = 0
 
     def lines(self) -> Iterator[LogLine]:
-        """Give the new whole lines; what is no JSON object, as a traceback, is left to the file."""
+        """Give the new whole lines; what is no JSON object, such as a traceback, is skipped."""
         data = self._path.read_bytes()[self._at :]
         whole = data[: data.rfind(b"\n") + 1]
         self._at += len(whole)
         for text in whole.splitlines():
             if text.startswith(b"{"):
-                yield _line(json.loads(text))
-
-
-def _line(entry: Mapping[str, Any]) -> LogLine:
-    labels = entry.get(_LABELS, {})
-    event, node = labels.get("event", ""), labels.get("node", "")
-    return LogLine(event, node, labels.get("reason", ""), labels.get("run_id", ""), entry)
+                entry = json.loads(text)
+                labels = {name: entry.get(_LABELS, {}).get(name, "") for name in ("event", "node", "reason", "run_id")}
+                yield LogLine(**labels, fields=entry)
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class StoryEvent:
 
 @dataclass
 class Passes:
-    """What the planner said of each pass."""
+    """What the planner logged about each pass."""
 
     nodes: dict[str, int] = field(default_factory=dict)
     verdicts: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
@@ -71,7 +68,7 @@ class Passes:
 
 
 class Narration:
-    """Remembers just enough to tell each thing once."""
+    """Remembers just enough to narrate each thing once."""
 
     def __init__(self) -> None:
         self.signs: dict[str, Sign] = {}
@@ -89,8 +86,8 @@ class Narration:
             "drain_step": self._step,
             "eviction": self._eviction,
             "drain_result": self._result,
-            "healed": self._healed,
-            "policy_invalid": self._invalid,
+            "healed": self._message,
+            "policy_invalid": self._message,
         }
 
     def narrate(self, line: LogLine) -> Iterator[StoryEvent]:
@@ -100,31 +97,36 @@ class Narration:
             yield from narrator(line)
 
     def is_first_of(self, act: str) -> bool:
-        """Say whether this is the first time that the act is named."""
+        """Whether this is the first call for the act."""
         first = act not in self._opened
         self._opened.add(act)
         return first
 
-    def autoscaler_drains(self, node: str) -> Iterator[StoryEvent]:
-        """Tell once that the autoscaler begins with a node by itself; one that Ebb has drained is no news."""
-        if self.signs.get(node) in _OURS or node in self._taken:
-            return
-        self._taken.add(node)
-        self.signs[node] = Sign.AUTOSCALER
-        text = "below the autoscaler's gate: it moves the pods by itself, and deletes the node"
-        yield StoryEvent(node, text, Sign.AUTOSCALER, "autoscaler")
+    def node_changed(self, entry: Mapping[str, Any]) -> Iterator[StoryEvent]:
+        """Take an entry of the API's record and give what it adds: a node that goes, or that the autoscaler drains.
 
-    def gone(self, node: str) -> StoryEvent:
-        """Tell that the node's object is no more."""
-        act = "autoscaler" if node in self._taken else "gone"
-        self.signs[node] = Sign.GONE
-        self.seen[act] += 1
-        return StoryEvent(node, "deleted by the autoscaler: no longer paid for", Sign.GONE, act)
+        The autoscaler's drain of a node that Ebb has drained is no news.
+        """
+        if entry["type"] != "change" or entry["kind"] != "nodes":
+            return
+        node = entry["name"]
+        if entry["verb"] == "delete":
+            act = "autoscaler" if node in self._taken else "gone"
+            self.signs[node] = Sign.GONE
+            self.seen[act] += 1
+            yield StoryEvent(node, "deleted by the autoscaler: no longer paid for", Sign.GONE, act)
+            return
+        drains = any(taint.startswith(TO_BE_DELETED) for taint in entry["taints"])
+        if drains and self.signs.get(node) not in _OURS and node not in self._taken:
+            self._taken.add(node)
+            self.signs[node] = Sign.AUTOSCALER
+            text = "below the autoscaler's gate: it moves the pods by itself, and deletes the node"
+            yield StoryEvent(node, text, Sign.AUTOSCALER, "autoscaler")
 
     def _state(self, line: LogLine) -> Iterator[StoryEvent]:
         self.passes.nodes[line.run_id] = int(line.fields["nodes"])
         self.passes.dollars_per_hour.append(float(line.fields["cost_per_hour"]))
-        yield from ()
+        return iter(())
 
     def _decision(self, line: LogLine) -> Iterator[StoryEvent]:
         self.passes.verdicts.setdefault(line.run_id, []).append((line.node, line.reason))
@@ -180,20 +182,17 @@ class Narration:
         if outcome == "given_back":
             self.signs[line.node] = Sign.GIVEN_BACK
             self.seen["given back"] += 1
-            why = f"given back ({line.reason}): {line.fields.get('detail', '') or line.message}"
+            why = f"returned ({line.reason}): {line.fields.get('detail', '') or line.message}"
             yield StoryEvent(line.node, why, Sign.GIVEN_BACK, "given back")
         elif outcome == "stale":
             self.signs[line.node] = Sign.GIVEN_BACK
-            yield StoryEvent(line.node, "given back untouched: its pods' place was taken meanwhile", Sign.GIVEN_BACK)
+            yield StoryEvent(line.node, "returned untouched: its pods' place was taken meanwhile", Sign.GIVEN_BACK)
         elif outcome == "refused":
             yield StoryEvent(line.node, f"order declined: {line.reason}")
 
-    def _healed(self, line: LogLine) -> Iterator[StoryEvent]:
+    def _message(self, line: LogLine) -> Iterator[StoryEvent]:
         if line.reason != "continue":
             yield StoryEvent(line.node, line.message)
-
-    def _invalid(self, line: LogLine) -> Iterator[StoryEvent]:
-        yield StoryEvent(line.node, line.message)
 
 
 def _sign(line: LogLine) -> Sign | None:
@@ -205,7 +204,7 @@ def _sign(line: LogLine) -> Sign | None:
         return Sign.MARKED
     blockers = line.fields["blockers"]
     if reason == "blocked_by_pod" and blockers[0]["detail"] == "pdb_exhausted":  # for a moment only
-        return Sign.STAYS if any(each["reason"] in _FULL for each in blockers) else Sign.MARKED
+        return Sign.STAYS if any(blocker["reason"] in _FULL for blocker in blockers) else Sign.MARKED
     return _SIGNS_BY_REASON.get(reason, Sign.STAYS)
 
 

@@ -1,7 +1,7 @@
 """Whether the demo kept the promise: budgets, PodDisruptionBudgets, pending pods and cordons."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,8 +13,8 @@ from infra.local.demo.evidence import (
     is_ebb,
     is_ours,
     last,
-    moments,
     node_changes,
+    replay,
 )
 
 _HOUR: Final = 3600.0
@@ -59,17 +59,16 @@ def cordons_for_nothing(evidence: Evidence) -> Iterator[str]:
     since: dict[str, float] = {}
     by_us: set[str] = set()
     for change in node_changes(evidence.entries):
-        since_now = since.get(change.name, change.cluster.at)
-        since.pop(change.name, None)
+        began = since.pop(change.name, change.cluster.at)
         if drained_by_us(change.after):
-            since[change.name] = since_now
+            since[change.name] = began
             by_us.add(change.name)
         if change.after is None or not change.after["unschedulable"]:
             by_us.discard(change.name)
     cluster = last(evidence.entries)
     for name, began in since.items():
-        if cluster.at - began > evidence.limits.longest_cordon:
-            longest = evidence.limits.longest_cordon
+        longest = evidence.limits.longest_cordon
+        if cluster.at - began > longest:
             yield f"{name}: held by Ebb for {cluster.at - began:.0f} s at the end, allowed are {longest:.0f} s"
     for name in sorted(by_us - since.keys()):
         yield f"{name}: Ebb's taint is gone, its cordon is not"
@@ -78,7 +77,7 @@ def cordons_for_nothing(evidence: Evidence) -> Iterator[str]:
 def meddling(evidence: Evidence) -> Iterator[str]:
     """Find what Ebb did to a node beyond its own taint and its own cordon."""
     for change in node_changes(evidence.entries):
-        if not change.by_ebb or change.before is None:
+        if not is_ebb(change.actor) or change.before is None:
             continue
         if change.after is None:
             yield f"{change.name}: deleted by Ebb"
@@ -102,12 +101,12 @@ def _strange(before: Json, after: Json) -> Iterator[str]:
 
 def unexplained(evidence: Evidence) -> Iterator[str]:
     """Find passes in which a node had no verdict, several, or one without a reason, and nodes left out by the last."""
-    for number, each in enumerate(evidence.passes, 1):
-        names = Counter(name for name, _ in each.verdicts)
+    for number, recorded in enumerate(evidence.passes, 1):
+        names = Counter(name for name, _ in recorded.verdicts)
         yield from (f"pass {number}: {name} has {count} verdicts" for name, count in names.items() if count > 1)
-        yield from (f"pass {number}: {name} has no reason" for name, reason in each.verdicts if not reason)
-        if len(names) != each.nodes:
-            yield f"pass {number}: {each.nodes} nodes and verdicts for {len(names)}"
+        yield from (f"pass {number}: {name} has no reason" for name, reason in recorded.verdicts if not reason)
+        if len(names) != recorded.nodes:
+            yield f"pass {number}: {recorded.nodes} nodes and verdicts for {len(names)}"
     final = {name for name, _ in evidence.passes[-1].verdicts} if evidence.passes else set()
     for name in sorted(last(evidence.entries).nodes.keys() - final):
         yield f"{name}: in the cluster at the end, but without a verdict in the last pass"
@@ -117,31 +116,35 @@ MOST_UNSCHEDULABLE: Final = 30.0
 """Seconds (docs/decisions/promise.md)."""
 
 
-def _healthy(pod: Json) -> bool:
+def _is_healthy(pod: Json) -> bool:
     return bool(pod["ready"]) and not pod["terminating"]
 
 
 def evictions(evidence: Evidence) -> list[Json]:
     """Return the evictions that were granted to Ebb."""
-    return [entry for entry in evidence.entries if entry["type"] == "eviction" and is_ebb(entry["actor"])]
+    return [entry for entry in evidence.entries if _is_our_eviction(entry)]
+
+
+def _is_our_eviction(entry: Json) -> bool:
+    return entry["type"] == "eviction" and is_ebb(entry["actor"])
 
 
 def broken_budgets(evidence: Evidence) -> Iterator[str]:
     """Count, at each eviction granted to Ebb, the healthy pods that it left of each budget."""
-    for entry, cluster in moments(evidence.entries):
-        if entry["type"] != "eviction" or not is_ebb(entry["actor"]):
+    for entry, _, cluster in replay(evidence.entries):
+        if not _is_our_eviction(entry):
             continue
         pod = cluster.pods.get(entry["uid"])
         if pod is None:
             yield f"{entry['namespace']}/{entry['name']}: evicted, but the record knows no such pod"
             continue
         for rule in evidence.pdb_rules:
-            if not rule.protects(pod) or not _healthy(pod):
+            if not rule.protects(pod) or not _is_healthy(pod):
                 continue
-            left = sum(rule.protects(each) and _healthy(each) for each in cluster.pods.values()) - 1
+            left = sum(rule.protects(other) and _is_healthy(other) for other in cluster.pods.values()) - 1
             if left < rule.least:
-                asked = f"PDB {rule.namespace}/{rule.name} asks for {rule.least}"
-                yield f"{pod['namespace']}/{pod['name']}: its eviction left {left} healthy pods, {asked}"
+                required = f"PDB {rule.namespace}/{rule.name} requires {rule.least}"
+                yield f"{pod['namespace']}/{pod['name']}: its eviction left {left} healthy pods, {required}"
 
 
 def left_without_place(evidence: Evidence) -> Iterator[str]:
@@ -149,8 +152,8 @@ def left_without_place(evidence: Evidence) -> Iterator[str]:
     moved: set[str] = set()
     since: dict[str, float] = {}
     reported: set[str] = set()
-    for entry, cluster in moments(evidence.entries):
-        if entry["type"] == "eviction" and is_ebb(entry["actor"]):
+    for entry, _, cluster in replay(evidence.entries):
+        if _is_our_eviction(entry):
             moved.add(cluster.pods[entry["uid"]]["owner"] if entry["uid"] in cluster.pods else "")
         if entry["type"] == "change" and entry["kind"] == "pods":
             _follow(entry, since)
@@ -180,27 +183,15 @@ def deleted_by_ebb(evidence: Evidence) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class PromiseResult:
-    """One promise: what it says, what it was looked for in, and each breach that was found."""
+    """One promise: its sentence, what was examined for it, and each breach that was found."""
 
     promise: str
-    looked_at: str
+    examined: str
     breaches: tuple[str, ...]
 
     @property
     def kept(self) -> bool:
         return not self.breaches
-
-
-def check(evidence: Evidence) -> tuple[PromiseResult, ...]:
-    """Judge every promise. A record in which Ebb did nothing keeps none: it proves nothing."""
-    return tuple(PromiseResult(row.promise, row.looked_at(evidence), tuple(row.breaches(evidence))) for row in _ROWS)
-
-
-@dataclass(frozen=True)
-class _Row:
-    promise: str
-    looked_at: Callable[[Evidence], str]
-    breaches: Callable[[Evidence], Iterator[str]]
 
 
 def _evictions(evidence: Evidence) -> str:
@@ -228,13 +219,19 @@ def _idle(evidence: Evidence) -> Iterator[str]:
         yield "the planner made no pass: the record proves nothing"
 
 
-_ROWS: Final = (
-    _Row("Ebb was at work", _starts, _idle),
-    _Row("No PodDisruptionBudget was broken", _evictions, broken_budgets),
-    _Row("No budget, ceiling, rate or minimum was exceeded", _starts, exceeded_limits),
-    _Row("No pod was left without a place", _evictions, left_without_place),
-    _Row("No cordon stands for nothing", _starts, cordons_for_nothing),
-    _Row("Only its own taint and cordon were touched", _starts, meddling),
-    _Row("Ebb deleted no pod and no node", _requests, deleted_by_ebb),
-    _Row("Each node has one verdict with its reason", _passes, unexplained),
+_PROMISES: Final = (
+    ("Ebb was at work", _starts, _idle),
+    ("No PodDisruptionBudget was broken", _evictions, broken_budgets),
+    ("No budget, ceiling, rate or minimum was exceeded", _starts, exceeded_limits),
+    ("No pod was left without a place", _evictions, left_without_place),
+    ("No cordon stands for nothing", _starts, cordons_for_nothing),
+    ("Only its own taint and cordon were touched", _starts, meddling),
+    ("Ebb deleted no pod and no node", _requests, deleted_by_ebb),
+    ("Each node has one verdict with its reason", _passes, unexplained),
 )
+"""Each promise, what the record holds for it, and the search for breaches."""
+
+
+def check(evidence: Evidence) -> tuple[PromiseResult, ...]:
+    """Judge every promise. A record in which Ebb did nothing keeps none: it proves nothing."""
+    return tuple(PromiseResult(name, count(evidence), tuple(find(evidence))) for name, count, find in _PROMISES)

@@ -2,23 +2,25 @@
 
 import sys
 import textwrap
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
 from io import TextIOWrapper
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from infra.local.world.kinds import Json
+from infra.local.world.pods import is_terminating, node_of, phase_of, pod_requests, units
+
 
 class Sign(Enum):
-    """One state of a node, with the mark that the picture puts before its name."""
+    """One state of a node, with the mark before its name on the screen."""
 
     STAYS = " ", "stays", "default"
     MARKED = "~", "marked", "cyan"
@@ -28,7 +30,7 @@ class Sign(Enum):
     EMPTY = "o", "empty", "green"
     AUTOSCALER = "a", "drained by the autoscaler", "bright_yellow"
     GONE = "-", "gone", "bright_black"
-    GIVEN_BACK = "<", "given back", "magenta"
+    GIVEN_BACK = "<", "returned", "magenta"
     BLOCKED = "#", "kept by a pod", "bright_blue"
     PERSON = "p", "cordoned by a person", "bright_blue"
 
@@ -36,13 +38,12 @@ class Sign(Enum):
         self.mark, self.word, self.style = mark, word, style
 
 
-Json = Mapping[str, Any]
 _POOL: Final = "cloud.google.com/gke-nodepool"
 
 
 @dataclass(frozen=True)
 class NodeBar:
-    """One node: its pool, and the share of its CPU that pods ask for; None once it is gone."""
+    """One node: its pool, and the share of its CPU that pods request; None once it is gone."""
 
     name: str
     pool: str
@@ -78,43 +79,25 @@ def short(node: str) -> str:
 
 
 class ViewBuilder:
-    """Makes a picture of what stands now, and remembers the nodes that stood before."""
+    """Makes a view of the cluster as it is now, and remembers the nodes that were there before."""
 
     def __init__(self) -> None:
         self._pools: dict[str, str] = {}
         self.first: frozenset[str] = frozenset()
-        """The nodes of the first picture."""
+        """The nodes of the first view."""
 
     def build(self, nodes: Sequence[Json], pods: Sequence[Json]) -> ClusterView:
-        """Return the picture of these nodes and pods as the API lists them."""
-        used: dict[str, float] = defaultdict(float)
-        for pod in pods:
-            used[pod["spec"].get("nodeName", "")] += _cpu_of(pod)
-        shares = {node["metadata"]["name"]: used[node["metadata"]["name"]] / _allocatable(node) for node in nodes}
-        return ClusterView(self._bars(nodes, shares), len(pods), sum(_unsettled(pod) for pod in pods))
-
-    def _bars(self, nodes: Sequence[Json], shares: Mapping[str, float]) -> Sequence[NodeBar]:
+        """Return the view of these nodes and pods as the API lists them."""
+        shares: dict[str, float] = {}
         for node in nodes:
-            self._pools.setdefault(node["metadata"]["name"], node["metadata"]["labels"].get(_POOL, ""))
+            name = node["metadata"]["name"]
+            self._pools.setdefault(name, node["metadata"]["labels"].get(_POOL, ""))
+            here = (pod for pod in pods if node_of(pod) == name)
+            used = sum(pod_requests(pod).get("cpu", 0) for pod in here)
+            shares[name] = used / units("cpu", node["status"]["allocatable"]["cpu"])
         self.first = self.first or frozenset(self._pools)
-        return [NodeBar(name, pool, shares.get(name)) for name, pool in self._pools.items()]
-
-
-def _unsettled(pod: Json) -> bool:
-    return pod["status"].get("phase") == "Pending" or "deletionTimestamp" in pod["metadata"]
-
-
-def _cpu_of(pod: Json) -> float:
-    containers = pod["spec"]["containers"]
-    return sum(_cores(each.get("resources", {}).get("requests", {}).get("cpu", "0")) for each in containers)
-
-
-def _allocatable(node: Json) -> float:
-    return _cores(node["status"]["allocatable"]["cpu"])
-
-
-def _cores(text: str) -> float:
-    return float(text.removesuffix("m")) / 1000 if text.endswith("m") else float(text)
+        bars = [NodeBar(name, pool, shares.get(name)) for name, pool in self._pools.items()]
+        return ClusterView(bars, len(pods), sum(phase_of(pod) == "Pending" or is_terminating(pod) for pod in pods))
 
 
 LEAST_CELL: Final = 26
@@ -124,18 +107,18 @@ _BESIDES_BAR: Final = 21
 _NAME: Final = 12
 
 
-def node_bars(picture: ClusterView, signs: Mapping[str, Sign], width: int) -> RenderableType:
-    """Return the nodes pool by pool, with a legend of the signs that are in the picture."""
+def node_bars(view: ClusterView, signs: Mapping[str, Sign], width: int) -> RenderableType:
+    """Return the nodes pool by pool, with a legend of the signs that are in use."""
     width = min(width, MOST_WIDTH)
     columns = max(1, width // LEAST_CELL)
     bar_width = width // columns - _BESIDES_BAR
-    pools = list(dict.fromkeys(bar.pool for bar in picture.bars))
+    pools = list(dict.fromkeys(bar.pool for bar in view.bars))
     parts: list[RenderableType] = []
     for pool in pools:
-        bars = [bar for bar in picture.bars if bar.pool == pool]
-        parts.append(Text(f"pool {pool}: {picture.pool(pool)} nodes", style="bold"))
+        bars = [bar for bar in view.bars if bar.pool == pool]
+        parts.append(Text(f"pool {pool}: {view.pool(pool)} nodes", style="bold"))
         parts.append(_grid([_cell(bar, _sign(bar, signs), bar_width) for bar in bars], columns))
-    return Group(*parts, *_legend({_sign(bar, signs) for bar in picture.bars}, width))
+    return Group(*parts, *_legend({_sign(bar, signs) for bar in view.bars}, width))
 
 
 def _sign(bar: NodeBar, signs: Mapping[str, Sign]) -> Sign:
@@ -163,7 +146,7 @@ def _cell(bar: NodeBar, sign: Sign, width: int) -> Text:
 
 def _legend(present: set[Sign], width: int) -> Iterator[Text]:
     """Give lines that no terminal of that width would break between a sign and its word."""
-    line = Text("bars: CPU that pods ask for", style="bright_black")
+    line = Text("bars: CPU that pods request", style="bright_black")
     for sign in Sign:
         if sign not in present or sign is Sign.STAYS:
             continue
@@ -177,13 +160,13 @@ def _legend(present: set[Sign], width: int) -> Iterator[Text]:
 
 
 LEAST_HEIGHT: Final = 22
-"""A terminal lower than this has no room for a moving picture and the events above it."""
+"""A terminal lower than this has no room for a moving view and the events above it."""
 FILE_WIDTH: Final = 100
 _INDENT: Final = 24
 
 
 class Screen(AbstractContextManager["Screen"]):
-    """Shows acts, events and pictures; in a terminal the newest picture stays below them while the block lasts."""
+    """Shows acts, events and the nodes; in a terminal the newest view stays below them while the block lasts."""
 
     def __init__(self) -> None:
         terminal = sys.stdout.isatty()
@@ -214,36 +197,36 @@ class Screen(AbstractContextManager["Screen"]):
     def act(self, text: str) -> None:
         """Open the next act."""
         self._acts += 1
-        self.say()
+        self.write()
         number = f"{self._acts}. "
         for line in textwrap.wrap(number + text, self.width - 1, subsequent_indent=" " * len(number)):
-            self.say(line, "bold")
+            self.write(line, "bold")
 
     def event(self, at: float, node: str, text: str, sign: Sign) -> None:
         """Show one event, `at` seconds after the story's beginning."""
         head = f"{at:5.1f} s  {sign.mark} {short(node) if node else '':<12}  "
         room = self.width - len(head) - 1 if self._console.is_terminal else 10_000
         first, *others = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
-        self.say(head + first, sign.style)
+        self.write(head + first, sign.style)
         for line in others:
-            self.say(" " * _INDENT + line, sign.style)
+            self.write(" " * _INDENT + line, sign.style)
 
-    def say(self, text: str = "", style: str = "default") -> None:
+    def write(self, text: str = "", style: str = "default") -> None:
         """Show one line as it is; a file gets it whole."""
         self._console.print(Text(text, style=style), soft_wrap=not self._console.is_terminal)
 
     def show(self, thing: RenderableType) -> None:
         self._console.print(thing)
 
-    def still(self, picture: ClusterView, signs: Mapping[str, Sign]) -> None:
-        """Show a picture that stays where it is."""
-        self._console.print(node_bars(picture, signs, self.width))
+    def still(self, view: ClusterView, signs: Mapping[str, Sign]) -> None:
+        """Show the nodes once, for good."""
+        self._console.print(node_bars(view, signs, self.width))
 
-    def move(self, picture: ClusterView, signs: Mapping[str, Sign], status: str) -> None:
-        """Replace the picture below the events; a file has none."""
+    def move(self, view: ClusterView, signs: Mapping[str, Sign], status: str) -> None:
+        """Replace the view below the events; a file has none."""
         if self._live:
             head = Text(status, style="bold reverse")
-            self._live.update(Group(Text(), head, node_bars(picture, signs, self.width)), refresh=True)
+            self._live.update(Group(Text(), head, node_bars(view, signs, self.width)), refresh=True)
 
 
 def table(columns: tuple[str, ...]) -> Table:

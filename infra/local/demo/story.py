@@ -1,8 +1,7 @@
-"""The story: a few acts, each opened by the first event of its kind, until the cluster has come to rest."""
+"""The story: a few acts, each opened by the first event of its kind, until the cluster's steady state."""
 
 import json
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -10,34 +9,33 @@ from typing import Any, Final
 from infra.local.demo.installation import POLICY, DemoInstallation
 from infra.local.demo.narration import Narration, StoryEvent, Tail
 from infra.local.demo.screen import ClusterView, Screen, Sign, ViewBuilder
-from infra.local.scaling.view import TO_BE_DELETED
 from shared.errors import Terminal
 
 EVERY: Final = 2.0
 """Seconds between two ticks: schedule times are whole seconds, and no two ticks may have the same."""
 LOOK_SECONDS: Final = 0.4
 MOST_SECONDS: Final = 120.0
-"""Several times what it takes; what stands then is judged as it stands."""
+"""Several times what it takes; then the promise is checked on what there is."""
 FIRST_PASS_SECONDS: Final = 30.0
 _PERSONS_NODE: Final = 9
 _HOURS_PER_MONTH: Final = 730
 ACTS: Final = {
     "marks": "Cloud Scheduler calls the planner. It marks the nodes that could go, and names why others stay.",
     "orders": "The marks are old enough. The planner has proved by simulation that the pods of these nodes all fit "
-    "on what remains, and publishes drain orders, as many as the budgets allow.",
+    "on the other nodes, and publishes as many drain orders as the budgets allow.",
     "drains": "The drainer claims each node against the budgets and cordons it; 5 s later it evicts the pods.",
     "held": "PodDisruptionBudgets hold evictions back until the pods that moved before are ready again.",
-    "autoscaler": "The autoscaler works on its own beside Ebb. Pool batch is not switched on in the policy: its nodes "
+    "autoscaler": "The autoscaler also works on its own. Pool batch is not switched on in the policy: its nodes "
     "are left to the autoscaler alone.",
     "gone": "Empty nodes are left to the cluster autoscaler, which deletes them. Ebb deletes nothing.",
     "given back": "One drain cannot finish: a replacement never gets ready, so its PDB never lets the next pod go. "
-    "At the deadline the node is given back.",
+    "At the deadline the node is uncordoned.",
 }
 
 
 @dataclass
 class Story:
-    """One telling. `narration` holds what was heard, `view` what was last seen."""
+    """One run of the demo: the story so far, and the cluster as it was last seen."""
 
     installation: DemoInstallation
     screen: Screen
@@ -51,12 +49,12 @@ class Story:
     entries: list[Any] = field(default_factory=list)
 
     def run_story(self) -> None:
-        """Tell until the cluster is at rest, or too much time has passed. Raises Terminal when a process ended."""
+        """Run until the steady state, or until too much time has passed. Raises Terminal when a process ended."""
         self.show_opening()
         self.installation.gke.cordon(self.persons_node)
         self.installation.gke.schedule(self.installation.plan_url, EVERY)
         with self.screen:
-            while not self.at_rest() and self.seconds() < MOST_SECONDS:
+            while not self.is_steady() and self.seconds() < MOST_SECONDS:
                 time.sleep(LOOK_SECONDS)
                 self.refresh()
                 self.check_processes()
@@ -67,8 +65,8 @@ class Story:
             if child.ended():
                 raise Terminal(name, f"the process ended in the middle of the story.{child.last_lines()}")
         if not self.narration.passes.summaries and self.seconds() > FIRST_PASS_SECONDS:
-            said = self.installation.planner.last_lines()
-            raise Terminal("planner", f"it completed no pass within {FIRST_PASS_SECONDS:.0f} s.{said}")
+            lines = self.installation.planner.last_lines()
+            raise Terminal("planner", f"it completed no pass within {FIRST_PASS_SECONDS:.0f} s.{lines}")
 
     @property
     def persons_node(self) -> str:
@@ -78,44 +76,29 @@ class Story:
         """Show the cluster and the policy."""
         self.read_record()
         self.refresh_view()
+        alone = self.installation.alone
         self.screen.act(
             f"A GKE cluster after its evening scale-in: {self.view.alive} nodes, {self.view.pods} pods, "
-            f"{self.view.mean_share:.0%} of the CPU asked for. {self.alone}"
+            f"{self.view.mean_share:.0%} of the CPU requested. GKE's autoscaler drains and deletes nodes below "
+            f"{alone.gate:.0%}; the others it keeps, though their pods would fit on fewer. Alone it would remove "
+            f"{alone.removed} and stop at {alone.nodes} nodes (a simulation of this very cluster)."
         )
         self.screen.still(self.view, {})
         self.screen.act(f"The policy ({POLICY}), with times made short for this demo:")
         for line in self.installation.policy.splitlines():
-            self.screen.say(f"   {line}", "cyan")
-
-    @property
-    def alone(self) -> str:
-        """Say what there is to gain beyond the autoscaler."""
-        alone = self.installation.alone
-        return (
-            f"GKE's autoscaler drains and deletes nodes below {alone.gate:.0%}; the others it keeps, though their pods "
-            f"would fit on fewer. Alone it would take {alone.removed} and stop at {alone.nodes} nodes (a simulation of "
-            "this very cluster)."
-        )
+            self.screen.write(f"   {line}", "cyan")
 
     def refresh(self) -> None:
-        """Take in what is new, tell it, and draw what stands now."""
+        """Read what is new, narrate it, and draw the cluster as it is now."""
         self.refresh_view()
         for tail in self.logs:
             for line in tail.lines():
                 for event in self.narration.narrate(line):
                     self.show_event(event)
         for entry in self.read_record():
-            if entry["type"] == "change" and entry["kind"] == "nodes":
-                self.narrate_change(entry)
-        self.screen.move(self.view, self.narration.signs, self.status())
-
-    def narrate_change(self, change: Mapping[str, Any]) -> None:
-        """Tell what the record's entry of a change says of a node."""
-        if change["verb"] == "delete":
-            self.show_event(self.narration.gone(change["name"]))
-        elif any(taint.startswith(TO_BE_DELETED) for taint in change["taints"]):
-            for event in self.narration.autoscaler_drains(change["name"]):
+            for event in self.narration.node_changed(entry):
                 self.show_event(event)
+        self.screen.move(self.view, self.narration.signs, self.status())
 
     def read_record(self) -> list[Any]:
         new_entries = self.installation.gke.new_entries()
@@ -142,9 +125,9 @@ class Story:
         costs = self.narration.passes.dollars_per_hour
         month = f", ${costs[-1] * _HOURS_PER_MONTH:,.0f} a month" if costs else ""
         counted = f"{self.view.alive} nodes, {self.view.pods} pods"
-        return f" {self.seconds():4.0f} s  {counted}, {self.view.mean_share:.0%} of CPU asked for{month} "
+        return f" {self.seconds():4.0f} s  {counted}, {self.view.mean_share:.0%} of CPU requested{month} "
 
-    def at_rest(self) -> bool:
+    def is_steady(self) -> bool:
         """Whether the last pass ordered nothing, nothing is in flight, and every pod runs."""
         passes = self.narration.passes.summaries
         quiet = bool(passes) and not any(passes[-1][word] for word in ("order", "in_flight", "waiting"))
@@ -160,11 +143,11 @@ def new_story(installation: DemoInstallation, screen: Screen, folder: Path, begu
 
 
 def show_closing(story: Story) -> None:
-    """Show the cluster as it is now and what it costs, beside what it cost before."""
-    rest = "has come to rest" if story.at_rest() else f"is not at rest after {MOST_SECONDS:.0f} s"
+    """Show the cluster as it is now, and what it costs now and cost before."""
+    state = "is in its steady state" if story.is_steady() else f"still changes after {MOST_SECONDS:.0f} s"
     before, alone = len(story.views.first), story.installation.alone.nodes
     story.screen.act(
-        f"The cluster {rest}: {before} nodes before, {alone} with the autoscaler alone, "
+        f"The cluster {state}: {before} nodes before, {alone} with the autoscaler alone, "
         f"{story.view.alive} now{_saved(story)}."
     )
     story.screen.still(story.view, {**story.narration.signs, story.persons_node: Sign.PERSON})

@@ -1,4 +1,4 @@
-"""Control routes for demos and tests, beside the Kubernetes API on the same port: all begin with an underscore.
+"""Control routes for demos and tests, on the port of the Kubernetes API: all begin with an underscore.
 
 They act at once, without the API's checks, and are not in the record as requests.
 """

@@ -25,7 +25,7 @@ from infra.local.http_messages import Handler, HttpAnswer, HttpRequest
 
 HOST = "127.0.0.1"
 HANG_SECONDS = 120.0
-"""How long a request that must time out is kept waiting, if its caller does not give up before."""
+"""How long a request that must time out is kept waiting, if its caller does not close it before."""
 _HOP = frozenset({"content-length", "connection"})
 
 

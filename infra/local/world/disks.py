@@ -17,7 +17,7 @@ _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
 
 def claim_of(pod: Json, volume: Json) -> Key | None:
-    """Namespace and name of the claim behind a pod's volume; one made for the pod bears the pod's name."""
+    """Namespace and name of the claim behind a pod's volume; one made for the pod has the pod's name."""
     meta = pod["metadata"]
     if "ephemeral" in volume:
         return meta["namespace"], f"{meta['name']}-{volume['name']}"

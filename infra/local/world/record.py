@@ -1,4 +1,4 @@
-"""The API's own record, from which a checker can tell whether Ebb kept its promise.
+"""The API's own record, from which a checker decides whether Ebb kept its promise.
 
 Three sorts of entry, each with `type` and `at` (seconds since 1970): `request` (every HTTP request), `change` (every
 change of a pod or a node that a checker cares for, with who made it) and `eviction` (every eviction that was granted,

@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from functions.cli.input.profiles import read_profile
+from infra.local.demo.__main__ import PROFILE, introduction, keep_up, profile_of
 from infra.local.demo.installation import DemoInstallation
-from infra.local.demo.run import PROFILE, introduction, keep_up, profile_of
 from infra.local.demo.screen import Screen
 from shared.errors import Terminal
 from shared.settings import read_settings

@@ -10,6 +10,8 @@ from infra.local.demo.narration import LogLine, Narration, Tail
 from infra.local.demo.screen import Sign, short
 
 NODE = "gke-demo-web-25d2cdf2-03v8"
+DELETED = {"type": "change", "kind": "nodes", "name": NODE, "verb": "delete"}
+TAINTED = {**DELETED, "verb": "update", "taints": ["ToBeDeletedByClusterAutoscaler=1:NoSchedule"]}
 
 
 def line(event: str, reason: str = "", **fields: Any) -> LogLine:
@@ -76,7 +78,7 @@ def told(*lines: LogLine) -> list[tuple[Sign, str]]:
             id="an eviction held back, asked for again, granted",
         ),
         pytest.param(
-            [(Sign.GIVEN_BACK, "given back (deadline): held by shop/sessions")],
+            [(Sign.GIVEN_BACK, "returned (deadline): held by shop/sessions")],
             [line("drain_result", "deadline", outcome="given_back", detail="held by shop/sessions")],
             id="a node given back with the reason",
         ),
@@ -121,16 +123,17 @@ def test_a_drain_in_flight_keeps_the_sign_that_its_own_steps_gave() -> None:
 
 def test_a_node_that_the_autoscaler_takes_is_told_once_and_keeps_its_sign() -> None:
     narration = Narration()
-    first, again = list(narration.autoscaler_drains(NODE)), list(narration.autoscaler_drains(NODE))
+    first, again = list(narration.node_changed(TAINTED)), list(narration.node_changed(TAINTED))
     list(narration.narrate(decision("keep", "pool_disabled", ("pool_disabled", "", ""))))
     assert ([event.act for event in first], again, narration.signs[NODE]) == (["autoscaler"], [], Sign.AUTOSCALER)
-    assert narration.gone(NODE).act == "autoscaler"
+    assert [event.act for event in narration.node_changed(DELETED)] == ["autoscaler"]
 
 
 def test_that_the_autoscaler_deletes_what_ebb_drained_is_the_act_of_its_own() -> None:
     narration = Narration()
     list(narration.narrate(line("drain_step", phase="drained")))
-    assert (list(narration.autoscaler_drains(NODE)), narration.gone(NODE).act) == ([], "gone")
+    acts = [[event.act for event in narration.node_changed(entry)] for entry in (TAINTED, DELETED)]
+    assert acts == [[], ["gone"]]
 
 
 def test_an_act_opens_once() -> None:

@@ -33,7 +33,7 @@ def test_a_node_shows_sign_name_bar_and_share() -> None:
         "pool backend: 6 nodes",
         "- backend-00ab gone       ! backend-01ab ██░░░ 50%  ! backend-02ab ██░░░ 50%",
     ]
-    assert lines[-1] == "bars: CPU that pods ask for  ! held by a PDB  - gone"
+    assert lines[-1] == "bars: CPU that pods request  ! held by a PDB  - gone"
 
 
 def test_the_legend_never_parts_a_sign_from_its_word() -> None:

@@ -54,13 +54,13 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
     ("found", "rule", "record"),
     [
         pytest.param(
-            "shop/b: its eviction left 1 healthy pods, PDB shop/api asks for 2",
+            "shop/b: its eviction left 1 healthy pods, PDB shop/api requires 2",
             judge.broken_budgets,
             evidence(*THREE, evicted("a"), pod("a", actor="ebb", terminating=True), evicted("b")),
             id="an eviction while the last evicted pod is still on its way out",
         ),
         pytest.param(
-            "shop/a: its eviction left 1 healthy pods, PDB shop/api asks for 2",
+            "shop/a: its eviction left 1 healthy pods, PDB shop/api requires 2",
             judge.broken_budgets,
             evidence(*THREE, pod("c", ready=False), evicted("a")),
             id="an eviction while a pod is not ready",
