@@ -9,7 +9,7 @@ _FILE = Path("functions") / "cli" / "version.txt"
 
 
 class BuildWithVersion(build_py):  # type: ignore[misc]  # setuptools is no dependency, and has no types here
-    """Puts them beside the command's modules."""
+    """Writes them into the command's package."""
 
     def run(self) -> None:
         super().run()

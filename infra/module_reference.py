@@ -1,7 +1,7 @@
 """The inputs and outputs of a Terraform module as Markdown tables, read from its .tf files.
 
 `make pages` writes them into terraform/README.md; the descriptions are the source. It reads HCL by its lines, as
-`terraform fmt` leaves them, and knows no more of it than variables and outputs need.
+`terraform fmt` leaves them, and parses variables and outputs only.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""The packages that a build of the functions installs, as a CycloneDX list: `make zip` writes it beside the archive.
+"""The packages that a build of the functions installs, as a CycloneDX list: `make zip` writes it next to the archive.
 
-All of it comes from `requirements.txt`, and no time stands in it: equal archives have equal lists. The form:
+Everything comes from `requirements.txt`, and it has no time: equal archives have equal lists. The form:
 https://cyclonedx.org/docs/1.6/json/ (metadata, components), https://github.com/package-url/purl-spec (pkg:pypi).
 """
 
@@ -103,10 +103,10 @@ def _component(pin: Pin) -> dict[str, Any]:
 
 
 def write(archive: Path = TARGET) -> Path:
-    """Write the list beside the archive that lies there, and return where it lies."""
-    beside = archive.with_suffix(".cdx.json")
-    beside.write_text(json.dumps(cyclonedx(archive.read_bytes()), indent=2) + "\n", encoding="utf-8")
-    return beside
+    """Write the list next to the archive, and return its path."""
+    path = archive.with_suffix(".cdx.json")
+    path.write_text(json.dumps(cyclonedx(archive.read_bytes()), indent=2) + "\n", encoding="utf-8")
+    return path
 
 
 if __name__ == "__main__":

@@ -130,10 +130,10 @@ class Broker:
 
     def settle(self, number: int, status: int | None) -> None:
         """Note a delivery's answer (None: no answer). A delivery that has expired already is settled: no effect."""
-        found = self._outstanding.pop(number, None)
-        if found is None:
+        outstanding = self._outstanding.pop(number, None)
+        if outstanding is None:
             return
-        waiting, subscription = found.waiting, self.subscriptions[found.waiting.subscription]
+        waiting, subscription = outstanding.waiting, self.subscriptions[outstanding.waiting.subscription]
         self._resize(subscription, succeeded=status in ACKNOWLEDGED)
         if status in ACKNOWLEDGED:
             return

@@ -204,12 +204,12 @@ class Bucket:
         return answer_json(200, {"kind": "storage#bucket", "id": bucket, "name": bucket, "location": "LOCAL"})
 
     def _list(self, bucket: str, prefix: str) -> HttpAnswer:
-        found = [
+        items = [
             _metadata(name, blob)
             for name, blob in sorted(self._blobs.items())
             if name[0] == bucket and name[1].startswith(prefix)
         ]
-        return answer_json(200, {"kind": "storage#objects", "items": found})
+        return answer_json(200, {"kind": "storage#objects", "items": items})
 
     def _upload(self, bucket: str, request: HttpRequest) -> HttpAnswer:
         if request.query.get("uploadType") == "multipart":
@@ -225,8 +225,8 @@ class Bucket:
 
     def _object(self, name: Name, request: HttpRequest, *, media: bool) -> HttpAnswer:
         blob = self._blobs.get(name)
-        asked = request.query.get("generation")
-        if blob is None or (asked is not None and asked != str(blob.generation)):
+        generation = request.query.get("generation")
+        if blob is None or generation not in {None, str(blob.generation)}:
             return google_error(404, "notFound", f"No such object: {'/'.join(name)}")
         if request.method == "DELETE":
             self.remove(*name)

@@ -32,7 +32,7 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """One HTTP answer. `lost`: the caller never gets it; `hangs`: its connection stays open until the caller closes it."""
+    """One HTTP answer. `lost`: the caller never gets it; `hangs`: not even an end, until it closes the connection."""
 
     status: int
     body: bytes = b""

@@ -61,9 +61,9 @@ def discovered(path: str, store: Store) -> Json | None:
     """The discovery document of a group or one of its versions; None for any other path and an unknown group."""
     match path.strip("/").split("/"):
         case ["apis", group]:
-            found = {kind.version for kind in _kinds(group, store)}
-            versions = [{"groupVersion": f"{group}/{version}", "version": version} for version in sorted(found)]
-            return {"kind": "APIGroup", "apiVersion": "v1", "name": group, "versions": versions} if found else None
+            served = {kind.version for kind in _kinds(group, store)}
+            versions = [{"groupVersion": f"{group}/{version}", "version": version} for version in sorted(served)]
+            return {"kind": "APIGroup", "apiVersion": "v1", "name": group, "versions": versions} if versions else None
         case ["apis", group, version]:
             rows = [_resource(kind) for kind in _kinds(group, store) if kind.version == version]
             head = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"{group}/{version}"}
@@ -88,8 +88,8 @@ def actor_of(request: HttpRequest) -> str:
 
 
 def is_dry(request: HttpRequest, body: Any = None) -> bool:
-    asked = (body or {}).get("dryRun") if isinstance(body, dict) else None
-    return request.query.get("dryRun") == "All" or asked == ["All"]
+    in_body = body.get("dryRun") if isinstance(body, dict) else None
+    return request.query.get("dryRun") == "All" or in_body == ["All"]
 
 
 def body_of(request: HttpRequest) -> Any:

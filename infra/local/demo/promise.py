@@ -178,7 +178,7 @@ def deleted_by_ebb(evidence: Evidence) -> Iterator[str]:
     """Find requests of Ebb to delete anything at all."""
     for entry in evidence.entries:
         if entry["type"] == "request" and entry["verb"] == "DELETE" and is_ebb(entry["user_agent"]):
-            yield f"Ebb asked for DELETE {entry['path']}"
+            yield f"Ebb requested DELETE {entry['path']}"
 
 
 @dataclass(frozen=True)

@@ -53,12 +53,12 @@ class Control:
 
     def _messages(self, request: HttpRequest) -> HttpAnswer:
         topic = request.query.get("topic")
-        found = [
+        messages = [
             {"topic": name, "id": item.message_id, "attributes": dict(item.attributes), "data": item.data.decode()}
             for name, item in self._broker.published
             if topic in (None, name)
         ]
-        return answer_json(200, found)
+        return answer_json(200, messages)
 
     def _merge(self, body: Json, patch: Json) -> HttpAnswer:
         namespace = body.get("namespace", "default") if KINDS[body["kind"]].namespaced else ""

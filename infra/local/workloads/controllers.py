@@ -84,7 +84,7 @@ _BITS = 31
 
 
 def deletion_order(living: list[Json]) -> list[Json]:
-    """Unbound pods first, then unready ones, then the cheapest, those with most replicas on their node, the youngest."""
+    """Unbound pods first, then unready ones, then the cheapest, those with most others on their node, the youngest."""
     beside = Counter(node_of(pod) for pod in living)
     youngest = sorted(living, key=lambda pod: pod["metadata"]["creationTimestamp"], reverse=True)
     return sorted(

@@ -18,7 +18,7 @@ class ApiKind:
 
     `counts_annotations`: its own annotations are numbered with its spec (kubernetes pkg/registry/apps/deployment,
     PrepareForUpdate; no other kind served here does so).
-    `custom`: it is served once an object of it is there, as if its definition had come with the first one.
+    `custom`: it is served once such an object is there, as if its definition had come with the first one.
     """
 
     plural: str

@@ -169,7 +169,7 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
             id="a person's cordon gone, whoever undid it",
         ),
         pytest.param(
-            "Ebb asked for DELETE /api/v1/namespaces/shop/pods/a",
+            "Ebb requested DELETE /api/v1/namespaces/shop/pods/a",
             judge.deleted_by_ebb,
             evidence(asked("DELETE", "/api/v1/namespaces/shop/pods/a", user_agent="ebb/0.1")),
             id="a pod deleted past the Eviction API",
