@@ -31,6 +31,7 @@ _COMMANDS: Final = {
     "why-not": ("explain.commands", _LOOK),
     "report": ("report.commands", _LOOK),
     "fleet": ("fleet.commands", _LOOK),
+    "top": ("top.commands", _LOOK),
     "dump": ("input.commands", _LOOK),
     "demo": ("main", _LOOK),
     "simulate": ("simulate.commands", _DECIDE),

@@ -1,0 +1,1 @@
+"""`ebb top`: a cluster as it is now, redrawn while it changes."""
