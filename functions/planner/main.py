@@ -1,8 +1,8 @@
 """The planner's entry point: one POST of Cloud Scheduler in, one pass, a JSON summary out."""
 
+import dataclasses
 import sys
 import uuid
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -37,7 +37,7 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     log = log.bind(run_id=call.run_id, trace=trace_id(dict(request.headers)))
     try:
         deps = _deps(settings)
-        return tick(replace(deps, ports=with_log(deps.ports, log, settings.log_level)), call), 200
+        return tick(dataclasses.replace(deps, ports=with_log(deps.ports, log, settings.log_level)), call), 200
     except (Retryable, Stale) as fault:
         log.event("run_summary", f"The pass ended early: {fault}", severity="WARNING", reason="unreachable")
         return {"error": str(fault), "run_id": call.run_id}, 503

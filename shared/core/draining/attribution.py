@@ -7,8 +7,8 @@ records, the waiting pods, the nodes given back lately), so that nobody has to t
 each instance's own, and held nodes take nothing new.
 """
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -108,7 +108,7 @@ def _homes(
     pods = sorted((*(pod for pod in picture.pods if pod.uid not in gone), *late), key=lambda pod: pod.key)
     uids = {each.node_uid for each in records}
     held = [node for node in picture.nodes if node.uid in uids]
-    return takers(replace(picture, pods=tuple(pods)), held, late)
+    return takers(dataclasses.replace(picture, pods=tuple(pods)), held, late)
 
 
 def _missing(record: DrainRecord, observed: Observation, workload: str) -> int:
