@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from shared.core.cluster.node import Node, holding_order
 from shared.core.cluster.workloads import Deployment
 from shared.core.draining.cordon import untainted
+from shared.core.draining.drain import log_fields, stats_of
 from shared.core.draining.evicting import counted_at
-from shared.core.draining.steps import log_fields, stats_of
 from shared.core.draining.surging import left_to_people, restarts, stamp_to_restore, take_back_by_hand
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.records.claims import mark_drained, settle

@@ -1,20 +1,180 @@
-"""The drainer's entry point: one Pub/Sub push in, one step of one drain, an acknowledgement or "come again" out."""
+"""The drainer's entry point: one Pub/Sub push in, one step of one drain, an acknowledgement or "come again" out.
+
+Unwrap, decode, open the drain's record, do one step. No rule of draining lives here: only what each outcome means
+for the message.
+"""
 
 import sys
 import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import Enum
 from functools import cache
 from http import HTTPStatus
 
 import flask
+import msgspec
 from flask.typing import ResponseReturnValue
 
-from functions.drainer.receive import PushReply, receive
-from shared.errors import EbbError, Retryable
+from functions.drainer import admit, finish
+from functions.drainer.release import release
+from functions.drainer.work import work
+from shared.adapters.pubsub import PushMessage, unwrap
+from shared.core.reasons import Outcome, Refusal
+from shared.core.records.drain_record import DrainPhase
+from shared.core.records.orders import Order, OrderKind, decode, echoed, result_of
+from shared.errors import BadOrder, EbbError, Retryable, Stale, Terminal, Unreadable
 from shared.log import JsonLog, trace_id, unforeseen
 from shared.ports import Log, Ports
 from shared.settings import Settings
+from shared.store.compare_and_set import read_cluster
+from shared.store.drain_record import LeasedRecord, OtherNode, Overtaken, report_result
 from shared.timed_calls import with_log
 from shared.wiring import ports_of
+
+
+class PushReply(Enum):
+    """What the push subscription is told."""
+
+    DONE = 204
+    """Nothing more to do for this message: done, refused, stale, old or malformed, each logged by name."""
+    AGAIN = 503
+    """The message should come again."""
+
+
+def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> PushReply:
+    """Answer one push: `body` is the request's, `owner` names this call on the leases it takes."""
+    order = _decode_or_reject(ports, settings, body)
+    if order is None:
+        return PushReply.DONE
+    about = {"order_id": order.order_id, "node": order.node, "generation": order.generation, "policy_hash": ""}
+    ports = replace(ports, log=ports.log.bind(**about))  # once: pool and policy are added when they are known
+    try:
+        if not _await_time(ports, settings, order):
+            _log(ports, "The message will come again: its not_before lies ahead.", "INFO", "early")
+            return PushReply.AGAIN
+        _carry_out(ports, settings, order, owner)
+    except OtherNode as fault:
+        _refuse_other_node(ports, order, fault)
+    except (Retryable, Stale) as fault:
+        _log(ports, f"The message will come again: {fault}", "WARNING", type(fault).__name__.lower())
+        return PushReply.AGAIN
+    except Terminal as fault:
+        _log(ports, f"The drain cannot go on until this is fixed: {fault}", "ERROR", "terminal")
+        return PushReply.AGAIN
+    return PushReply.DONE
+
+
+def _decode_or_reject(ports: Ports, settings: Settings, body: bytes) -> Order | None:
+    message: PushMessage | None = None
+    try:
+        message = unwrap(_json(body))
+        order = decode(message.data, settings.cluster, message.message_id, message.published_at)
+    except BadOrder as fault:
+        _reject(ports, body, message, str(fault), Refusal.MALFORMED)
+        return None
+    if order.cluster != settings.cluster:
+        why = f"cluster: {echoed(order.cluster)} is not {settings.cluster!r}; publish to that cluster's topic."
+        _reject(ports, body, message, why, Refusal.OTHER_CLUSTER)
+        return None
+    return order
+
+
+def _json(body: bytes) -> object:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise BadOrder(f"envelope: not JSON ({fault}); the endpoint takes Pub/Sub push requests.") from fault
+
+
+def _reject(ports: Ports, body: bytes, message: PushMessage | None, why: str, refusal: Refusal) -> None:
+    """Keep the message and say why; a rejected topic that fails is said too, and the message is not repeated."""
+    data = message.data if message else body
+    attributes: Mapping[str, str] = message.attributes if message else {}
+    message_id = message.message_id if message else ""
+    ports.log.event(
+        "message_rejected", f"{refusal.sentence} {why}", severity="ERROR", reason=refusal.value, message_id=message_id
+    )
+    try:
+        ports.orders.reject(data, attributes, why)
+    except EbbError as error:
+        ports.log.event("message_rejected", f"It could not be kept: {error}", severity="ERROR", message_id=message_id)
+
+
+def _await_time(ports: Ports, settings: Settings, order: Order) -> bool:
+    """Wait for the order's time, at most a step's length, and return whether it has come. Pub/Sub repeats too late."""
+    if order.not_before is None:
+        return True
+    ahead = (order.not_before - read_cluster(ports.state)[2]).total_seconds()
+    ports.clock.sleep(min(max(ahead, 0.0), settings.step_seconds))
+    return ahead <= settings.step_seconds
+
+
+def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> None:
+    if order.kind is OrderKind.RELEASE:
+        release(ports, order, settings.step_seconds)
+        return
+    try:
+        leased = LeasedRecord.open(ports.state, ports.clock, order, owner, settings.step_seconds)
+    except Overtaken as late:
+        refusal = Refusal.ALREADY_SETTLED if late.record.phase is DrainPhase.SETTLED else Refusal.OLD_GENERATION
+        _log(ports, refusal.sentence, "INFO", refusal.value)
+        return
+    except Unreadable as fault:
+        _forget(ports, order, fault)
+        return
+    try:
+        _step(ports, leased, order)
+    except Exception:
+        _give_lease_up(ports, leased)
+        raise
+
+
+def _refuse_other_node(ports: Ports, order: Order, fault: OtherNode) -> None:
+    """Refuse an order that names another drain's id, and leave that drain's record as it is."""
+    refusal = Refusal.OTHER_NODE
+    result = result_of(order, Outcome.REFUSED, refusal, str(fault))
+    report_result(ports, result, f"{refusal.sentence} ({fault})")
+
+
+def _forget(ports: Ports, order: Order, fault: Unreadable) -> None:
+    """Forget an order whose record cannot be read, unless its claim stands: then healing ends the drain first.
+
+    Raises:
+        Unreadable: the claim stands; the message comes again, perhaps to a version that can read the record.
+    """
+    if read_cluster(ports.state)[0].claim_of(order.order_id) is not None:
+        raise fault
+    _log(ports, f"The order is forgotten: {fault}", "ERROR", "unreadable")
+
+
+def _step(ports: Ports, leased: LeasedRecord, order: Order) -> None:
+    """Do the part of the drain that its phase asks for; what is not finished goes on in a new message."""
+    phase = leased.record.phase
+    if phase is DrainPhase.ACCEPTED and not admit.admit(ports, leased, order):
+        return
+    if phase is DrainPhase.HALTING:
+        finish.resume(ports, leased)
+        return
+    work(ports, leased)
+
+
+def _give_lease_up(ports: Ports, leased: LeasedRecord) -> None:
+    """Give the lease up after a fault, so that the repeated message need not wait for it to lapse."""
+    record = leased.record
+    if record.lease is None or record.phase is DrainPhase.SETTLED:
+        return
+    try:
+        leased.close()
+    except Stale:
+        return  # another writer has the record now: another step, a release, or the pass that saw the node gone
+    except EbbError as error:
+        message = f"The lease will lapse by itself: {error}"
+        ports.log.event("drain_step", message, severity="WARNING")
+
+
+def _log(ports: Ports, message: str, severity: str, reason: str) -> None:
+    ports.log.event("drain_step", message, severity=severity, reason=reason)
 
 
 @cache

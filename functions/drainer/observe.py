@@ -13,10 +13,10 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import claim_keys
 from shared.core.draining.admission import lost_place, may_move
+from shared.core.draining.completion import reasons_not_deleted
+from shared.core.draining.drain import Observation, OtherDrain, OtherDrains, Proof
 from shared.core.draining.evicting import stands_until
-from shared.core.draining.observation import Observation, OtherDrain, OtherDrains, Proof
 from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
-from shared.core.draining.why_not_deleted import reasons_not_deleted
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.core.records.state import Claim, ClusterState

@@ -16,10 +16,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Deployment
 from shared.core.draining.completion import grace_seconds
-from shared.core.draining.next_step import next_step
-from shared.core.draining.observation import Observation
-from shared.core.draining.replacements import with_baselines
-from shared.core.draining.steps import (
+from shared.core.draining.drain import (
     LOOK_EVERY,
     Await,
     Compare,
@@ -27,6 +24,7 @@ from shared.core.draining.steps import (
     Evict,
     GiveBack,
     LeaveToAutoscaler,
+    Observation,
     Prove,
     RecordPhase,
     Restart,
@@ -36,6 +34,8 @@ from shared.core.draining.steps import (
     log_fields,
     stats_of,
 )
+from shared.core.draining.next_step import next_step
+from shared.core.draining.replacements import with_baselines
 from shared.core.draining.surging import asked_of, is_taken_back, why_not_restart
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import ASKED, DrainPhase, DrainRecord, PodProgress

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.draining.steps import log_fields, stats_of
+from shared.core.draining.drain import log_fields, stats_of
 from shared.core.healing.healing_input import Repair, RepairKind
 from shared.core.reasons import Outcome
 from shared.core.records.claims import settle_gone

@@ -1,23 +1,134 @@
-"""The planner's entry point: one POST of Cloud Scheduler in, one pass, a JSON summary out."""
+"""The planner's entry point: one POST of Cloud Scheduler in, one pass, a JSON summary out.
+
+A tick is taken once, under the planner's lease, and finished or left to the next. A repeated tick is answered as a
+duplicate only if the first has finished or still lives (docs/decisions/claims.md). No rule of planning lives here.
+"""
 
 import dataclasses
 import sys
 import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import flask
 from flask.typing import ResponseReturnValue
+from msgspec.structs import replace
 
 from functions.planner.pass_log import PassLog
-from functions.planner.plan_pass import PlannerDeps
-from functions.planner.tick import Tick, tick
+from functions.planner.plan_pass import PlannerDeps, run_pass
+from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import EbbError, Retryable, Stale
 from shared.log import JsonLog, trace_id, unforeseen
-from shared.ports import Log
+from shared.port_types import run_key
+from shared.ports import Log, Ports
 from shared.settings import Settings
+from shared.store.compare_and_set import change_cluster
 from shared.timed_calls import with_log
 from shared.wiring import ports_of
+
+RUNS_KEPT_FOR: Final = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Tick:
+    """One call. `schedule_time` is the Scheduler's header; without it the call is its own run."""
+
+    owner: str
+    schedule_time: str = ""
+
+    @property
+    def run_id(self) -> str:
+        return self.schedule_time or self.owner
+
+
+def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
+    """Run one pass and return its summary, or `{"duplicate": true}`.
+
+    Raises:
+        Retryable: cluster, GKE API or state did not answer; what was begun is safe and the next tick goes on.
+        Terminal: a person has to fix something first.
+    """
+    ports, lease = deps.ports, timedelta(seconds=deps.settings.pass_seconds)
+    duplicate = {"duplicate": True, "run_id": call.run_id}
+    if not _open_run(ports, call, lease):
+        return duplicate
+    try:
+        if not _take_lease(ports, call, lease):
+            return duplicate
+        summary = run_pass(deps, call.run_id)
+    except Exception:
+        _give_up(ports, call)
+        raise
+    _close(ports, call)
+    return summary
+
+
+def _open_run(ports: Ports, call: Tick, lease: timedelta) -> bool:
+    """Take this tick's own document; False when another call has it."""
+    key = run_key(call.run_id)
+    found = ports.state.get(key)
+    run = found.value
+    if run is not None and (run.finished is not None or run.lease.is_held(found.read_at)):
+        return False
+    now = found.read_at
+    mine = Run(run_id=call.run_id, lease=Lease(call.owner, now + lease), expire_at=now + RUNS_KEPT_FOR)
+    try:
+        ports.state.put(key, mine, found.version)
+    except Stale:
+        return False
+    return True
+
+
+def _take_lease(ports: Ports, call: Tick, lease: timedelta) -> bool:
+    """Become the one planner of this cluster; False when another one lives (docs/acceptance.md row 109)."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        if state.planner and state.planner.is_held(now) and state.planner.owner != call.owner:
+            return None
+        return replace(state, planner=Lease(call.owner, now + lease))
+
+    after = change_cluster(ports.state, ports.clock, change)
+    return after.planner is not None and after.planner.owner == call.owner
+
+
+def _close(ports: Ports, call: Tick) -> None:
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        if state.planner is None or state.planner.owner != call.owner:
+            return None
+        return replace(state, planner=None, last_pass=now)
+
+    change_cluster(ports.state, ports.clock, change)
+    _end_run(ports, call, finished=True)
+
+
+def _give_up(ports: Ports, call: Tick) -> None:
+    """Let go of lease and run, so that the retry need not wait; what fails here lapses by itself."""
+
+    def change(state: ClusterState, now: datetime) -> ClusterState | None:
+        del now
+        mine = state.planner is not None and state.planner.owner == call.owner
+        return replace(state, planner=None) if mine else None
+
+    try:
+        change_cluster(ports.state, ports.clock, change)
+        _end_run(ports, call, finished=False)
+    except EbbError as error:
+        ports.log.event("run_summary", f"The planner's lease will lapse by itself: {error}", severity="WARNING")
+
+
+def _end_run(ports: Ports, call: Tick, *, finished: bool) -> None:
+    found = ports.state.get(run_key(call.run_id))
+    if found.value is None or found.value.lease.owner != call.owner:
+        return
+    now = found.read_at
+    ended = replace(found.value, finished=now if finished else None, lease=Lease(call.owner, now))
+    try:
+        ports.state.put(run_key(call.run_id), ended, found.version)
+    except Stale as error:
+        ports.log.event("run_summary", f"Another call has taken this run over: {error}", severity="WARNING")
+
 
 SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.envelope import PushMessage, unwrap
+from shared.adapters.pubsub import PushMessage, unwrap
 from shared.errors import BadOrder
 
 TEXT = st.text(max_size=20)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.errors import Forbidden, Gone, Retryable, Terminal
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status

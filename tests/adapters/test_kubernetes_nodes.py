@@ -3,7 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.adapters.kubernetes import translate, wire
+from shared.adapters.kubernetes import node_objects, wire
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.node import Node
@@ -15,12 +15,12 @@ from tests.adapters.objects import api_node
 
 
 def read_node(**changes: Any) -> Node:
-    return translate.node(msgspec.convert(api_node(**changes), wire.Node))
+    return node_objects.node(msgspec.convert(api_node(**changes), wire.Node))
 
 
 def read_budget(spec: dict[str, Any], **status: int) -> PodDisruptionBudget:
     raw = {"metadata": {"name": "web", "namespace": "shop", "generation": 2}, "spec": spec, "status": status}
-    return translate.disruption_budget(msgspec.convert(raw, wire.PodDisruptionBudget))
+    return node_objects.disruption_budget(msgspec.convert(raw, wire.PodDisruptionBudget))
 
 
 @pytest.mark.parametrize(

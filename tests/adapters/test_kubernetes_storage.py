@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.adapters.kubernetes import storage_objects, storage_wire
+from shared.adapters.kubernetes import storage_lists, wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.storage_lists import ALL
@@ -82,7 +82,7 @@ WITH_VOLUME: dict[str, Any] = {**PLAIN, "volume": "pv-data", "bound": True}
     ],
 )  # fmt: skip
 def test_a_claim_says_what_it_is_bound_to(expected: dict[str, Any], given: dict[str, Any]) -> None:
-    found = storage_objects.claim(decoded(storage_wire.Claim, given))
+    found = storage_lists.claim(decoded(wire.Claim, given))
 
     assert found == PersistentVolumeClaim("shop", "data", **expected)
 
@@ -119,7 +119,7 @@ BETA = names.VOLUME_ZONE_LABELS[0]
     ],
 )  # fmt: skip
 def test_a_volume_says_what_it_is_and_where(expected: dict[str, Any], given: dict[str, Any]) -> None:
-    found = storage_objects.volume(decoded(storage_wire.Volume, given))
+    found = storage_lists.volume(decoded(wire.Volume, given))
 
     assert found == PersistentVolume("pv-data", **expected)
 
@@ -132,7 +132,7 @@ def test_a_class_says_when_and_where_its_volumes_are_made() -> None:
         "volumeBindingMode": "WaitForFirstConsumer",
         "allowedTopologies": [{"matchLabelExpressions": [{"key": names.ZONE_LABEL, "values": ["a"]}]}],
     }  # fmt: skip
-    found = storage_objects.storage_class(decoded(storage_wire.StorageClass, given))
+    found = storage_lists.storage_class(decoded(wire.StorageClass, given))
 
     assert found == StorageClass(
         "fast", "pd.csi.storage.gke.io", waits_for_consumer=True, allowed_topologies=A, default_since=NOW
@@ -142,7 +142,7 @@ def test_a_class_says_when_and_where_its_volumes_are_made() -> None:
 def test_a_class_that_says_nothing_binds_at_once_and_anywhere() -> None:
     given = {"metadata": {"name": "slow"}, "provisioner": "p", "volumeBindingMode": None}
 
-    assert storage_objects.storage_class(decoded(storage_wire.StorageClass, given)) == StorageClass("slow", "p")
+    assert storage_lists.storage_class(decoded(wire.StorageClass, given)) == StorageClass("slow", "p")
 
 
 def test_a_nodes_drivers_say_how_much_they_attach() -> None:
@@ -152,7 +152,7 @@ def test_a_nodes_drivers_say_how_much_they_attach() -> None:
         "spec": {"drivers": [{"name": "pd", "nodeID": "x", "allocatable": {"count": 15}}, {"name": "nfs"},
                              {"name": "none", "allocatable": {}}]},
     }  # fmt: skip
-    found = storage_objects.csi_node(decoded(storage_wire.CSINode, given))
+    found = storage_lists.csi_node(decoded(wire.CSINode, given))
 
     assert found == CSINode({"pd": 15}, frozenset({"kubernetes.io/gce-pd", "kubernetes.io/cinder"}))
 

@@ -13,10 +13,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from functions.drainer.receive import receive
+from functions.drainer.main import receive
+from functions.planner.main import Tick, tick
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
-from functions.planner.tick import Tick, tick
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.client import ApiReply, Call
 from shared.adapters.kubernetes.cluster import KubernetesCluster

@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 
 from msgspec import structs
 
-from functions.drainer.receive import PushReply, receive
+from functions.drainer.main import PushReply, receive
+from functions.planner.main import Tick, tick
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
-from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod

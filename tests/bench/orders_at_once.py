@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic, process_time, sleep
 from typing import Any, Final
 
-from functions.drainer.receive import receive
+from functions.drainer.main import receive
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.client import ApiReply, Call, KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from shared.adapters.kubernetes import translate, wire
+from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.snapshot import Snapshot
@@ -20,7 +20,7 @@ from tests.builders import CLUSTER, NOW, policy
 def run(*, quick: bool) -> None:
     for nodes, pods in ((1_000, 30_000),) if quick else ((1_000, 30_000), (5_000, 150_000)):
         decoding, _, found = reading.read(nodes, pods)
-        rows = [translate.node(_decoded(row)) for row in pages.nodes(nodes)]
+        rows = [node_objects.node(_decoded(row)) for row in pages.nodes(nodes)]
         pools = PoolsReading(pools_by_label(rows), known=True, profile="BALANCED")
         snapshot = snapshot_of(CLUSTER, ClusterReading(tuple(rows), tuple(found), (), {"default": {}}), pools, NOW, NOW)
         planning, orders = _planned(snapshot)

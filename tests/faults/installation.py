@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from functions.drainer.receive import PushReply, receive
+from functions.drainer.main import PushReply, receive
+from functions.planner.main import Tick, tick
 from functions.planner.plan_pass import PlannerDeps
-from functions.planner.tick import Tick, tick
 from infra.local.broker import Push
 from infra.local.http_messages import HttpAnswer, HttpRequest, RefusedError
 from infra.local.scaling.client import RefusedCall

@@ -15,14 +15,14 @@ from typing import Any, Final, TypeVar
 
 from functions.drainer import admit, claim, finish, observe
 from functions.planner import plan_pass as passing
-from shared.adapters.kubernetes import deployments, evictions, ownership, wire
+from shared.adapters.kubernetes import node_objects, wire, writes
 from shared.core.cluster.names import DELETION_COST, OUR_ANNOTATION, OUR_TAINT, STEERED
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining import admission, completion
 from shared.core.draining.admission import exceeded_limits
-from shared.core.draining.observation import Observation
+from shared.core.draining.drain import Observation
 from shared.core.draining.replacements import Owed
 from shared.core.healing import repairs as healing
 from shared.core.healing.healing_input import HealingInput, Repair
@@ -76,14 +76,14 @@ def claim_without_precondition() -> Iterator[None]:
 
 @contextmanager
 def eviction_without_uid() -> Iterator[None]:
-    body = evictions.eviction_body
+    body = writes.eviction_body
 
     def careless(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, Any]:
         made = body(pod, grace_seconds, dry_run=dry_run)
         del made["deleteOptions"]["preconditions"]
         return made
 
-    with swapped(evictions, "eviction_body", careless):
+    with swapped(writes, "eviction_body", careless):
         yield
 
 
@@ -108,7 +108,7 @@ def uncordon_without_ownership() -> Iterator[None]:
             return None
         return ports.cluster.give_back(node, "") if node.uid == uid else None
 
-    def give_back_patch(node: Node, raw: ownership.RawNode, order_id: str) -> dict[str, Any]:
+    def give_back_patch(node: Node, raw: node_objects.RawNode, order_id: str) -> dict[str, Any]:
         del order_id
         kept = [taint for taint in raw.taints if taint["key"] != OUR_TAINT]
         return {
@@ -116,7 +116,7 @@ def uncordon_without_ownership() -> Iterator[None]:
             "spec": {"unschedulable": False, "taints": kept},
         }
 
-    with swapped(finish, "restore_node", careless), swapped(ownership, "give_back_patch", give_back_patch):
+    with swapped(finish, "restore_node", careless), swapped(node_objects, "give_back_patch", give_back_patch):
         yield
 
 
@@ -233,7 +233,7 @@ def costs_over_what_people_wrote() -> Iterator[None]:
         return {"metadata": {"uid": meta.uid, "resourceVersion": meta.resource_version, "annotations": notes}}
 
     with (
-        swapped(deployments, "cost_patch", careless),
+        swapped(writes, "cost_patch", careless),
         swapped(steering, "has_written_cost", lambda spec: spec.workload == "nobody's"),
     ):
         yield

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from functions.drainer.receive import PushReply, receive
+from functions.drainer.main import PushReply, receive
+from functions.planner.main import Tick, tick
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
-from functions.planner.tick import Tick, tick
 from shared.adapters.prices import load
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool

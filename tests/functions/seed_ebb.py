@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.records.drain_record import DrainPhase
 from shared.errors import Retryable
 from tests.builders import node, pod_class

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.resources import Resources

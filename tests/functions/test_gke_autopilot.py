@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from functions_framework import create_app
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.errors import Terminal
 from tests.adapters.scripted import Say, scripted
 from tests.builders import CLUSTER, node, order

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as changed
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind, Origin
 from tests.builders import node, order, pod, pod_class, taint

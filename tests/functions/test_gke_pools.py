@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.node import Node, NodePool
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.port_types import Eviction

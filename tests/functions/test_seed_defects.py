@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload

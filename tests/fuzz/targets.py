@@ -21,8 +21,8 @@ from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
 from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from functions.planner import pass_log as lines
-from shared.adapters.envelope import unwrap
 from shared.adapters.prices import load
+from shared.adapters.pubsub import unwrap
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import node_metrics
 from shared.core.policy.parsing import parse

@@ -13,7 +13,7 @@ import msgspec
 from functions.cli.analysis.simulated_days.patterns import Wish
 from infra.local.scenario import Scenario
 from infra.local.world.kinds import Json
-from shared.adapters.kubernetes import translate, wire
+from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.port_types import PoolsReading
@@ -122,7 +122,9 @@ class DayOnGke(EbbBeside):
 
     def _sample(self) -> None:
         nodes = self.cloud.world.store.all("nodes")
-        cost = sum(self._prices.of(translate.node(_node.decode(msgspec.json.encode(each)))).per_hour for each in nodes)
+        cost = sum(
+            self._prices.of(node_objects.node(_node.decode(msgspec.json.encode(each)))).per_hour for each in nodes
+        )
         row = self.passed, len(nodes), cost
         if not self._samples or self._samples[-1][1:] != row[1:]:
             self._samples.append(row)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.adapters.kubernetes import translate, wire
+from shared.adapters.kubernetes import node_objects, wire
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.rules.disruption_budgets import never_allows
 from tests.local.virtual_cluster import VirtualCluster, budget, node, workload
@@ -29,7 +29,7 @@ def test_the_rule_and_the_controller_agree_on_what_is_never_allowed(spec: dict[s
     virtual.run(4)
 
     written = virtual.store.get("poddisruptionbudgets", "default", "guard")
-    found = translate.disruption_budget(msgspec.convert(written, wire.PodDisruptionBudget))
+    found = node_objects.disruption_budget(msgspec.convert(written, wire.PodDisruptionBudget))
 
     assert (found.observed, found.current_healthy) == (True, replicas)
     never = found.disruptions_allowed == 0

@@ -11,7 +11,7 @@ from typing import Any
 import flask
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from functions.planner.main import answer
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import OrderKind

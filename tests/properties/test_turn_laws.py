@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
+from shared.core.draining.drain import Observation
 from shared.core.draining.evicting import STATUS_LAG, counted_at, due_now
-from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Claim

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from threading import Barrier
 from typing import Final
 
-from functions.drainer.receive import PushReply, receive
+from functions.drainer.main import PushReply, receive
 from shared.adapters.clock import SystemClock, system_time
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState

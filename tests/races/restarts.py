@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from uuid import uuid4
 
+from functions.planner.main import Tick, tick
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
-from functions.planner.tick import Tick, tick
 from shared.adapters.sqlite import SqliteState
 from shared.core.policy import Budget, Limit, Policy
 from shared.port_types import drain_key

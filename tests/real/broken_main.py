@@ -11,13 +11,13 @@ from typing import Any
 from functions.drainer import finish
 from functions.planner import plan_pass as passing
 from main import drain, plan
-from shared.adapters.kubernetes import evictions
+from shared.adapters.kubernetes import writes
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.ports import Ports
 
 __all__ = ("drain", "plan")
-_body = evictions.eviction_body
+_body = writes.eviction_body
 
 
 def _no_finding(*_: object) -> tuple[()]:
@@ -38,6 +38,6 @@ def _whoever_bears_the_name(pod: Pod, grace_seconds: int, *, dry_run: bool) -> d
 _BREAKS: dict[str, tuple[Any, str, Any]] = {
     "no_healing": (passing, "find_repairs", _no_finding),
     "no_giving_back": (finish, "restore_node", _leave_it),
-    "no_uid": (evictions, "eviction_body", _whoever_bears_the_name),
+    "no_uid": (writes, "eviction_body", _whoever_bears_the_name),
 }
 setattr(*_BREAKS[os.environ["BROKEN"]])

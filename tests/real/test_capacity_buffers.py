@@ -8,8 +8,8 @@ import pytest
 
 from infra.local.scaling.client import Client, HttpTransport
 from infra.local.scaling.view import CLASS_LABEL, ClassRule, View
-from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.core.cluster.autoscaling import AutoscalingPolicy
 from shared.core.cluster.buffers import buffer_of
 from tests.builders import resources

@@ -8,8 +8,8 @@ import pytest
 
 from functions.cli.doctor.rights import Fences, fences, roles
 from shared.adapters.kubernetes.access import from_kubeconfig
-from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.errors import Forbidden
 from tests.cli.doctor.standing import keyed
 from tests.cli.doctor.test_doctor import FakeReviews

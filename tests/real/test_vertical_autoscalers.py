@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access_reviews import AccessReviews
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.core.cluster.returning import VerticalAutoscaler
 from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from tests.builders import node
 from tests.functions.fake_ebb import FakeEbb
 from tests.security.secrets import ALL, BEARER, PASSWORD, PRIVATE_KEY, leaked, order, push

@@ -14,8 +14,8 @@ from functions.cli.dumps.kinds import DEMAND
 from shared.adapters.kubernetes import (
     controller_wire,
     namespace_limits,
+    node_objects,
     storage_lists,
-    translate,
     vertical_autoscalers,
     wire,
 )
@@ -205,7 +205,7 @@ class DumpContents:
         return self._storage.storage()
 
     def _node(self, raw: Bytes) -> None:
-        node, place = translate.node(_node.decode(raw)), _place.decode(raw)
+        node, place = node_objects.node(_node.decode(raw)), _place.decode(raw)
         self.homes.add(home_of(place))
         self.clouds.add(cloud_of(place))
         self.nodes.setdefault(node.name, node)
@@ -215,7 +215,7 @@ class DumpContents:
         self.pods.setdefault(pod.key, pod)
 
     def _budget(self, raw: Bytes) -> None:
-        budget = translate.disruption_budget(_budget.decode(raw))
+        budget = node_objects.disruption_budget(_budget.decode(raw))
         self.budgets.setdefault(budget.key, budget)
 
     def _namespace(self, raw: Bytes) -> None:

@@ -12,14 +12,14 @@ from typing import Any, Final
 import msgspec
 
 from shared.adapters.clock import system_time
-from shared.adapters.kubernetes import deployments, events, evictions, ownership, translate, wire
+from shared.adapters.kubernetes import events, node_objects, wire, writes
 from shared.adapters.kubernetes.buffer_lists import read_buffers, read_classes
 from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
-from shared.adapters.kubernetes.controllers import Controllers
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.storage_lists import read_storage
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
+from shared.adapters.kubernetes.workloads import Controllers
 from shared.core.cluster.autoscaling import ComputeClasses
 from shared.core.cluster.buffers import Buffers
 from shared.core.cluster.disruption_budget import PodDisruptionBudget
@@ -36,7 +36,7 @@ _pods: Final = msgspec.json.Decoder(wire.Page[wire.Pod])
 _budgets: Final = msgspec.json.Decoder(wire.Page[wire.PodDisruptionBudget])
 _namespaces: Final = msgspec.json.Decoder(wire.Page[wire.Namespace])
 _node: Final = msgspec.json.Decoder(wire.Node)
-_raw_node: Final = msgspec.json.Decoder(ownership.RawNode)
+_raw_node: Final = msgspec.json.Decoder(node_objects.RawNode)
 
 
 class KubernetesCluster:
@@ -100,12 +100,12 @@ class KubernetesCluster:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""
         fresh, raw = self._read_afresh(node)
         _check_version(node, fresh)
-        return self._patch(node, ownership.take_patch(fresh, raw.taints, order_id, since))
+        return self._patch(node, node_objects.take_patch(fresh, raw.taints, order_id, since))
 
     def give_back(self, node: Node, order_id: str) -> Node:
         """Undo `take` of that order; a node that is not that order's is returned as it stands now."""
         fresh, raw = self._read_afresh(node)
-        patch = ownership.give_back_patch(fresh, raw, order_id)
+        patch = node_objects.give_back_patch(fresh, raw, order_id)
         if patch is None:
             return fresh
         _check_version(node, fresh)
@@ -121,17 +121,17 @@ class KubernetesCluster:
     def _evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool) -> Eviction:
         path = f"/api/v1/namespaces/{segment(pod.spec.namespace)}/pods/{segment(pod.name)}/eviction"
         query = {"dryRun": "All"} if dry_run else {}
-        body = evictions.eviction_body(pod, grace_seconds, dry_run=dry_run)
-        return evictions.answer(pod, self._client.send(Call("create", "pods/eviction", path, query, body)))
+        body = writes.eviction_body(pod, grace_seconds, dry_run=dry_run)
+        return writes.answer(pod, self._client.send(Call("create", "pods/eviction", path, query, body)))
 
     def deployment(self, name: str) -> Deployment:
-        return deployments.read_deployment(self._client, name)
+        return writes.read_deployment(self._client, name)
 
     def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
-        return deployments.restart(self._client, deployment, stamp, dry_run=dry_run)
+        return writes.restart(self._client, deployment, stamp, dry_run=dry_run)
 
     def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
-        return deployments.set_cost(self._client, pod, cost)
+        return writes.set_cost(self._client, pod, cost)
 
     def traffic(self) -> Traffic:
         return self._client.meter.read()
@@ -151,11 +151,11 @@ class KubernetesCluster:
     def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
         return self._client.read_list(Call("list", "pods", "/api/v1/pods", query), _pods, _read_pods)
 
-    def _read_afresh(self, node: Node) -> tuple[Node, ownership.RawNode]:
+    def _read_afresh(self, node: Node) -> tuple[Node, node_objects.RawNode]:
         call = Call("get", "nodes", _node_path(node.name))
         body = self._client.ask(call)
         with readable(call):
-            fresh, raw = translate.node(_node.decode(body)), _raw_node.decode(body)
+            fresh, raw = node_objects.node(_node.decode(body)), _raw_node.decode(body)
         if fresh.uid != node.uid:
             raise Gone(f"node {node.name}: another node bears its name now.")
         return fresh, raw
@@ -166,7 +166,7 @@ class KubernetesCluster:
     def _ask_for_node(self, call: Call) -> Node:
         body = self._client.ask(call)
         with readable(call):
-            return translate.node(_node.decode(body))
+            return node_objects.node(_node.decode(body))
 
 
 def _check_version(node: Node, fresh: Node) -> None:
@@ -179,7 +179,7 @@ def _node_path(name: str) -> str:
 
 
 def _read_nodes(items: Iterator[wire.Node]) -> tuple[Node, ...]:
-    return tuple(map(translate.node, items))
+    return tuple(map(node_objects.node, items))
 
 
 def _read_pods(items: Iterator[wire.Pod]) -> tuple[Pod, ...]:
@@ -187,7 +187,7 @@ def _read_pods(items: Iterator[wire.Pod]) -> tuple[Pod, ...]:
 
 
 def _read_budgets(items: Iterator[wire.PodDisruptionBudget]) -> tuple[PodDisruptionBudget, ...]:
-    return tuple(map(translate.disruption_budget, items))
+    return tuple(map(node_objects.disruption_budget, items))
 
 
 def _read_namespaces(items: Iterator[wire.Namespace]) -> dict[str, Mapping[str, str]]:

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import containers, pod_keys, resize, selectors, wire
+from shared.adapters.kubernetes import containers, pod_keys, selectors, wire
 from shared.adapters.kubernetes.odd_objects import RawPart
 from shared.adapters.kubernetes.pod_keys import DAEMON_SET, LABELS, PodKey, Words, pod_key, pod_words
 from shared.core.cluster import names
@@ -75,7 +75,7 @@ class PodFolder:
 
     def _learn(self, words: tuple[Words, bool], pod: wire.Pod, *, running: bool) -> _Kind:
         spec = self._class(pod_key(pod))
-        booked = resize.booked(pod) if running else None
+        booked = containers.booked(pod) if running else None
         if len(self._kinds) >= MOST_KINDS:
             self._kinds.clear()
         kind = self._kinds[words] = _Kind(spec, None if booked == spec.requests else booked)

@@ -1,17 +1,25 @@
-"""The lists of claims, volumes, storage classes and of what CSI drivers say: where each is, and what is kept of it.
+"""Claims, volumes, storage classes and what CSI drivers report: where each is listed, and what is kept of it.
 
 A list that the account may not read is named and left out, for an installation is updated more often than its rights;
 any other failure is the caller's.
+Sources: kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources; component-helpers, storage/volume
+(annotations); csi-translation-lib, plugins (the driver and handle of a disk that an in-tree plugin named).
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from sys import intern
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from shared.adapters.kubernetes import storage_objects, storage_wire, wire
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.odd_objects import RawPart
+from shared.adapters.kubernetes.selectors import NodeSelector, selector_terms
+from shared.core.cluster import names
+from shared.core.cluster.selectors import NO_LABELS, Labels, NodeTerm, Requirement
 from shared.core.cluster.storage import (
     CSINode,
     PersistentVolume,
@@ -21,6 +29,157 @@ from shared.core.cluster.storage import (
     VolumeAttachment,
 )
 from shared.errors import Forbidden
+
+_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
+_BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
+_SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+_DEFAULT_CLASS: Final = (
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+)
+_MIGRATED_PLUGINS: Final = "storage.alpha.kubernetes.io/migrated-plugins"
+_CSI: Final = "csi"
+_GCE_DISK: Final = "gcePersistentDisk"
+_GCE_DRIVER: Final = "pd.csi.storage.gke.io"
+_UNSPECIFIED: Final = "UNSPECIFIED"
+_ZONES_APART: Final = "__"
+_PLUGINS: Final = {
+    _GCE_DISK: "kubernetes.io/gce-pd",
+    "awsElasticBlockStore": "kubernetes.io/aws-ebs",
+    "azureDisk": "kubernetes.io/azure-disk",
+    "azureFile": "kubernetes.io/azure-file",
+    "cinder": "kubernetes.io/cinder",
+    "portworxVolume": "kubernetes.io/portworx-volume",
+    "vsphereVolume": "kubernetes.io/vsphere-volume",
+}
+"""The in-tree plugins whose volumes a CSI driver may have taken over."""
+_OTHER_SOURCES: Final = (
+    "local", "hostPath", "nfs", "iscsi", "fc", "rbd", "cephfs", "glusterfs", "flexVolume", "flocker",
+    "photonPersistentDisk", "quobyte", "scaleIO", "storageos",
+)  # fmt: skip
+_SOURCES: Final = (_CSI, *_PLUGINS, *_OTHER_SOURCES)
+
+
+class VolumeNodeAffinity(wire.Partial, frozen=True):
+    required: NodeSelector | None = None
+
+
+_strings: Final = RawPart("spec.accessModes", list[str])
+_source: Final = RawPart("spec, the volume's source", wire.VolumeSource)
+_claim_reference: Final = RawPart("spec.claimRef", wire.ClaimReference)
+_affinity: Final = RawPart("spec.nodeAffinity", VolumeNodeAffinity)
+
+
+def claim(given: wire.Claim) -> PersistentVolumeClaim:
+    meta, spec = given.metadata, given.spec
+    notes, volume = meta.annotations or {}, spec.volume_name or ""
+    owner = next((each for each in meta.owner_references or () if each.controller), None)
+    return PersistentVolumeClaim(
+        namespace=intern(meta.namespace),
+        name=meta.name,
+        volume=volume,
+        bound=bool(volume) and _BIND_COMPLETED in notes,
+        storage_class=intern(notes.get(_CLASS_ANNOTATION) or spec.storage_class_name or ""),
+        access_modes=_shared(spec.access_modes),
+        lost=given.status.phase == "Lost",
+        deleting=meta.deletion_timestamp is not None,
+        owner_uid=owner.uid if owner else "",
+        selected_node=notes.get(_SELECTED_NODE, ""),
+    )
+
+
+def volume(given: wire.Volume) -> PersistentVolume:
+    """Return the volume; its kind is empty where the source is none that Kubernetes has had so far."""
+    meta, spec = given.metadata, given.spec
+    kind = next((source for source in _SOURCES if source in spec), "")
+    source = _source.read(spec.get(kind, wire.ABSENT)) or wire.VolumeSource()
+    labels = _zone_labels(meta.labels or {})
+    migrated = kind == _GCE_DISK
+    return PersistentVolume(
+        name=meta.name,
+        kind=kind,
+        driver=_GCE_DRIVER if migrated else intern(source.driver or "") if kind == _CSI else "",
+        handle=_gce_handle(source.pd_name or "", labels) if migrated else source.volume_handle or "",
+        plugin=_PLUGINS.get(kind, ""),
+        node_terms=_node_terms(bytes(spec.get("nodeAffinity", wire.ABSENT))),
+        labels=labels,
+        access_modes=_shared(_strings.read(spec.get("accessModes", wire.ABSENT))),
+        claim=_claim_key(_claim_reference.read(spec.get("claimRef", wire.ABSENT))),
+    )
+
+
+def _claim_key(given: wire.ClaimReference | None) -> str:
+    return f"{given.namespace}/{given.name}" if given else ""
+
+
+def _shared(modes: list[str] | None) -> tuple[str, ...]:
+    return _same(tuple(modes or ()))
+
+
+@lru_cache(maxsize=64)
+def _same(modes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return one tuple for all that are equal: thousands of volumes say one of a few."""
+    return modes
+
+
+def _zone_labels(labels: Labels) -> Labels:
+    """Return the labels that say where the volume is; one object for all that say the same."""
+    return _same_labels(tuple((key, labels[key]) for key in names.VOLUME_ZONE_LABELS if key in labels))
+
+
+@lru_cache(maxsize=256)
+def _same_labels(labels: tuple[tuple[str, str], ...]) -> Labels:
+    return dict(labels) if labels else NO_LABELS
+
+
+@lru_cache(maxsize=1024)
+def _node_terms(raw: bytes) -> tuple[NodeTerm, ...] | None:
+    found = _affinity.read(raw)
+    return selector_terms(found.required) if found and found.required else None
+
+
+def _gce_handle(disk: str, labels: Labels) -> str:
+    """Return the handle as the scheduler translates it (csi-translation-lib, plugins/gce_pd.go)."""
+    zone = labels.get(names.VOLUME_ZONE_LABELS[0]) or labels.get(names.ZONE_LABEL) or _UNSPECIFIED
+    if _ZONES_APART not in zone:
+        return f"projects/{_UNSPECIFIED}/zones/{zone}/disks/{disk}"
+    region = zone.partition(_ZONES_APART)[0].rpartition("-")[0]
+    return f"projects/{_UNSPECIFIED}/regions/{region}/disks/{disk}"
+
+
+def storage_class(given: wire.StorageClass) -> StorageClass:
+    meta = given.metadata
+    notes = meta.annotations or {}
+    default = any(notes.get(key) == "true" for key in _DEFAULT_CLASS)
+    terms = tuple(NodeTerm(_topology(each)) for each in given.allowed_topologies or ())
+    return StorageClass(
+        name=meta.name,
+        provisioner=given.provisioner or "",
+        waits_for_consumer=given.volume_binding_mode == "WaitForFirstConsumer",
+        allowed_topologies=terms or None,
+        default_since=meta.creation_timestamp if default else None,
+    )
+
+
+def _topology(given: wire.TopologyTerm) -> tuple[Requirement, ...]:
+    return tuple(Requirement(each.key, "In", tuple(each.values or ())) for each in given.match_label_expressions or ())
+
+
+def csi_node(given: wire.CSINode) -> CSINode:
+    drivers = ((each.name, each.allocatable.count if each.allocatable else None) for each in given.spec.drivers or ())
+    plugins = (given.metadata.annotations or {}).get(_MIGRATED_PLUGINS, "")
+    return CSINode(
+        limits={name: count for name, count in drivers if count is not None},
+        migrated=frozenset(plugins.split(",")) - {""},
+    )
+
+
+def attachment(given: wire.VolumeAttachment) -> VolumeAttachment | None:
+    """Return the attachment; None of a volume that a pod names in itself, which the scheduler does not count."""
+    spec = given.spec
+    name = spec.source.persistent_volume_name
+    return VolumeAttachment(intern(spec.attacher), name) if spec.attacher and name else None
+
 
 StorageItem = TypeVar("StorageItem", bound=wire.Partial)
 Row = TypeVar("Row")
@@ -50,45 +209,45 @@ class StorageList(Generic[StorageItem, Row]):
         self._keep(rows, self._item.decode(raw))
 
 
-def _keep_claim(rows: dict[str, PersistentVolumeClaim], given: storage_wire.Claim) -> None:
-    found = storage_objects.claim(given)
+def _keep_claim(rows: dict[str, PersistentVolumeClaim], given: wire.Claim) -> None:
+    found = claim(given)
     rows.setdefault(found.key, found)
 
 
-def _keep_attachment(rows: dict[str, Attachments], given: storage_wire.VolumeAttachment) -> None:
+def _keep_attachment(rows: dict[str, Attachments], given: wire.VolumeAttachment) -> None:
     """Keep what counts, by node."""
-    found, node = storage_objects.attachment(given), given.spec.node_name
+    found, node = attachment(given), given.spec.node_name
     already = rows.get(node, ())
     if found is not None and found not in already:
         rows[node] = (*already, found)
 
 
-CLAIMS: Final = StorageList("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", storage_wire.Claim, _keep_claim)
-VOLUMES: Final = StorageList[storage_wire.Volume, PersistentVolume](
+CLAIMS: Final = StorageList("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", wire.Claim, _keep_claim)
+VOLUMES: Final = StorageList[wire.Volume, PersistentVolume](
     "PersistentVolume",
     "/api/v1/persistentvolumes",
-    storage_wire.Volume,
-    lambda rows, given: rows.setdefault(given.metadata.name, storage_objects.volume(given)),
+    wire.Volume,
+    lambda rows, given: rows.setdefault(given.metadata.name, volume(given)),
 )
-CLASSES: Final = StorageList[storage_wire.StorageClass, StorageClass](
+CLASSES: Final = StorageList[wire.StorageClass, StorageClass](
     "StorageClass",
     f"{_STORAGE_API}/storageclasses",
-    storage_wire.StorageClass,
-    lambda rows, given: rows.setdefault(given.metadata.name, storage_objects.storage_class(given)),
+    wire.StorageClass,
+    lambda rows, given: rows.setdefault(given.metadata.name, storage_class(given)),
 )
-CSI_NODES: Final = StorageList[storage_wire.CSINode, CSINode](
+CSI_NODES: Final = StorageList[wire.CSINode, CSINode](
     "CSINode",
     f"{_STORAGE_API}/csinodes",
-    storage_wire.CSINode,
-    lambda rows, given: rows.setdefault(given.metadata.name, storage_objects.csi_node(given)),
+    wire.CSINode,
+    lambda rows, given: rows.setdefault(given.metadata.name, csi_node(given)),
 )
 ATTACHMENTS: Final = StorageList(
-    "VolumeAttachment", f"{_STORAGE_API}/volumeattachments", storage_wire.VolumeAttachment, _keep_attachment
+    "VolumeAttachment", f"{_STORAGE_API}/volumeattachments", wire.VolumeAttachment, _keep_attachment
 )
-DRIVERS: Final = StorageList[storage_wire.CSIDriver, bool](
+DRIVERS: Final = StorageList[wire.CSIDriver, bool](
     "CSIDriver",
     f"{_STORAGE_API}/csidrivers",
-    storage_wire.CSIDriver,
+    wire.CSIDriver,
     lambda rows, given: rows.setdefault(given.metadata.name, bool(given.spec.storage_capacity)),
 )
 ALL: Final[tuple[StorageList[Any, Any], ...]] = (CLAIMS, VOLUMES, CLASSES, CSI_NODES, ATTACHMENTS, DRIVERS)

@@ -9,8 +9,7 @@ from typing import Final
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.cluster.node import Node, read_annotation
 from shared.core.draining.completion import WATCH_EVERY, drained
-from shared.core.draining.observation import Drain
-from shared.core.draining.steps import Await, Cordon, GiveBack, RecordPhase, Settle, Step
+from shared.core.draining.drain import Await, Cordon, Drain, GiveBack, RecordPhase, Settle, Step
 from shared.core.reasons import Halt, Outcome
 from shared.core.records.drain_record import DrainPhase
 from shared.core.rules.upgrades import MAY_TAKE

@@ -18,8 +18,7 @@ from typing import Final
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import UNKNOWN, Workload, mark
-from shared.core.draining.observation import Drain, Observation, Proof
-from shared.core.draining.steps import Evict, GiveBack, Prove, Step
+from shared.core.draining.drain import Drain, Evict, GiveBack, Observation, Proof, Prove, Step
 from shared.core.policy import Limit
 from shared.core.reasons import Halt, PodBlock
 from shared.core.records.drain_record import REFUSED_FOR_GOOD, DrainRecord, EvictionAnswer

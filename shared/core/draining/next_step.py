@@ -30,9 +30,8 @@ from shared.core.draining.cordon import (
     released,
     taken_back,
 )
+from shared.core.draining.drain import Await, Drain, GiveBack, Observation, Step
 from shared.core.draining.evicting import evict, pod_blocks, refused_for_good
-from shared.core.draining.observation import Drain, Observation
-from shared.core.draining.steps import Await, GiveBack, Step
 from shared.core.draining.surging import surge, surge_ended
 from shared.core.policy import Policy
 from shared.core.reasons import Halt

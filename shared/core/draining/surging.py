@@ -13,10 +13,9 @@ from typing import Final
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.workloads import Deployment
 from shared.core.draining.cordon import CORDON_SETTLES
+from shared.core.draining.drain import Await, Drain, GiveBack, Observation, Restart, Step
 from shared.core.draining.evicting import unproved
-from shared.core.draining.observation import Drain, Observation
 from shared.core.draining.replacements import came_after, name_of, waiting
-from shared.core.draining.steps import Await, GiveBack, Restart, Step
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainRecord, Surge
 from shared.core.rules.pods import movable

@@ -14,7 +14,7 @@ from infra.local.clocks import ManualClock
 from infra.local.scenario import Scenario
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.whole_world import World
-from shared.adapters.kubernetes import translate, wire
+from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
 from tests.bench.beside.waiting import Waiting, waiting_in
@@ -125,7 +125,7 @@ class EbbBeside(Installation):
 
 def rest_of(world: World, begun: float, *, is_rest: bool) -> Rest:
     """Return what is left now of a world that was left to itself at `begun`."""
-    nodes = [translate.node(_node.decode(msgspec.json.encode(each))) for each in world.store.all("nodes")]
+    nodes = [node_objects.node(_node.decode(msgspec.json.encode(each))) for each in world.store.all("nodes")]
     gone = [each["at"] for each in world.record.of("change") if (each["kind"], each["verb"]) == ("nodes", "delete")]
     cost = sum(load().of(each).per_hour for each in nodes)
     evictions = sum(not each.get("dry_run") for each in world.record.of("eviction"))

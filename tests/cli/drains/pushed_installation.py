@@ -1,7 +1,7 @@
 """An installation of fakes whose drainer is pushed what a person's command published, while that command waits."""
 
 from functions.cli.drains.client import Installation
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from tests.builders import CLUSTER
 from tests.functions.fake_ebb import FakeEbb
 

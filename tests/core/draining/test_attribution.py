@@ -14,9 +14,8 @@ from shared.core.cluster.pod import HostPort, Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
+from shared.core.draining.drain import Await, Compare, GiveBack, Observation, OtherDrain, OtherDrains
 from shared.core.draining.next_step import next_step
-from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
-from shared.core.draining.steps import Await, Compare, GiveBack
 from shared.core.reasons import Halt
 from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from shared.core.cluster.buffers import Buffers
+from shared.core.draining.drain import GiveBack
 from shared.core.draining.next_step import next_step
-from shared.core.draining.steps import GiveBack
 from shared.core.reasons import Halt
 from tests.builders import NOW, buffer, held, pod
 from tests.core.draining.test_next_step import observed, record

@@ -8,10 +8,9 @@ import pytest
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
+from shared.core.draining.drain import Await, GiveBack, LeaveToAutoscaler, Observation, OtherDrains, RecordPhase
 from shared.core.draining.next_step import next_step
-from shared.core.draining.observation import Observation, OtherDrains
 from shared.core.draining.replacements import with_baselines
-from shared.core.draining.steps import Await, GiveBack, LeaveToAutoscaler, RecordPhase
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.draining.steps import held_by_budget, log_fields, stats_of
+from shared.core.draining.drain import held_by_budget, log_fields, stats_of
 from shared.core.records.drain_record import DrainRecord, PodProgress
 from tests.builders import NOW, order
 

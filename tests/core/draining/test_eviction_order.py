@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
+from shared.core.draining.drain import Observation
 from shared.core.draining.evicting import counted_at, due_now
-from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, node, order, pdb, pod, pod_class

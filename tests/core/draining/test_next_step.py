@@ -13,9 +13,8 @@ from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, OUR_ANNOTATION
 from shared.core.cluster.pod import Phase
 from shared.core.draining.completion import deadline, grace_seconds
 from shared.core.draining.cordon import uncordoned_by_autoscaler
+from shared.core.draining.drain import Await, Cordon, Evict, GiveBack, Observation, Proof, Prove, RecordPhase, Settle
 from shared.core.draining.next_step import next_step
-from shared.core.draining.observation import Observation, Proof
-from shared.core.draining.steps import Await, Cordon, Evict, GiveBack, Prove, RecordPhase, Settle
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Blocker, Halt, Outcome, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress

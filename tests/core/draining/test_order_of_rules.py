@@ -13,9 +13,18 @@ import pytest
 
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.draining.drain import (
+    Await,
+    GiveBack,
+    Observation,
+    OtherDrain,
+    OtherDrains,
+    RecordPhase,
+    Restart,
+    Settle,
+    Step,
+)
 from shared.core.draining.next_step import next_step
-from shared.core.draining.observation import Observation, OtherDrain, OtherDrains
-from shared.core.draining.steps import Await, GiveBack, RecordPhase, Restart, Settle, Step
 from shared.core.policy import PodRules, SingleReplicas
 from shared.core.reasons import Halt, Outcome
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas, Surge

@@ -8,9 +8,8 @@ import pytest
 from msgspec import structs
 
 from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.draining.drain import Await, Evict, GiveBack, Observation, Proof, Prove, Restart
 from shared.core.draining.next_step import next_step
-from shared.core.draining.observation import Observation, Proof
-from shared.core.draining.steps import Await, Evict, GiveBack, Prove, Restart
 from shared.core.draining.surging import asked_of, restarts, stamp_to_restore, why_not_restart
 from shared.core.policy import Limit, PodRules, SingleReplicas
 from shared.core.reasons import Blocker, Halt, Unremovable

@@ -9,7 +9,7 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses, scale_down_of
 from shared.core.cluster.node import NodePool
-from shared.core.draining.why_not_deleted import NOT_KNOWN, reasons_not_deleted
+from shared.core.draining.completion import NOT_KNOWN, reasons_not_deleted
 from tests.builders import NOW, node, our_taint, pod, taint
 
 OURS = (our_taint(),)

@@ -8,8 +8,8 @@ import pytest
 from msgspec import structs
 
 from shared.core.cluster.workloads import Workload, mark
+from shared.core.draining.drain import Observation
 from shared.core.draining.evicting import due_now
-from shared.core.draining.observation import Observation
 from shared.core.policy import Limit
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.rules.drain_context import DrainContext

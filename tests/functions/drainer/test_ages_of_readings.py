@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from functions.drainer import reads
+from functions.drainer.main import PushReply
 from functions.drainer.observe import Observer, prove, with_others
-from functions.drainer.receive import PushReply
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.pod import Pod
-from shared.core.draining.observation import Observation, OtherDrains, Proof
+from shared.core.draining.drain import Observation, OtherDrains, Proof
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError, Retryable, Terminal

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.buffers import Buffers
 from tests.builders import buffer, held, order, pdb, pod
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder

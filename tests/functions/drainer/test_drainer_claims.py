@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from msgspec.structs import replace as changed
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.storage import READ_WRITE_ONCE, READ_WRITE_ONCE_POD
 from tests.builders import mounts, order, pdb, persistent_volume, pod, storage, volume_claim

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Lease

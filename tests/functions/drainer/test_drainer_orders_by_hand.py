@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.policy import Budget, Limit
 from tests.builders import node, pod, policy
 from tests.functions.drainer.one_drain import fake_ebb, holder

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.pod import Pod
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.state import ClusterState

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from functions.drainer.main import PushReply
 from functions.drainer.reads import unbound_pods
-from functions.drainer.receive import PushReply
 from shared.core.cluster.pod import Pod
 from shared.core.reasons import Unremovable
 from shared.core.records.drain_record import EvictionAnswer

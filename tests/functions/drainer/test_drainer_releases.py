@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import Origin
 from shared.core.records.state import Breaker

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace as changed
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.cluster.workloads import Workload, mark
 from shared.core.reasons import Halt

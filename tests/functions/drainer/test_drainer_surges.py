@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex
 
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase

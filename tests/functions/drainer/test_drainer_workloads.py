@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
 from shared.core.records.drain_record import DrainPhase

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as changed
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.pod import Volume
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Jobs, KubeSystemPods, LocalStorage, LongGrace, SingleReplicas

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.draining.evicting import STATUS_LAG, WORKLOADS_STAND_FOR
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.state import Published

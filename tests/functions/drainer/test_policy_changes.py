@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.policy import PoolPolicy
 from shared.core.policy.parsing import parse
 from shared.core.records.drain_record import DrainPhase

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from functions.drainer.claim import ADMITTED_WITHIN
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.policy import DrainSettings
 from tests.builders import node, order, pdb, pod, pod_class, policy
 from tests.functions.drainer.one_drain import holder

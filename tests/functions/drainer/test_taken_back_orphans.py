@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster import names
 from shared.core.records.claims import OVERRULED_FOR
 from shared.core.records.orders import OrderKind, Origin

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster import names
 from tests.builders import NOW, node, order, pod
 from tests.functions.drainer.one_drain import fake_ebb, released

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Mark, PoolMarks
 from shared.port_types import pool_key

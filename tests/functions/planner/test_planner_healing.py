@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from functions.drainer.receive import PushReply
+from functions.drainer.main import PushReply
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.policy import Budget, Limit
