@@ -4,7 +4,7 @@ locals {
     "firestore", "iam", "logging", "monitoring", "pubsub", "run", "storage",
   ], local.apis_of_options)
 
-  # By whether an input is written: what stands in it, a connector made beside the module, may be known after the apply only.
+  # By whether an input is written: its value (a connector that the same apply makes) may be known only after the apply.
   apis_of_options = [
     for api, written in {
       binaryauthorization = contains(keys(var.functions), "binary_authorization")

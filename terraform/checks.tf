@@ -1,5 +1,5 @@
-# What would let the installation stand and do nothing. These warn and refuse nothing: whoever applies may not be allowed
-# to look at the cluster, and it may come later.
+# What would leave an installation without effect. These only warn: the person who applies may not be allowed to read the
+# cluster, or the cluster may be made later.
 
 check "the_cluster_can_be_served" {
   data "google_container_cluster" "target" {

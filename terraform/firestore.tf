@@ -20,7 +20,7 @@ resource "google_firestore_database" "state" {
   point_in_time_recovery_enablement = "POINT_IN_TIME_RECOVERY_DISABLED"
 
   # Without DELETE, `destroy` would leave the database behind (the default is ABANDON). Losing it is safe: every node
-  # that Ebb holds is then given back, and the marks start anew.
+  # that Ebb holds is then uncordoned, and the marks start again.
   deletion_policy         = "DELETE"
   delete_protection_state = local.inputs.database.delete_protection ? "DELETE_PROTECTION_ENABLED" : "DELETE_PROTECTION_DISABLED"
 

@@ -36,7 +36,7 @@ locals {
   }
 }
 
-# The file lies beside the providers: a saved plan that is applied elsewhere needs it too, or functions.archive.
+# The file is in the folder of the providers: a saved plan that is applied elsewhere needs it too, or functions.archive.
 data "archive_file" "source" {
   count = local.inputs.functions.archive == null ? 1 : 0
 
@@ -53,7 +53,7 @@ data "archive_file" "source" {
   }
 }
 
-# Named by its hash: other code is another object, and both functions are built anew.
+# Named by its hash: other code is another object, and both functions are built again.
 resource "google_storage_bucket_object" "source" {
   bucket       = local.bucket
   name         = "source/${local.name}/${local.archive.sha256}.zip"

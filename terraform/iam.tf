@@ -13,7 +13,7 @@ locals {
     "datastore.entities.create", "datastore.entities.get", "datastore.entities.list", "datastore.entities.update",
   ]
 
-  # Who publishes where: the planner orders, the drainer goes on with its own orders and tells how they ended.
+  # Who publishes where: the planner orders, the drainer continues its own orders and publishes how they ended.
   publishers = {
     "drainer.orders"   = ["drainer", "orders"]
     "drainer.rejected" = ["drainer", "rejected"]

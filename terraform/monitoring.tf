@@ -20,7 +20,7 @@ locals {
   }
 
   # Half an interval lets the last pass arrive: one or two missing passes of three are no news, nor is a metric that is
-  # ten minutes late. Cloud Monitoring takes 2 minutes to 23.5 hours; of passes that are rarer nobody can be told in time.
+  # ten minutes late. Cloud Monitoring takes 2 minutes to 23.5 hours; rarer passes cannot be missed in time.
   absence_minutes = max(ceil((local.inputs.alerts.missed_passes + 0.5) * local.interval_minutes), local.interval_minutes + 12)
   absence_seconds = 60 * min(local.absence_minutes, 1410)
   alerts = {
@@ -72,7 +72,7 @@ resource "google_logging_metric" "metrics" {
 }
 
 # A new metric is not known everywhere at once ("it could take up to 10 minutes"), and an alert on one that is not known is
-# answered with 404. Only PromQL conditions can switch that off (disable_metric_validation). The wait runs beside the
+# answered with 404. Only PromQL conditions can switch that off (disable_metric_validation). The wait runs during the
 # builds, which take longer.
 resource "time_sleep" "metrics" {
   count = local.inputs.alerts.enabled ? 1 : 0

@@ -1,5 +1,5 @@
 output "cli" {
-  description = "The variables that `ebb status`, `ebb drain`, `ebb pause` and their like need: eval \"$(terraform output -raw cli)\"."
+  description = "The variables of `ebb status`, `ebb drain`, `ebb pause` and similar commands: eval \"$(terraform output -raw cli)\"."
   value = join("\n", [
     for name in [
       "EBB_CLUSTER", "EBB_FIRESTORE_DATABASE", "EBB_INTERVAL_SECONDS", "EBB_POLICY", "EBB_STATE", "EBB_TOPIC", "GOOGLE_CLOUD_PROJECT",
@@ -58,7 +58,7 @@ output "name" {
 }
 
 output "optional_rights" {
-  description = "By its name, each right that only somebody who wants what needs it applies, with its fence: terraform output -json optional_rights | jq -r .surge | kubectl apply -f -. The submodule rbac makes the same of its input optional_rights."
+  description = "The extra rights of options by name, each with its admission policy: terraform output -json optional_rights | jq -r .surge | kubectl apply -f -. The submodule rbac makes the same of its input optional_rights."
   value = {
     for file in fileset("${local.root}/infra/options", "*.yaml") : trimsuffix(file, ".yaml") => replace(
       templatefile("${local.root}/infra/options/${file}", {
@@ -90,7 +90,7 @@ output "policy_object" {
 }
 
 output "rbac" {
-  description = "What the functions may do inside the cluster, and the fence around the drainer's identity: terraform output -raw rbac | kubectl apply -f -. The submodule rbac makes the same."
+  description = "What the functions may do inside the cluster, and the admission policies for the drainer's identity: terraform output -raw rbac | kubectl apply -f -. The submodule rbac makes the same."
   # Without the files' own comments, which say how to fill them by hand.
   value = join("---\n", [
     for file in ["rbac", "admission"] : replace(templatefile("${local.root}/infra/${file}.yaml", {

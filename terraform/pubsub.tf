@@ -1,5 +1,5 @@
 # orders: planner, drainer (continuations) and people → drainer. dead-letters: what the drainer could not take in a
-# hundred attempts. rejected: what is no order. results: how each drain ended, for whoever subscribes.
+# hundred attempts. rejected: what is no order. results: how each drain ended, for any subscriber.
 
 locals {
   # When an order is delivered again whose request was lost: just after the drainer's own limit, at most Pub/Sub's 600.

@@ -91,7 +91,7 @@ variable "labels" {
 }
 
 variable "network" {
-  description = "The way to the control plane. endpoint: auto, dns, private or public; default private with a connector, else auto. connector: a Serverless VPC Access connector in the functions' region, attached to the cluster's own network (direct VPC egress of a function needs version 7.21 of the provider). egress: what goes through it."
+  description = "The way to the control plane. endpoint: auto, dns, private or public; default private with a connector, else auto. connector: a Serverless VPC Access connector in the functions' region, attached to the cluster's own network. egress: what goes through it."
   type        = any
   nullable    = false
   default     = {}

@@ -1,4 +1,4 @@
-# No provider blocks: whoever calls the module says which project pays and as whom.
+# No provider blocks: the caller chooses project and identity.
 terraform {
   required_version = ">= 1.7"
 

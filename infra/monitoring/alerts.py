@@ -113,7 +113,7 @@ ALERTS: Final = (
         (
             "`unreachable`: restore the way to the control plane, the GKE API or Firestore; the next pass goes on.",
             "`terminal`: the message says what a person has to fix.",
-            "Until then `ebb release all` from a laptop gives every held node back.",
+            "Until then `ebb release all` from a laptop uncordons every node that Ebb holds.",
         ),
     ),
     Alert(
@@ -129,12 +129,12 @@ ALERTS: Final = (
         ),
         (
             "`ebb policy check FILE` on what Terraform writes; fix it and apply.",
-            "In a hurry: restore the object's last good version; it is read anew at every pass.",
+            "In a hurry: restore the object's last good version. Every pass reads it again.",
         ),
     ),
     Alert(
         "dead_letters",
-        "messages given up or rejected",
+        "dead or rejected messages",
         "ERROR",
         (
             Condition("a message went to the dead letters",
@@ -142,7 +142,7 @@ ALERTS: Final = (
                       "600s"),
             above("a message was not an order", "messages_rejected", 600),
         ),
-        "Pub/Sub gave up on a message after too many failed deliveries, or a message was not an order for this "
+        "A message went to the dead letters after a hundred failed deliveries, or a message was not an order for this "
         "cluster. No node is lost: later passes find a drain that fell silent, and the next pass orders again.",
         (
             "`message_rejected` lines; what was sent is on the rejected topic.",
@@ -177,8 +177,8 @@ ALERTS: Final = (
         "WARNING",
         (above("more than two drains failed within six hours", "drains", 6 * HOUR, most=2,
                where=(Is("metric.labels.outcome", ("given_back",)), Is("metric.labels.reason", FAILURES))),),
-        "Several drains were given back because they did not work. The nodes serve again and are left alone, half an "
-        "hour at first and longer each time; a single failure raises no alert.",
+        "Several drains failed, and their nodes were uncordoned. Ebb leaves these nodes alone, half an hour at first "
+        "and longer each time. A single failure raises no alert.",
         (
             "`drain_result` lines: reason and detail name the pod, the PodDisruptionBudget, Deployment or webhook.",
             "`surge` lines: what became of Deployments that were restarted (`singleReplicas: surge`).",
@@ -190,8 +190,8 @@ ALERTS: Final = (
             "`watchdog`: the autoscaler kept an empty node; `kubectl describe node` has its events.",
             "`pod_blocks`: a pod that may not be moved came in the last moment; `ebb explain NODE` names it.",
             (
-                "`replacement_pending`: others took the room; if nobody did, the plan met a rule that it does not "
-                "know: report it to the maintainers, with the dump (`ebb dump --anonymize` leaves out what is yours)."
+                "`replacement_pending`: others took the room. If nobody did, the plan met a rule that it does not "
+                "know. Report it to the maintainers with the dump (`ebb dump --anonymize` removes your names)."
             ),
             (
                 "`surge_pending`: the same of the new pod; the restart was undone and the old pod runs on. "
@@ -206,8 +206,8 @@ ALERTS: Final = (
         "a breaker is open",
         "ERROR",
         (above("a breaker is open", "open_breakers", 900),),
-        "Ebb's work went wrong in a pool: a moved pod found no place, a node was bought for one, or three drains "
-        "failed within an hour. No new drain starts in that pool; the breaker closes by itself.",
+        "In a pool a moved pod found no place, a node was added for one, or three drains failed within an hour. No new "
+        "drain starts in that pool. The breaker closes by itself.",
         ("The `breaker` line names the pod.", "`kubectl describe pod`: why it found no place."),
         (
             "If it opens again and again: disable the pool in the policy (`enabled: false`) and keep a dump.",
@@ -241,7 +241,7 @@ ALERTS: Final = (
                   where=(Is("metric.labels.reason", ("terminal",)),)),
         ),
         "A function failed in a way that it cannot handle itself, or that only a person can fix.",
-        ("Lines of severity ERROR, and the traceback beside the request that answered 500.",),
+        ("Lines of severity ERROR, and the traceback of the request that answered 500.",),
         ("Fix what the sentence says; report a traceback to the maintainers.",),
     ),
 )  # fmt: skip

@@ -21,7 +21,7 @@ EVENTS: Final = (
             Field("healed", Type.INTEGER, "findings that were repaired", sometimes=True),
             Field("not_healed", Type.INTEGER, "findings that could not be repaired, and come again", sometimes=True),
             Field("dry_run", Type.FLAG, "whether nothing is drained", sometimes=True),
-            Field("at_rest", Type.INTEGER, "nodes that the plan at rest takes, where the pass chose", sometimes=True),
+            Field("at_rest", Type.INTEGER, "nodes that the plan of the steady state takes", sometimes=True),
             Field("search_braked", Type.FLAG, "whether the clock ended the search for it early", sometimes=True),
             Field("costs_written", Type.INTEGER, "deletion costs that steerScaleIn wrote on pods", sometimes=True),
             Field("costs_taken_back", Type.INTEGER, "deletion costs of Ebb's that it took back", sometimes=True),
@@ -82,7 +82,7 @@ EVENTS: Final = (
     ),
     Event(
         "order_published",
-        "The planner asks for a drain; `reason` says why the node goes.",
+        "The planner orders a drain; `reason` shows why the node goes.",
         ("run_id", "order_id", "node", "pool", "reason"),
         (),
         (Field("saving_per_hour", Type.NUMBER, "dollars by the price table"), POLICY_HASH),
@@ -96,8 +96,8 @@ EVENTS: Final = (
             Field("phase", Type.TEXT, "claimed, cordoned or drained", sometimes=True),
             Field("act", Type.TEXT, "cordon, drain or uncordon", sometimes=True),
             Field("result", Type.TEXT, "attempted or succeeded", sometimes=True),
-            Field("shared", Type.FLAG, "whether another order had read the whole picture", sometimes=True),
-            Field("age_seconds", Type.NUMBER, "how old that picture was", sometimes=True),
+            Field("shared", Type.FLAG, "whether another order had read the whole snapshot", sometimes=True),
+            Field("age_seconds", Type.NUMBER, "how old that snapshot was", sometimes=True),
             Field("generation", Type.INTEGER, GENERATION.about, sometimes=True),
             *TOOK,
             POLICY_HASH,
@@ -105,7 +105,7 @@ EVENTS: Final = (
     ),
     Event(
         "eviction",
-        "One answer of the eviction API; once more as a drain gives up, of each pod that a budget holds to its end.",
+        "One answer of the eviction API. When a drain stops, one more for each pod that a budget still holds.",
         _DRAIN,
         ("pool",),
         (
@@ -124,9 +124,9 @@ EVENTS: Final = (
         ("pool",),
         (
             Field("workload", Type.TEXT, "namespace/Deployment/name"),
-            Field("answer", Type.TEXT, "asked (about to be restarted), restarted or refused; as a drain gives up "
-                  "undone, left (nothing of it hangs), later (it could not be written; passes try again) or stuck "
-                  "(undo it by kubectl rollout undo)"),
+            Field("answer", Type.TEXT, "asked (about to be restarted), restarted or refused. When a drain stops: "
+                  "undone, left (nothing to undo), later (not written; passes try again) or stuck (undo it by kubectl "
+                  "rollout undo)"),
             Field("detail", Type.TEXT, "what exactly"),
             *_DRAINER,
         ),
@@ -146,7 +146,7 @@ EVENTS: Final = (
     ),
     Event(
         "healed",
-        "A pass repaired what an earlier one or a drain had left behind.",
+        "A pass repaired what an earlier pass or a drain had left.",
         ("run_id", "order_id"),
         ("node", "pool", "reason"),
         (POLICY_HASH,),

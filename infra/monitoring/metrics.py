@@ -45,7 +45,7 @@ CLUSTER: Final = (
         "{node}", "node-refiner cluster_non_tainted_nodes",
     ),
     _cluster(
-        "cluster_unschedulable_nodes", "unschedulable_nodes", "cordoned nodes, whoever cordoned them", "{node}",
+        "cluster_unschedulable_nodes", "unschedulable_nodes", "all cordoned nodes", "{node}",
         "node-refiner cluster_unschedulable_nodes",
     ),
     _cluster("cluster_pods", "pods", "pods", "{pod}", "node-refiner cluster_pods"),

@@ -117,8 +117,8 @@ WHO_RESTARTED: Final = Query(
 MISSED: Final = Query(
     "What was not saved, and why?",
     (*OURS, label("event", "missed_saving")),
-    "A line a pass for each pool and reason; `per_hour` is what those nodes cost. `ebb why-not` says which single "
-    "change would free most of it.",
+    "A line a pass for each pool and reason; `per_hour` is what those nodes cost. `ebb why-not` shows which single "
+    "change would free most.",
 )
 QUERIES: Final = (WHY_HERE, LAST_NIGHT, TROUBLE, ONE_DRAIN, WHO_RESTARTED, MISSED)
 

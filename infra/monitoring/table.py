@@ -33,7 +33,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Event:
-    """One kind of line. Labels beside `cluster` and `event`; the message is in each line."""
+    """One kind of line. Labels besides `cluster` and `event`; the message is in each line."""
 
     name: str
     about: str
@@ -101,7 +101,7 @@ GAUGES: Final = (
     Field("nodes", Type.INTEGER, "all nodes"),
     Field("ready_nodes", Type.INTEGER, "nodes that are Ready"),
     Field("non_tainted_nodes", Type.INTEGER, "schedulable nodes without a taint that repels pods"),
-    Field("unschedulable_nodes", Type.INTEGER, "cordoned nodes, whoever cordoned them"),
+    Field("unschedulable_nodes", Type.INTEGER, "all cordoned nodes"),
     Field("underutilized", Type.INTEGER, "nodes of enabled pools, old enough, below both ratio limits, not in flight"),
     Field("marked", Type.INTEGER, "nodes with a mark"),
     Field("in_flight", Type.INTEGER, "nodes that a drain holds"),

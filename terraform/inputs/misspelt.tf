@@ -1,5 +1,5 @@
 # Terraform drops a field that an object's type does not know; here it is refused. The type in variables.tf is the only list
-# of fields: what is written is compared with what the type makes of it.
+# of fields: the written inputs are compared with those that the type keeps.
 
 locals {
   misspelt = flatten([

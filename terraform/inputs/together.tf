@@ -1,5 +1,5 @@
 # What does not go together with another input, with the project or with the region: each would be ignored, or be refused by
-# Google after minutes, some of it as the last of all.
+# Google after minutes, some as the last step.
 
 locals {
   # Of the project example.com:shop they end with @shop.example.com.iam.gserviceaccount.com.
@@ -39,7 +39,7 @@ output "together" {
   }
   precondition {
     condition     = var.input.build.service_account == null || !contains([for email in values(var.input.identities) : email if email != null], coalesce(var.input.build.service_account, "-"))
-    error_message = "build.service_account: it is one of identities, whose rights whoever changes the build would have; write another account."
+    error_message = "build.service_account: it is one of identities, whose rights anyone who changes the build would have; write another account."
   }
   # https://cloud.google.com/storage/docs/buckets#naming
   precondition {

@@ -1,4 +1,4 @@
-# infra/admission.yaml, the single source (and the fences of optional rights), as Terraform's resources: the fence that RBAC cannot be. The provider has no
+# infra/admission.yaml (and the admission policies of optional rights), the single source, as Terraform's resources. The provider has no
 # typed resource for it in version 2; `kubernetes_manifest` asks the cluster for its form, so a plan must reach it.
 
 locals {

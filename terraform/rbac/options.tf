@@ -1,5 +1,5 @@
-# infra/options/*.yaml, the single source of what is granted only where it is asked for. Each file's fence is made in
-# admission.tf, before the right that it stands around.
+# infra/options/*.yaml, the single source of what is granted only where it is asked for. Each file's admission policy is made in
+# admission.tf, before the right that it limits.
 
 locals {
   option_documents = flatten([
@@ -27,7 +27,7 @@ resource "kubernetes_cluster_role_v1" "options" {
   lifecycle {
     precondition {
       condition     = var.admission
-      error_message = "optional_rights: an optional right is made with its fence only; leave `admission` true, or apply the module's output `optional_rights` by kubectl."
+      error_message = "optional_rights: an optional right is made only with its admission policy; leave `admission` true, or apply the module's output `optional_rights` by kubectl."
     }
   }
 

@@ -24,7 +24,7 @@ resource "kubernetes_cluster_role_v1" "roles" {
     }
   }
 
-  depends_on = [kubernetes_manifest.fence_bindings] # the fence stands before the right, and goes after it
+  depends_on = [kubernetes_manifest.fence_bindings] # the admission policy is made before the right, and removed after it
 }
 
 resource "kubernetes_cluster_role_binding_v1" "bindings" {

@@ -1,5 +1,5 @@
 variable "admission" {
-  description = "Whether the fence around the drainer's identity is made, too (infra/admission.yaml). It needs Kubernetes 1.30 and a plan that reaches the cluster; with false apply it by `kubectl` from the module's output `rbac`."
+  description = "Whether the admission policies for the drainer's identity are made, too (infra/admission.yaml). They need Kubernetes 1.30 and a plan that reaches the cluster; with false apply them by `kubectl` from the module's output `rbac`."
   type        = bool
   nullable    = false
   default     = true
@@ -17,7 +17,7 @@ variable "drainer" {
 }
 
 variable "optional_rights" {
-  description = "The names of rights that only an option of the policy needs, none by default; each comes with its fence. steer: write deletion costs on pods (`steerScaleIn: true`). surge: restart a Deployment (`singleReplicas: surge`)."
+  description = "The extra rights to make, by name, each with its admission policy. steer: write deletion costs on pods (`steerScaleIn: true`). surge: restart a Deployment (`singleReplicas: surge`)."
   type        = set(string)
   nullable    = false
   default     = []
