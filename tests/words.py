@@ -41,6 +41,10 @@ REFUSED: Final[Mapping[str, str]] = {
     r"fence[sd]?": "admission policy",
     r"(tell|tells|told|telling)": "show, report",
     r"(bear|bears|bore|borne|bearing)": "have, carry",
+    r"(say|says|said|saying)": "show, report, name",
+    r"(give|gives|gave|given|giving)\s+back": "uncordon, return",
+    r"for\s+ever": "always",
+    r"whom": "a subject and a verb",
 }
 """By pattern, the words to write instead."""
 EXCUSED: Final[Mapping[tuple[str, str], str]] = {
