@@ -5,16 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
 
-from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
-from shared.core.cluster.buffers import NO_BUFFERS, Buffers
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.autoscaling import NO_BUFFERS, NO_CLASSES, Buffers, ComputeClasses
 from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.returning import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.records.drain_record import DrainRecord, EvictionAnswer
 from shared.core.records.state import ClusterState, PoolMarks, Run
 

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from shared.core.cluster.autoscaling import ComputeClasses
-from shared.core.cluster.buffers import Buffers
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.autoscaling import Buffers, ComputeClasses
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.records.orders import DrainResult, Order

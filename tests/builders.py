@@ -8,8 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from shared.core.cluster import names
-from shared.core.cluster.buffers import Buffers, CapacityBuffer
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.autoscaling import Buffers, CapacityBuffer
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import CLAIM, Owner, Pod, PodClass, Volume
 from shared.core.cluster.resources import MEMORY, PODS, Resources
@@ -24,6 +23,7 @@ from shared.core.cluster.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit, Policy, PoolPolicy
 from shared.core.records.orders import Order, OrderKind, Origin
 from shared.core.records.state import Claim

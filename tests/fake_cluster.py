@@ -8,16 +8,14 @@ from datetime import datetime, timedelta
 from msgspec import structs
 
 from shared.core.cluster import names
-from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
-from shared.core.cluster.buffers import NO_BUFFERS, Buffers
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.autoscaling import NO_BUFFERS, NO_CLASSES, Buffers, ComputeClasses
 from shared.core.cluster.namespace_limits import NO_LIMITS
 from shared.core.cluster.node import Node, holding_order
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.returning import NO_AUTOSCALERS
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.storage import NO_CLAIMS, Storage
-from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
 from shared.port_types import ClusterReading, Eviction, Traffic

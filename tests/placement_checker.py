@@ -7,7 +7,7 @@ nodes still stand there cordoned and after they are gone.
 from collections.abc import Collection, Iterable, Mapping
 
 from shared.core.cluster import names
-from shared.core.cluster.buffers import CapacityBuffer
+from shared.core.cluster.autoscaling import CapacityBuffer
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.selectors import PodTerm, SpreadConstraint, tolerated

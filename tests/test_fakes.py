@@ -8,8 +8,8 @@ import pytest
 from msgspec import structs
 
 from shared.core.cluster import names
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Phase
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.records.drain_record import EvictionAnswer as Answer
 from shared.errors import Gone, Retryable, Stale
 from shared.port_types import Eviction

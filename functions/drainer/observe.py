@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer import reads
-from shared.core.cluster.autoscaling import scale_down_of
-from shared.core.cluster.buffers import NO_BUFFERS
+from shared.core.cluster.autoscaling import NO_BUFFERS, scale_down_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot

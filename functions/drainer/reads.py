@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
-from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
-from shared.core.cluster.buffers import Buffers
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.autoscaling import NO_CLASSES, Buffers, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.draining.admission import still_reflects
 from shared.core.draining.evicting import WORKLOADS_STAND_FOR
 from shared.core.policy import Policy

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from shared.adapters.google_failures import CALL_SECONDS, Service, call_options
-from shared.core.policy.times import YEARS
+from shared.core.policy.values import YEARS
 from shared.core.records.orders import DrainResult, Order, encode
 from shared.errors import BadOrder
 

@@ -8,9 +8,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from shared.core.cluster.buffers import CLASSES, Buffers
-from shared.core.cluster.kubelet import Kubelet
-from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.autoscaling import CLASSES, Buffers
+from shared.core.cluster.node import Kubelet, Node, NodePool
 from shared.core.cluster.pod import Pod, PodClass, is_daemon
 from shared.core.cluster.returning import VerticalAutoscalers, as_they_return
 from shared.core.cluster.snapshot import Snapshot

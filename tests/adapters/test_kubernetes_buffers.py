@@ -8,7 +8,7 @@ import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.cluster.buffers import NO_BUFFERS, buffer_of
+from shared.core.cluster.autoscaling import NO_BUFFERS, buffer_of
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import GROUPS, NO_GROUP, Say, Script, scripted, status

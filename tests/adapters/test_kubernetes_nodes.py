@@ -4,11 +4,10 @@ import msgspec
 import pytest
 
 from shared.adapters.kubernetes import node_objects, wire
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
-from shared.core.cluster.kubelet import Kubelet
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Kubelet, Node
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.selectors import LabelSelector, Requirement, Taint
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit
 from shared.errors import BadInput
 from tests.adapters.objects import api_node

@@ -9,7 +9,7 @@ import pytest
 
 from functions.cli.dumps.files import MAKE_ONE
 from functions.cli.input.missing_data import unread
-from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage

@@ -13,9 +13,9 @@ from functions.planner.main import Tick, tick
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from shared.adapters.prices import load
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order, encode

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from functions.drainer.main import PushReply
-from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.returning import VerticalAutoscalers

@@ -5,7 +5,7 @@ from operator import add
 
 from hypothesis import strategies as st
 
-from shared.core.cluster.buffers import CapacityBuffer, chunk_owner
+from shared.core.cluster.autoscaling import CapacityBuffer, chunk_owner
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import HostPort, PodClass, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration

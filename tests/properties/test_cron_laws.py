@@ -12,8 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.core.policy import Schedule
-from shared.core.policy.cron import parse_cron
-from shared.core.policy.schedule import hits
+from shared.core.policy.schedule import hits, parse_cron
 from shared.errors import BadInput
 from tests.depth import examples
 

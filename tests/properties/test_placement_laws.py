@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.cluster.buffers import Buffers, CapacityBuffer
+from shared.core.cluster.autoscaling import Buffers, CapacityBuffer
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.snapshot import Snapshot

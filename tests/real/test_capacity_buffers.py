@@ -10,8 +10,7 @@ from infra.local.scaling.client import Client, HttpTransport
 from infra.local.scaling.view import CLASS_LABEL, ClassRule, View
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.discovery import AccessReviews
-from shared.core.cluster.autoscaling import AutoscalingPolicy
-from shared.core.cluster.buffers import buffer_of
+from shared.core.cluster.autoscaling import AutoscalingPolicy, buffer_of
 from tests.builders import resources
 from tests.real.conftest import Corner, client_as
 from tests.real.control_plane import ControlPlane

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import Storage

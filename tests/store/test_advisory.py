@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.buffers import LISTS, Buffers
+from shared.core.cluster.autoscaling import BUFFER_LISTS, Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
@@ -40,7 +40,7 @@ def test_lists_that_may_not_be_read_are_named_and_nothing_is_said_where_all_were
     assert "ones, others" in sentence
 
 
-@pytest.mark.parametrize("unread", LISTS)
+@pytest.mark.parametrize("unread", BUFFER_LISTS)
 def test_how_long_the_autoscaler_waits_is_unknown_only_without_compute_classes(unread: str) -> None:
     (sentence,) = said(buffers=Buffers(unread=(unread,)))
 
@@ -48,6 +48,6 @@ def test_how_long_the_autoscaler_waits_is_unknown_only_without_compute_classes(u
 
 
 def test_it_is_unknown_as_well_where_more_than_they_could_not_be_read() -> None:
-    (sentence,) = said(buffers=Buffers(unread=tuple(LISTS)))
+    (sentence,) = said(buffers=Buffers(unread=tuple(BUFFER_LISTS)))
 
     assert "ComputeClasses" in sentence

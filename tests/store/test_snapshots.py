@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.kubelet import Kubelet
 from shared.core.cluster.namespace_limits import NamespaceLimits
+from shared.core.cluster.node import Kubelet
 from shared.core.cluster.pod import Phase
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.snapshot import Snapshot

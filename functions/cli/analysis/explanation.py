@@ -10,10 +10,9 @@ from typing import Final
 
 from functions.cli.analysis.exclusions import Landing, landings
 from functions.cli.analysis.openings import Closed, closed
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.placement import Simulation
 from shared.core.planning.candidates import assess_nodes, counts_and_excess
 from shared.core.planning.plan import NodeDecision, Plan, Verdict

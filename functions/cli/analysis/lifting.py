@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple
 from msgspec import structs
 
 from shared.core.cluster import names
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Owner, Pod, PodClass
 from shared.core.cluster.selectors import NO_SCHEDULE, Labels, Taint
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit, Policy
 from shared.core.reasons import Reason
 from shared.core.rules.situation import Situation

@@ -16,9 +16,9 @@ from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.ladder import PolicyAtRest, policy_at_rest
 from functions.cli.analysis.lifting import Scope, Subject, workload_of
 from functions.cli.analysis.lifts import LIFTS, lifted
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.placement import Simulation
 from shared.core.planning.candidates import AssessedNode, assess_nodes, counts_and_excess, with_savings
 from shared.core.planning.prices import Prices

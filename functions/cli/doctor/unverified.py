@@ -11,8 +11,7 @@ from functions.cli.doctor.installation import CheckResult, InstallationParts, ok
 from functions.cli.output.format import count, some
 from shared.adapters.kubernetes.fold import EXTENDED
 from shared.core.cluster import names
-from shared.core.cluster.kubelet import UNKNOWN
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import UNKNOWN_VERSION, Node
 from shared.core.cluster.pod import is_daemon, is_mirror
 from shared.core.cluster.workloads import Workload
 from shared.errors import Forbidden
@@ -109,7 +108,7 @@ def _autoscalers(reading: ClusterReading) -> Iterator[CheckResult]:
 def _kubelets(reading: ClusterReading) -> Iterator[CheckResult]:
     """Say so only where nodes differ, for nothing is asked where all are alike."""
     kinds = {each.kubelet for each in reading.nodes}
-    strange = [each.name for each in reading.nodes if each.kubelet.version == UNKNOWN]
+    strange = [each.name for each in reading.nodes if each.kubelet.version == UNKNOWN_VERSION]
     if strange:
         yield warn(CHECK, f"the version of {some(strange)} is of no known form.", _TELL)
     elif len(kinds) > 1:

@@ -24,14 +24,14 @@ from shared.adapters.kubernetes.buffer_objects import COMPUTE_CLASS
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.odd_objects import OddObjects
 from shared.adapters.kubernetes.workloads import workloads
-from shared.core.cluster.buffers import KIND
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.autoscaling import BUFFER_KIND
 from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.namespace_limits import LimitRange, NamespaceLimits, ResourceQuota
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.errors import BadInput
 from shared.port_types import ClusterReading
 
@@ -124,7 +124,7 @@ class DumpContents:
             vertical_autoscalers.KIND: self._autoscaler,
             "LimitRange": _keyed(self.limit_ranges, namespace_limits.range_from_dump),
             "ResourceQuota": _keyed(self.quotas, namespace_limits.quota_from_dump),
-            KIND: self._buffers.add_buffer,
+            BUFFER_KIND: self._buffers.add_buffer,
             "PodTemplate": self._buffers.add_template,
             COMPUTE_CLASS: self._buffers.add_class,
             **{each.kind: partial(each.add, self._storage.rows[each.resource]) for each in storage_lists.ALL},

@@ -14,9 +14,9 @@ from functions.cli.explain.usage import ShownUsage
 from functions.cli.output.format import dollars, rfc3339
 from functions.cli.plan import as_json as plan_json
 from functions.cli.plan.view import PlanView, blocker_view
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.reasons import Blocker
 
 SCHEMA: Final = 1

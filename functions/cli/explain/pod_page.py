@@ -24,10 +24,9 @@ from functions.cli.output.format import count, moment, monthly
 from functions.cli.output.tables import DIM, Column, Table
 from functions.cli.plan.view import PlanView, blocker_view
 from shared.core.cluster import names
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.planning.steering import is_from_template
 
 ALONE: Final = "alone: nodes that no other rule excludes; they would be open without it."

@@ -10,8 +10,8 @@ from typing import Final
 import yaml
 
 from shared.core.policy import Policy
-from shared.core.policy.faults import Path as FieldPath
-from shared.core.policy.faults import path_text
+from shared.core.policy.field import Path as FieldPath
+from shared.core.policy.field import path_text
 from shared.core.policy.reading import Loader
 from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadInput, BadPolicy

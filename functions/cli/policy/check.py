@@ -16,7 +16,7 @@ from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.policy.faults import path_text
+from shared.core.policy.field import path_text
 from shared.core.policy.reading import read
 from shared.core.policy.warnings import warnings
 from shared.core.rules.nodes import expiring

@@ -16,8 +16,7 @@ from shared.adapters.kubernetes.buffer_objects import classes_of
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.adapters.kubernetes.discovery import path_of
 from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
-from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses
-from shared.core.cluster.buffers import KIND, NO_BUFFERS, Buffers, sorted_buffers
+from shared.core.cluster.autoscaling import BUFFER_KIND, NO_BUFFERS, NO_CLASSES, Buffers, ComputeClasses, sorted_buffers
 from shared.errors import EbbError
 
 T = TypeVar("T")
@@ -31,7 +30,7 @@ CLASS_GROUP: Final = "cloud.google.com"
 
 
 KINDS: Final[Mapping[str, str]] = {
-    KIND: f"{BUFFERS}.{BUFFER_GROUP}",
+    BUFFER_KIND: f"{BUFFERS}.{BUFFER_GROUP}",
     "PodTemplate": TEMPLATES,
     buffer_objects.COMPUTE_CLASS: f"{CLASSES}.{CLASS_GROUP}",
 }

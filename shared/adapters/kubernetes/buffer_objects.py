@@ -15,8 +15,14 @@ from shared.adapters.kubernetes.odd_objects import OddObjects, RawPart
 from shared.adapters.kubernetes.pod_keys import pod_key
 from shared.adapters.kubernetes.wire import Partial
 from shared.core.cluster import names
-from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
-from shared.core.cluster.buffers import ACTIVE, KIND, CapacityBuffer, chunk_owner
+from shared.core.cluster.autoscaling import (
+    ACTIVE,
+    BUFFER_KIND,
+    AutoscalingPolicy,
+    CapacityBuffer,
+    ComputeClasses,
+    chunk_owner,
+)
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
@@ -161,7 +167,7 @@ def held(
     for each in known:
         template = templates.get(template_of(each))
         if template is not None and replicas_of(each):
-            yield from odd.attempt(_said_of(each.metadata, KIND), partial(_buffer, each, template))
+            yield from odd.attempt(_said_of(each.metadata, BUFFER_KIND), partial(_buffer, each, template))
     made = {_class_of(each) for each in known}
     for compute_class in classes:
         if compute_class.metadata.name not in made:
@@ -198,7 +204,7 @@ def _buffer(given: Buffer, template: TemplateBody) -> CapacityBuffer:
 
 def chunk_class(buffer: wire.Meta, template: TemplateBody) -> PodClass:
     """Return the class of the pods that the autoscaler makes of a template."""
-    owner = wire.OwnerReference(KIND, buffer.name, buffer.uid, controller=True)
+    owner = wire.OwnerReference(BUFFER_KIND, buffer.name, buffer.uid, controller=True)
     meta = structs.replace(template.metadata, namespace=buffer.namespace, owner_references=[owner])
     spec = structs.replace(_spec.read(template.spec) or wire.PodSpec(), node_name="")
     listed = _containers.read(template.spec) or TemplateContainers()

@@ -20,13 +20,11 @@ from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.storage_lists import read_storage
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
 from shared.adapters.kubernetes.workloads import Controllers
-from shared.core.cluster.autoscaling import ComputeClasses
-from shared.core.cluster.buffers import Buffers
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.autoscaling import Buffers, ComputeClasses
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
-from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale
 from shared.port_types import ClusterReading, Eviction, Traffic

@@ -1,7 +1,7 @@
 """What the containers of a pod request and report, and which ports of the host they take.
 
 `ContainerKey` is all that placement depends on in a container; the arithmetic is `shared.core.cluster.requests`, and of
-an in-place resize `shared.core.cluster.occupied`.
+an in-place resize `shared.core.cluster.requests`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,9 +14,16 @@ import msgspec
 
 from shared.adapters.kubernetes import controller_wire, wire
 from shared.adapters.kubernetes.odd_objects import RawPart
-from shared.core.cluster.occupied import UNREPORTED, Report, RunningContainer, RunningPod, occupied
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort
-from shared.core.cluster.requests import Container, ContainerRequests
+from shared.core.cluster.requests import (
+    UNREPORTED,
+    Container,
+    ContainerRequests,
+    Report,
+    RunningContainer,
+    RunningPod,
+    occupied,
+)
 from shared.core.cluster.resources import NOTHING, Resources
 
 SIDECAR: Final = "Always"

@@ -14,12 +14,11 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.selectors import label_selector, taints
 from shared.core.cluster import names
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
-from shared.core.cluster.kubelet import Kubelet, minor_version
 from shared.core.cluster.names import LIFECYCLE_CONDITIONS, SUSPENDED_CONDITION
-from shared.core.cluster.node import Node, holding_order
+from shared.core.cluster.node import Kubelet, Node, holding_order, minor_version
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.selectors import NO_SCHEDULE
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit
 from shared.errors import BadInput
 

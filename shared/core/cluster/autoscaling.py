@@ -1,14 +1,18 @@
-"""How the cluster autoscaler takes nodes away: up to which utilisation, after how long, and who says so.
+"""The cluster autoscaler's part: how it removes nodes, and the room that it holds for capacity buffers.
 
-GKE's profile says it for the cluster, the ComputeClass of a node and its pool for that node. With a threshold of 0 the
-autoscaler only deletes nodes on which no pod but a DaemonSet's asks for anything: it reaps, and empties none itself.
-
+GKE's profile sets the utilisation up to which a node may go and the delay. The node's ComputeClass and its pool
+override them. With a threshold of 0 the autoscaler removes only nodes on which no pod but a DaemonSet's requests
+anything: it deletes empty nodes only.
 Source: GoogleCloudPlatform/cluster-autoscaler, pkg/computeclass/autoscaling_options.go and the profiles of its chart;
-cluster-autoscaler, pkg/core/scaledown/eligibility (a node above the threshold is not looked at).
+cluster-autoscaler, pkg/core/scaledown/eligibility (a node above the threshold is no candidate).
+
+The autoscaler holds a buffer's room with pods that no API client sees. A chunk is one such pod. Here it is a pod
+without a node, of a class of its own, so the same rules decide whether it fits.
+Source: kubernetes/autoscaler, proposals/buffers.md; cluster-autoscaler, pkg/processors/capacitybuffer.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -17,6 +21,7 @@ from typing import Final
 
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL, CONSOLIDATION_DELAY_LABEL
 from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Owner, Phase, Pod, PodClass
 from shared.core.cluster.resources import GPU
 
 _SECONDS: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
@@ -118,3 +123,67 @@ def _delay(node: Node, pool: NodePool | None, said: AutoscalingPolicy) -> tuple[
     by_pool = pool.consolidation_delay if pool else None
     rows = ((said.delay, SaidBy.COMPUTE_CLASS), (by_label, SaidBy.NODE_POOL), (by_pool, SaidBy.NODE_POOL))
     return max(((delay, by) for delay, by in rows if delay), default=None, key=lambda row: row[0])
+
+
+BUFFER_KIND: Final = "CapacityBuffer"
+"""The kind of a chunk's owner: the autoscaler writes it into its own pods, too."""
+ACTIVE: Final = "buffer.x-k8s.io/active-capacity"
+"""The strategy whose room lies on running nodes; of others (suspended machines) nothing has to fit there."""
+CLASSES: Final = "computeclasses"
+BUFFER_LISTS: Final = ("capacitybuffers", "podtemplates", CLASSES)
+"""The API's lists that `Buffers` are made of, by RBAC's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityBuffer:
+    """One buffer as its status says it: so many chunks, each asking for what a pod of that class would."""
+
+    namespace: str
+    name: str
+    chunk: PodClass
+    replicas: int
+    ready: int | None = None
+    """How many chunks the autoscaler finds room for on the nodes there are (`readyReplicas`); None: not said."""
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """All that hold room on running nodes. `unread` are lists that exist and that we may not read."""
+
+    held: tuple[CapacityBuffer, ...] = ()
+    unread: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    """Objects that are not of the known shape, a sentence each without its full stop: their room is not kept."""
+
+    @property
+    def chunks(self) -> Iterator[tuple[Pod, int]]:
+        """Yield a chunk of each buffer, as a pod without a node, and how many there are; nobody needs them singly."""
+        return ((_chunk(each), each.replicas) for each in self.held if each.replicas)
+
+
+NO_BUFFERS: Final = Buffers()
+
+
+def chunk_owner(buffer: str) -> Owner:
+    """Return the owner by which a chunk's class is known."""
+    return Owner(BUFFER_KIND, buffer)
+
+
+def buffer_of(spec: PodClass) -> str:
+    """Return the buffer (`namespace/name`) whose chunk the class is; empty of pods."""
+    owner = spec.owner
+    return f"{spec.namespace}/{owner.name}" if owner is not None and owner.kind == BUFFER_KIND else ""
+
+
+def sorted_buffers(buffers: Iterable[CapacityBuffer]) -> tuple[CapacityBuffer, ...]:
+    return tuple(sorted(buffers, key=lambda each: each.key))
+
+
+def _chunk(buffer: CapacityBuffer) -> Pod:
+    """Return the first; its name is none that a pod can have."""
+    return Pod(f"{buffer.name}[1]", f"{buffer.key}[1]", buffer.chunk, phase=Phase.PENDING, ready=False)

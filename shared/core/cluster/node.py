@@ -1,20 +1,53 @@
-"""One node, its GKE node pool, and our annotation: which order cordoned the node, and since when.
+"""One node, its kubelet and its GKE node pool, and our annotation: which order cordoned the node, and since when.
 
 The annotation is written with the cordon and the taint in one patch. It stays when somebody removes those by hand.
 While the taint stands, the taint names the owner of the node; without the taint, the annotation does.
 """
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
 from shared.core.cluster import names
-from shared.core.cluster.kubelet import ANY_KUBELET, Kubelet
 from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels, Taint, no_labels
+
+_VERSION: Final = re.compile(r"v([0-9]{1,4})\.([0-9]{1,4})\.", re.ASCII)
+UNKNOWN_VERSION: Final = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Kubelet:
+    """Its version as (major, minor), and the features that the node declares (`status.declaredFeatures`)."""
+
+    version: tuple[int, int] = UNKNOWN_VERSION
+    features: frozenset[str] = frozenset()
+
+    def can_all_of(self, other: "Kubelet") -> bool:
+        """Whether what runs under the other may run under this one: not older, and no feature missing.
+
+        A newer kubelet runs what an older one does (kubernetes.io/docs/reference/using-api/deprecation-policy); the
+        scheduler's plugin NodeDeclaredFeatures asks for the features that a pod needs, which are some of those that
+        its node declares.
+        """
+        return self.version >= other.version and self.features >= other.features
+
+    def __str__(self) -> str:
+        return f"{self.version[0]}.{self.version[1]}" if self.version != UNKNOWN_VERSION else "unknown"
+
+
+def minor_version(written: str) -> tuple[int, int]:
+    """Return major and minor of a kubelet's version (`v1.33.4-gke.1245000`); what is not of that form is unknown."""
+    match = _VERSION.match(written)
+    return (int(match[1]), int(match[2])) if match else UNKNOWN_VERSION
+
+
+ANY_KUBELET: Final = Kubelet()
+"""One of which nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from shared.core.cluster import names
-from shared.core.cluster.kubelet import Kubelet
+from shared.core.cluster.node import Kubelet
 from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Labels, NodeTerm, PodTerm, SpreadConstraint, Toleration, no_labels

@@ -7,9 +7,14 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from shared.core.cluster.autoscaling import NO_CLASSES, ComputeClasses, ScaleDownRule, scale_down_of
-from shared.core.cluster.buffers import NO_BUFFERS, Buffers
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.autoscaling import (
+    NO_BUFFERS,
+    NO_CLASSES,
+    Buffers,
+    ComputeClasses,
+    ScaleDownRule,
+    scale_down_of,
+)
 from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import CLAIM, Pod
@@ -17,7 +22,7 @@ from shared.core.cluster.resources import NOTHING, Resources, total
 from shared.core.cluster.returning import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.selectors import Labels
 from shared.core.cluster.storage import Storage
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 
 
 class NodePods(tuple[Pod, ...]):  # noqa: SLOT001 - it keeps its sums

@@ -1,6 +1,6 @@
-"""The controllers behind pods: replicas wanted and present, and how a Deployment rolls out.
+"""The controllers behind pods: replicas wanted and present, how a Deployment rolls out; and PodDisruptionBudgets.
 
-A workload that could not be read is `UNKNOWN`: nothing is held against it, and nothing is promised of it.
+A workload that could not be read is `UNKNOWN`: it blocks nothing, and no rule relies on it.
 """
 
 import base64
@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from shared.core.cluster.pod import PodClass
 from shared.core.cluster.requests import ContainerRequests
+from shared.core.cluster.selectors import LabelSelector
 from shared.core.policy import Limit
 
 A_QUARTER: Final = Limit(percent=25)
@@ -139,3 +141,36 @@ def mark(workload: str) -> str:
     """Return the short mark under which a claim remembers a workload."""
     digest = hashlib.sha256(workload.encode()).digest()
     return base64.urlsafe_b64encode(digest).decode()[:_MARK_LENGTH]
+
+
+@dataclass(frozen=True, slots=True)
+class PodDisruptionBudget:
+    """A PDB with the status that the disruption controller keeps."""
+
+    namespace: str
+    name: str
+    selector: LabelSelector | None
+    disruptions_allowed: int = 0
+    always_evict_unhealthy: bool = False
+    """`unhealthyPodEvictionPolicy: AlwaysAllow`; otherwise IfHealthyBudget."""
+    min_available: Limit | None = None
+    max_unavailable: Limit | None = None
+    """One of the two is given; with neither the disruption controller never allows anything."""
+    expected_pods: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    observed: bool = True
+    """Whether the status is about the spec as it stands."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    def matches(self, spec: PodClass) -> bool:
+        return self.namespace == spec.namespace and self.selector is not None and self.selector.matches(spec.labels)
+
+    def must_stay(self, pods: int) -> int:
+        """Return how many of so many pods must stay (disruption controller, getExpectedPodCount); percent rounds up."""
+        if self.max_unavailable is not None:
+            return pods - self.max_unavailable.of(pods)
+        return self.min_available.of(pods) if self.min_available is not None else pods

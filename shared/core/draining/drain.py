@@ -6,12 +6,11 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
-from shared.core.cluster.buffers import NO_BUFFERS, Buffers
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
+from shared.core.cluster.autoscaling import NO_BUFFERS, Buffers
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Blocker, Halt, Outcome, Reason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared.core.cluster.buffers import Buffers, CapacityBuffer, buffer_of
+from shared.core.cluster.autoscaling import Buffers, CapacityBuffer, buffer_of
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, is_daemon, is_mirror

@@ -10,8 +10,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.core.cluster.kubelet import Kubelet
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Kubelet, Node
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NodeTerm, Requirement, Taint, Toleration, tolerated
 

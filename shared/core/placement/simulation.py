@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from shared.core.cluster.buffers import buffer_of
+from shared.core.cluster.autoscaling import buffer_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import PODS

@@ -1,15 +1,90 @@
-"""What one field of the policy is, and how a class of settings declares its fields.
+"""What one field of the policy is, how a class of settings declares its fields, and the faults of what was written.
 
-A field holds its name, what it takes, its default, its sentence and who asks it. Schema, pages and checks are made
-from it.
+A field holds its name, shape, default, sentence and which step reads it. Schema, pages and checks are generated from
+it. All faults of a policy are reported at once, each as one sentence with its path, the value and the remedy.
 """
 
-from collections.abc import Callable, Mapping
+import difflib
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Final, Protocol, TypedDict, TypeVar, Unpack
 
-from shared.core.policy.faults import Path, Wrong, missing, wrong_value
+Path = tuple[Any, ...]
+_SHORT: Final = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong at a path, and what to write there."""
+
+    path: Path
+    problem: str
+    remedy: str
+    unknown: bool = False
+    """Whether no field of that name belongs there."""
+
+    def __str__(self) -> str:
+        return f"{path_text(self.path)}: {self.problem}; {self.remedy}."
+
+
+class Wrong(Exception):
+    """What was read holds these faults."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(*self.faults)
+
+
+def wrong_value(path: Path, value: Any, remedy: str) -> Fault:
+    """Return the fault of a value that its field does not take."""
+    if value is None:
+        return Fault(path, "it is missing", remedy)
+    return Fault(path, f"value {_SHORT.repr(_plain(value))} is wrong", remedy)
+
+
+def missing(path: Path, examples: Sequence[Any]) -> Fault:
+    """Return the fault of a field that must be written."""
+    return Fault(path, "it is missing", f"write for example {examples[0]}" if examples else "write it")
+
+
+def unknown_field(path: Path, known: Sequence[str]) -> Fault:
+    """Return the fault of a field that the section at the path does not have."""
+    lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(str(path[-1]).lower(), lower, n=1, cutoff=0.6)
+    remedy = f"write {lower[near[0]]}, if that was meant" if near else f"write one of {', '.join(known)}"
+    return Fault(path, "there is no such field", remedy, unknown=True)
+
+
+def _plain(value: Any) -> Any:
+    """Show decimals and truth values as they were written, not as Python's."""
+    if isinstance(value, bool):
+        return _Text(str(value).lower())
+    return value if isinstance(value, str | int | list | dict) else _Text(str(value))
+
+
+class _Text(str):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def path_text(path: Sequence[Any]) -> str:
+    """Return a path as a person would say it: `nodePools.a.disruption.budgets[0].nodes`."""
+    text = "".join(_step(step) for step in path)
+    return text.removeprefix(".") or "policy"
+
+
+def _step(step: Any) -> str:
+    if isinstance(step, int) and not isinstance(step, bool):
+        return f"[{step}]"
+    text = str(_plain(step))
+    plain = text.isprintable() and 0 < len(text) <= _SHORT.maxstring
+    return f".{text if plain else _SHORT.repr(text)}"
+
 
 T_co = TypeVar("T_co", covariant=True)
 REQUIRED: Final = object()

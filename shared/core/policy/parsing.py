@@ -11,8 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, DrainSettings, Policy
-from shared.core.policy.faults import Fault, Path, Wrong
-from shared.core.policy.field import Field
+from shared.core.policy.field import Fault, Field, Path, Wrong
 from shared.core.policy.fields import POOL_FIELDS, PoolPolicy, enough_nodes
 from shared.core.policy.reading import read
 from shared.core.policy.shapes import Block, ByName, Group, ListOf

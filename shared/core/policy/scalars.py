@@ -11,10 +11,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from shared.core.policy.cron import parse_cron
-from shared.core.policy.schedule import instant, zone_of
-from shared.core.policy.times import YEARS
-from shared.core.policy.values import Limit
+from shared.core.policy.schedule import instant, parse_cron, zone_of
+from shared.core.policy.values import YEARS, Limit
 from shared.errors import BadInput
 
 _DECIMALS: Final = 12

@@ -1,11 +1,19 @@
-"""When a cron schedule is active: half-open windows of elapsed time after each hit, in the schedule's own zone.
+"""Cron schedules: the grammar that a person writes, and when a schedule is active.
 
-Hits are found on the local clock without its zone (croniter over plain numbers) and only then set into time, so
-that both days of a clock change are ours to define (docs/decisions/budgets.md): a hit inside the skipped hour
-happens at the first instant after it, a repeated hour hits once, the first time.
+The grammar is that of robfig/cron v3 `ParseStandard` (CronJobs, Karpenter), with Sunday also as 7. croniter reads more
+than that (seconds, `L`, `W`, `#`, `H`, `R`, ranges that wrap) and reads parts of it differently (`1-1` as `*`), so it
+gets only lists of numbers.
+
+A schedule is active in half-open windows of elapsed time after each hit, in its own zone. Hits are found on the local
+clock without its zone, and only then converted to UTC, so that Ebb defines both days of a clock change
+(docs/decisions/budgets.md): a hit inside the skipped hour happens at the first instant after it, a repeated hour hits
+once, the first time.
 """
 
+import re
+from calendar import monthrange
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
@@ -13,9 +21,163 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from croniter import CroniterBadDateError, croniter
 
-from shared.core.policy.cron import parse_cron
 from shared.core.policy.values import Schedule
 from shared.errors import BadInput
+
+MACROS: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+"""Karpenter's v1 API accepts these words."""
+EXAMPLE: Final = 'five fields "minute hour day-of-month month day-of-week", for example "0 9 * * mon-fri"'
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_PART: Final = re.compile(r"(?P<low>\*|\?|\w{1,3})(?:-(?P<high>\w{1,3}))?(?:/(?P<step>\d{1,3}))?", re.ASCII)
+_LEAP_YEAR: Final = 2024
+_MOST_ECHOED: Final = 40
+"""Characters of a wrong item that its sentence repeats; a right one has at most eleven."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """One field's name, bounds and words; `most` is the largest value that may be written."""
+
+    name: str
+    least: int
+    most: int
+    words: tuple[str, ...] = ()
+
+    @property
+    def last(self) -> int:
+        """The end of `*` and of `n/step`: Sunday is not counted twice."""
+        return 6 if self.most == len(_DAYS) else self.most
+
+
+_FIELDS: Final = (
+    _Field("minute", 0, 59),
+    _Field("hour", 0, 23),
+    _Field("day of month", 1, 31),
+    _Field("month", 1, 12, _MONTHS),
+    _Field("day of week", 0, 7, _DAYS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """A schedule as sets of values. A day field is free when it was written with `*` or `?`."""
+
+    minutes: frozenset[int]
+    hours: frozenset[int]
+    days: frozenset[int]
+    months: frozenset[int]
+    weekdays: frozenset[int]
+    """0 = Sunday."""
+    days_free: bool
+    weekdays_free: bool
+
+    @property
+    def expression(self) -> str:
+        """The schedule in numbers only, so that croniter cannot read it otherwise.
+
+        Two restricted day fields are joined by OR, else by AND. A restricted field that names every day makes
+        every day match under OR; croniter would take it for `*` and join by AND.
+        """
+        every_day = self._either and (len(self.days) == _FIELDS[2].most or len(self.weekdays) == len(_DAYS))
+        days = "*" if self.days_free or every_day else _numbers(self.days)
+        weekdays = "*" if self.weekdays_free or every_day else _numbers(self.weekdays)
+        return f"{_numbers(self.minutes)} {_numbers(self.hours)} {days} {_numbers(self.months)} {weekdays}"
+
+    @property
+    def ever(self) -> bool:
+        """Whether any date matches: `0 0 30 2 *` never does."""
+        dates = any(min(self.days) <= monthrange(_LEAP_YEAR, month)[1] for month in self.months)
+        return dates or not self.weekdays_free
+
+    @property
+    def _either(self) -> bool:
+        return not (self.days_free or self.weekdays_free)
+
+
+@lru_cache(maxsize=512)
+def parse_cron(text: str) -> Cron:
+    """Read a cron schedule of five fields, or one of the macros @yearly … @hourly.
+
+    Raises:
+        BadInput: one sentence with what is wrong and what to write.
+    """
+    fields = MACROS.get(text.strip(), text).split()
+    if len(fields) != len(_FIELDS):
+        raise BadInput(f"{_why_not_five(text, len(fields))}; write {EXAMPLE}")
+    minutes, hours, days, months, weekdays = (_values(field, part) for field, part in zip(_FIELDS, fields, strict=True))
+    sunday_as_0 = frozenset(value % len(_DAYS) for value in weekdays)
+    cron = Cron(minutes, hours, days, months, sunday_as_0, _is_free(fields[2]), _is_free(fields[4]))
+    if not cron.ever:
+        raise BadInput("no such date exists; write a day that one of the months has")
+    return cron
+
+
+def _why_not_five(text: str, count: int) -> str:
+    if text.strip().startswith("@"):
+        return f"only the words {', '.join(MACROS)} may stand for five fields"
+    if "TZ=" in text:
+        return "the time zone does not stand in the schedule but in timeZone"
+    return f"a schedule has five fields, not {count}"
+
+
+def _values(field: _Field, text: str) -> frozenset[int]:
+    return frozenset(value for item in text.split(",") for value in _item(field, item))
+
+
+def _item(field: _Field, text: str) -> range:
+    match = _PART.fullmatch(text)
+    if match is None:
+        raise BadInput(f"{text[:_MOST_ECHOED]!r} is no {field.name}; write {EXAMPLE}")
+    low, high = _bounds(field, match)
+    step = int(match["step"] or 1)
+    if step == 0:
+        raise BadInput(f"the step of {text!r} is zero; write a step of 1 or more")
+    if low > high:
+        raise BadInput(f"the range {text!r} runs backwards; write it as two, for example sat,sun for sat-sun")
+    return range(low, high + 1, step)
+
+
+def _bounds(field: _Field, match: re.Match[str]) -> tuple[int, int]:
+    if match["low"] in {"*", "?"}:
+        if match["high"]:
+            raise BadInput(f"{match[0]!r} is no {field.name}; write {EXAMPLE}")
+        return field.least, field.last
+    low = _value(field, match["low"])
+    if match["high"]:
+        return low, _value(field, match["high"])
+    return low, field.last if match["step"] else low
+
+
+def _value(field: _Field, text: str) -> int:
+    word = text.lower()
+    if word in field.words:
+        return field.words.index(word) + field.least
+    if not word.isdigit() or not field.least <= int(word) <= field.most:
+        raise BadInput(f"{text!r} is no {field.name}; write {field.least} to {field.most}{_or_words(field)}")
+    return int(word)
+
+
+def _or_words(field: _Field) -> str:
+    return f" or {field.words[0]} to {field.words[-1]}" if field.words else ""
+
+
+def _is_free(text: str) -> bool:
+    """Whether the field is free: `*/2` restricts it, `*/1` does not (robfig/cron v3, getRange)."""
+    return any(item in {"*", "?", "*/1", "?/1"} for item in text.split(","))
+
+
+def _numbers(values: frozenset[int]) -> str:
+    return ",".join(str(value) for value in sorted(values))
+
 
 _SECOND: Final = timedelta(seconds=1)
 

@@ -8,8 +8,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
-from shared.core.policy.faults import Fault, Path, Wrong, unknown_field, wrong_value
-from shared.core.policy.field import Field, Shape
+from shared.core.policy.field import Fault, Field, Path, Shape, Wrong, unknown_field, wrong_value
 from shared.core.policy.scalars import (
     DURATION_PATTERN,
     LIMIT_PATTERN,

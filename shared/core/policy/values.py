@@ -150,3 +150,7 @@ STRICTEST_POD_RULES: Final = PodRules(
     jobs=Jobs.NEVER,
 )
 """Of a drain that was granted, and whose policy can no longer be read: no pod goes that any policy might keep."""
+
+
+YEARS: Final = range(1970, 9000)
+"""A duration added to a time of these years, or a zone's offset, is still a time."""

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from shared.core.cluster.names import NO_ORDER, NODE_NAME
-from shared.core.policy.times import YEARS
+from shared.core.policy.values import YEARS
 from shared.core.reasons import DrainReason, Halt, Outcome, Reason
 from shared.errors import BadOrder
 

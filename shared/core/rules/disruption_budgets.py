@@ -9,9 +9,8 @@ Source: kubernetes, registry/core/pod/storage/eviction.go; controller/disruption
 from collections.abc import Iterable
 from typing import Final
 
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Phase, Pod, PodClass
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.drain_context import DrainContext
 

@@ -10,10 +10,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import Labels
-from shared.core.cluster.workloads import UNKNOWN, Workload
+from shared.core.cluster.workloads import UNKNOWN, PodDisruptionBudget, Workload
 from shared.core.policy import DrainSettings, PodRules, PoolPolicy
 from shared.core.reasons import Finding
 from shared.core.rules.volumes import VolumeFacts

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.exclusions import OF_CONSTRAINT, Exclusion, NodeChoice, choice
-from shared.core.cluster.kubelet import Kubelet
+from shared.core.cluster.node import Kubelet
 from shared.core.cluster.pod import HostPort
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint
 from shared.core.placement import Simulation

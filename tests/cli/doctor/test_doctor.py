@@ -13,8 +13,7 @@ from functions.cli.doctor.commands import show
 from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, once, parts_of
 from functions.cli.doctor.rights import OPTIONAL_GROUPS, OPTIONS, rights, rights_of_option
 from functions.cli.dumps.kinds import OPTIONAL
-from shared.core.cluster.kubelet import Kubelet
-from shared.core.cluster.node import NodePool
+from shared.core.cluster.node import Kubelet, NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal

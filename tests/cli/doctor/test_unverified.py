@@ -10,10 +10,9 @@ from functions.cli.doctor.installation import CheckResult, Grade
 from functions.cli.doctor.unverified import SIGHTINGS, unverified
 from shared.adapters.kubernetes.fold import EXTENDED
 from shared.core.cluster import names
-from shared.core.cluster.buffers import Buffers
-from shared.core.cluster.kubelet import Kubelet
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits, ResourceQuota
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Kubelet, Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.workloads import Workload

@@ -1,6 +1,6 @@
 import pytest
 
-from shared.core.cluster.occupied import Report, RunningContainer, RunningPod, booked_by_1_36, booked_by_1_37, occupied
+from shared.core.cluster.requests import Report, RunningContainer, RunningPod, booked_by_1_36, booked_by_1_37, occupied
 from shared.core.cluster.resources import NOTHING, Resources
 from tests.builders import resources
 

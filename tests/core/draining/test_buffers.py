@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.draining.drain import GiveBack
 from shared.core.draining.next_step import next_step
 from shared.core.reasons import Halt

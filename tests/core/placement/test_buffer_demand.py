@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.placement.demand import nodes_for_buffers
 from tests.builders import buffer, cluster, held, node, our_taint, pod
 

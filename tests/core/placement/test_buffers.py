@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.forecast.scheduling import drained
-from shared.core.cluster.buffers import Buffers, CapacityBuffer
+from shared.core.cluster.autoscaling import Buffers, CapacityBuffer
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod

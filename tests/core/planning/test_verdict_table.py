@@ -9,7 +9,7 @@ import pytest
 
 from shared.adapters.prices import load
 from shared.core.cluster import names
-from shared.core.cluster.buffers import NO_BUFFERS, Buffers
+from shared.core.cluster.autoscaling import NO_BUFFERS, Buffers
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Pod, Volume
 from shared.core.cluster.resources import GPU, NOTHING, Resources

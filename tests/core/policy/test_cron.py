@@ -1,6 +1,6 @@
 import pytest
 
-from shared.core.policy.cron import parse_cron
+from shared.core.policy.schedule import parse_cron
 from shared.errors import BadInput
 
 

@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Phase, Pod, Volume
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.selectors import Toleration
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Jobs, KubeSystemPods, Limit, LocalStorage, PoolPolicy
 from shared.core.reasons import DrainReason, PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState

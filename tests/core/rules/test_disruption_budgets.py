@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import LabelSelector
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import Limit, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.records.state import ClusterState

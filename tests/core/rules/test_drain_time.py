@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import DrainSettings, PoolPolicy
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.drain_time import DrainEstimate, DrainEstimator, Turns, start_times

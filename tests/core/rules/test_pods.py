@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from shared.core.cluster import names
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Phase, Pod, Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
+from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, PoolPolicy
 from shared.core.reasons import PodBlock
 from shared.core.rules.drain_context import DrainContext

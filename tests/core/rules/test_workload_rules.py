@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import Jobs, Limit, PoolPolicy, SingleReplicas
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import avoided, judge

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from functions.drainer.main import PushReply
-from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.autoscaling import Buffers
 from tests.builders import buffer, held, order, pdb, pod
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder
 from tests.functions.fake_ebb import FakeEbb

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.core.cluster.buffers import Buffers
+from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import VerticalAutoscalers

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from shared.core.cluster.disruption_budget import PodDisruptionBudget
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 
 _COUNTED: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
 

@@ -16,7 +16,7 @@ from functions.cli.policy.importing.writing import (
     others,
     part,
 )
-from shared.core.policy.faults import path_text
+from shared.core.policy.field import path_text
 from shared.errors import BadPolicy
 
 CHART: Final = "configmap"

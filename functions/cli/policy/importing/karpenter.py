@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported, objects, others, part
-from shared.core.policy.faults import path_text
+from shared.core.policy.field import path_text
 from shared.core.policy.fields import POOL_FIELDS
 from shared.errors import BadPolicy
 
