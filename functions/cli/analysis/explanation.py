@@ -19,7 +19,8 @@ from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Blocker
 from shared.core.rules.drain_time import DrainTime
-from shared.core.rules.gates import ProposedDrain, blockers
+from shared.core.rules.gate_rules import ProposedDrain
+from shared.core.rules.gates import blockers
 from shared.core.rules.pods import judge, movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import is_surged, scattered

@@ -1,29 +1,86 @@
-"""When a closed gate opens by itself, and which budget or window it is: what a person asks next.
+"""When a closed gate opens by itself, and which budget or window closes it: what a person asks next.
 
-Only what the calendar and the clock settle has a time; what waits for drains in flight, or for a person, has none.
+A gate's row names its clock. Only what the clock settles has a time; what waits for drains or for a person has none.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from heapq import merge
+from itertools import chain, groupby, islice
 from typing import Final
 
-from shared.core.policy import Budget, Rate, Schedule
+from shared.core.cluster.node import Node
+from shared.core.policy import Budget, Schedule
 from shared.core.policy.schedule import hits, last_hit
-from shared.core.reasons import Blocker, Unremovable
-from shared.core.records.state import Start
-from shared.core.rules.budgets import Calendar, applies, freeze_in_force, limit_now, window_open
-from shared.core.rules.gates import ProposedDrain
+from shared.core.reasons import Blocker, DrainReason, Reason, Unremovable
+from shared.core.rules.budgets import Calendar, applies
+from shared.core.rules.counts import NodeCounts
+from shared.core.rules.gate_rules import ProposedDrain
+from shared.core.rules.gates import GATES, Gate
 from shared.errors import BadInput
 
 LOOK_AHEAD: Final = timedelta(days=15)
-"""Further than a week and its exceptions nobody plans by this."""
-_MOST_CHANGES: Final = 200
+"""How far schedules are read; few people plan further than a week and its exceptions."""
+MOST_CHANGES: Final = 1_000
+"""Changes of schedules at which a gate is asked again: half a year has two for each day and schedule."""
+GATE_OF: Final[Mapping[Reason, Gate]] = {gate.reason: gate for gate in GATES}
+
+
+def opens_at(gate: Gate, proposed: ProposedDrain, ahead: timedelta = LOOK_AHEAD) -> datetime | None:
+    """Return when a closed gate opens if nothing changes but the time; None where no clock opens it.
+
+    Schedules are read so far ahead.
+    """
+    times = (time for time, _ in groupby(merge(*_streams(gate, proposed, ahead))) if time > proposed.now)
+    return next((time for time in islice(times, MOST_CHANGES) if gate.rule(_at(time, proposed)) is None), None)
+
+
+def _at(time: datetime, proposed: ProposedDrain) -> ProposedDrain:
+    return replace(proposed, counts=replace(proposed.counts, now=time, calendar=Calendar(time)))
+
+
+def _streams(gate: Gate, proposed: ProposedDrain, ahead: timedelta) -> Iterator[Iterable[datetime]]:
+    """Yield the times of the gate's clock, each stream in order."""
+    clock = set(gate.clock(proposed))
+    yield sorted(each for each in clock if isinstance(each, datetime))
+    for each in clock:
+        if isinstance(each, Schedule):
+            yield _begins(each, proposed.now, ahead)
+            yield _ends(each, proposed.now, ahead)
+
+
+def _begins(schedule: Schedule, now: datetime, ahead: timedelta) -> Iterator[datetime]:
+    """A schedule that cannot be read never begins."""
+    try:
+        yield from hits(schedule, now, now + ahead)
+    except BadInput:
+        return
+
+
+def _ends(schedule: Schedule, now: datetime, ahead: timedelta) -> Iterator[datetime]:
+    try:
+        before = last_hit(schedule, now)
+    except BadInput:
+        return
+    for hit in chain(() if before is None else (before,), hits(schedule, now, now + ahead)):
+        yield hit + schedule.duration
+
+
+def moments(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:
+    """Yield when time alone may open a gate that has no schedule, past times among them; ask one node of a pool."""
+    for node in nodes:
+        yield from chain.from_iterable(times_of(gate, ProposedDrain(counts, node, DrainReason.EMPTY)) for gate in GATES)
+
+
+def times_of(gate: Gate, proposed: ProposedDrain) -> Iterator[datetime]:
+    """Yield the times of the gate's clock, without its schedules."""
+    return (each for each in gate.clock(proposed) if isinstance(each, datetime))
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """A gate that is closed: the blocker, what of the policy closes it, and until when (None: no clock says)."""
+    """A gate that is closed: the blocker, what of the policy closes it, and until when (None: no clock opens it)."""
 
     blocker: Blocker
     which: str = ""
@@ -32,131 +89,50 @@ class Closed:
 
 def closed(blocker: Blocker, proposed: ProposedDrain) -> Closed:
     """Return what is known of a closed gate besides its reason."""
-    known = _KNOWN.get(blocker.reason)
-    return known(blocker, proposed) if known else Closed(blocker)
+    named = _WHICH.get(blocker.reason)
+    which = ", ".join(named(proposed)) if named else ""
+    return Closed(blocker, which, opens_at(GATE_OF[blocker.reason], proposed))
 
 
-def _frozen(blocker: Blocker, proposed: ProposedDrain) -> Closed:
-    freeze = freeze_in_force(proposed.policy.freezes, proposed.now)
-    return Closed(blocker, until=freeze.end) if freeze else Closed(blocker)
+def _windows(proposed: ProposedDrain) -> Iterable[str]:
+    return [written(each) for each in proposed.pool_policy.windows or ()] or ["no window at all"]
 
 
-def _breaker(blocker: Blocker, proposed: ProposedDrain) -> Closed:
-    breaker = proposed.state.breakers.get(proposed.node.pool)
-    return Closed(blocker, until=breaker.until) if breaker else Closed(blocker)
-
-
-def _backing_off(blocker: Blocker, proposed: ProposedDrain) -> Closed:
-    backoff = proposed.state.backoffs.get(proposed.node.uid)
-    return Closed(blocker, until=backoff.until) if backoff else Closed(blocker)
-
-
-def _windows(blocker: Blocker, proposed: ProposedDrain) -> Closed:
-    windows = proposed.pool_policy.windows or ()
-    which = ", ".join(map(written, windows)) or "no window at all"
-    return Closed(blocker, which, _first(windows, proposed.now, lambda time: window_open(windows, Calendar(time))))
-
-
-def _pool_budget(blocker: Blocker, proposed: ProposedDrain) -> Closed:
+def _pool_budgets(proposed: ProposedDrain) -> Iterable[str]:
     pool = proposed.pool
-    used = len(pool.in_use - {proposed.node.uid})
-    return _budget(blocker, proposed, proposed.pool_policy.budgets, pool.nodes, used)
+    return _budgets(proposed, proposed.pool_policy.budgets, pool.nodes, len(pool.in_use - {proposed.node.uid}))
 
 
-def _cluster_budget(blocker: Blocker, proposed: ProposedDrain) -> Closed:
-    used = proposed.counts.in_use - (proposed.node.uid in proposed.pool.in_use)
-    return _budget(blocker, proposed, proposed.policy.budgets, proposed.counts.nodes, used)
+def _cluster_budgets(proposed: ProposedDrain) -> Iterable[str]:
+    counts = proposed.counts
+    used = counts.in_use - (proposed.node.uid in proposed.pool.in_use)
+    return _budgets(proposed, proposed.policy.budgets, counts.nodes, used)
 
 
-def _budget(blocker: Blocker, proposed: ProposedDrain, budgets: Sequence[Budget], nodes: int, used: int) -> Closed:
-    """Name the budgets that allow too little now, and when the calendar alone lets one more go."""
-
-    def lets_go(time: datetime) -> bool:
-        allowed = limit_now(budgets, proposed.reason, nodes, Calendar(time))
-        return allowed is None or used < allowed
-
-    holding = [
-        each
-        for each in budgets
-        if applies(each, proposed.reason)
-        and proposed.counts.calendar.active(each.schedule)
-        and each.nodes.of(nodes) <= used
-    ]
-    which = ", ".join(f"nodes: {each.nodes}{_while(each.schedule)}" for each in holding)
-    schedules = [each.schedule for each in budgets if each.schedule]
-    return Closed(blocker, which, _first(schedules, proposed.now, lets_go))
+def _budgets(proposed: ProposedDrain, budgets: Iterable[Budget], nodes: int, used: int) -> Iterator[str]:
+    """Yield the budgets that allow too little now."""
+    for each in budgets:
+        binds = applies(each, proposed.reason) and proposed.counts.calendar.active(each.schedule)
+        if binds and each.nodes.of(nodes) <= used:
+            yield f"nodes: {each.nodes}{'' if each.schedule is None else f', {written(each.schedule)}'}"
 
 
-def _rate(blocker: Blocker, proposed: ProposedDrain) -> Closed:
-    own = [start for start in proposed.counts.starts if start.pool == proposed.node.pool]
-    rows = ((proposed.policy.rate, proposed.counts.starts, proposed.counts.nodes),
-            (proposed.pool_policy.rate, own, proposed.pool.nodes))  # fmt: skip
-    times = [_next_start(rate, starts, nodes, proposed.now) for rate, starts, nodes in rows if rate is not None]
-    which = ", ".join(f"nodes: {rate.nodes} per {_span(rate.per)}" for rate, _, _ in rows if rate is not None)
-    known = [time for time in times if time is not None]
-    return Closed(blocker, which, max(known, default=None))
+def _rates(proposed: ProposedDrain) -> Iterable[str]:
+    rates = (proposed.policy.rate, proposed.pool_policy.rate)
+    return [f"nodes: {rate.nodes} per {_span(rate.per)}" for rate in rates if rate is not None]
 
 
-def _next_start(rate: Rate, starts: Iterable[Start], nodes: int, now: datetime) -> datetime | None:
-    """Return when enough of the last period's starts have left it; None = now, or never."""
-    recent = sorted(start.at for start in starts if start.at > now - rate.per)
-    allowed = rate.nodes.of(nodes)
-    if not allowed or len(recent) < allowed:
-        return None
-    return recent[len(recent) - allowed] + rate.per
-
-
-def _addition(blocker: Blocker, proposed: ProposedDrain) -> Closed:
-    own = proposed.pool_policy.time_since_last_addition is not None
-    newest = proposed.pool.newest if own else proposed.counts.newest
-    return Closed(blocker, until=newest + proposed.policy.addition_grace(proposed.node.pool) if newest else None)
-
-
-def _gap(blocker: Blocker, proposed: ProposedDrain) -> Closed:
-    last = proposed.state.last_scale_down
-    return Closed(blocker, until=last + proposed.policy.time_gap if last else None)
-
-
-_KNOWN: Final[Mapping[object, Callable[[Blocker, ProposedDrain], Closed]]] = {
-    Unremovable.FROZEN: _frozen,
-    Unremovable.BREAKER_OPEN: _breaker,
-    Unremovable.BACKING_OFF: _backing_off,
+_WHICH: Final[Mapping[Reason, Callable[[ProposedDrain], Iterable[str]]]] = {
     Unremovable.OUTSIDE_WINDOWS: _windows,
-    Unremovable.BUDGET: _pool_budget,
-    Unremovable.CLUSTER_BUDGET: _cluster_budget,
-    Unremovable.RATE: _rate,
-    Unremovable.RECENT_ADDITION: _addition,
-    Unremovable.TIME_GAP: _gap,
+    Unremovable.BUDGET: _pool_budgets,
+    Unremovable.CLUSTER_BUDGET: _cluster_budgets,
+    Unremovable.RATE: _rates,
 }
-
-
-def _first(schedules: Iterable[Schedule], now: datetime, holds: Callable[[datetime], bool]) -> datetime | None:
-    """Return the first change of the schedules after now at which it holds."""
-    changes = sorted(time for each in schedules for time in _changes(each, now))
-    return next((time for time in changes[:_MOST_CHANGES] if holds(time)), None)
-
-
-def _changes(schedule: Schedule, now: datetime) -> Iterator[datetime]:
-    """Yield when the schedule begins or ends to be active in the time ahead; one that cannot be read never does."""
-    try:
-        before = last_hit(schedule, now)
-        if before is not None and before + schedule.duration > now:
-            yield before + schedule.duration
-        for number, hit in enumerate(hits(schedule, now, now + LOOK_AHEAD)):
-            if number >= _MOST_CHANGES:
-                return
-            yield from (hit, hit + schedule.duration)
-    except BadInput:
-        return
 
 
 def written(schedule: Schedule) -> str:
     """Return a schedule as the policy has it."""
     return f'"{schedule.cron}" for {_span(schedule.duration)} ({schedule.time_zone})'
-
-
-def _while(schedule: Schedule | None) -> str:
-    return "" if schedule is None else f", {written(schedule)}"
 
 
 def _span(length: timedelta) -> str:

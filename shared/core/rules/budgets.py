@@ -5,7 +5,7 @@ is `gates`'. A schedule that cannot be read allows nothing (it fails closed); a 
 Source: Karpenter's v1 budgets (docs/decisions/budgets.md).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from shared.core.policy import KARPENTERS_REASONS, Budget, Freeze, NamespaceRate, Rate, Schedule
@@ -75,6 +75,14 @@ def moved_lately(rate: NamespaceRate, starts: Iterable[Start], namespace: str, n
 def window_open(windows: tuple[Schedule, ...] | None, calendar: Calendar) -> bool:
     """Return whether an allow-window is open; no list of windows = always, an empty list = never."""
     return windows is None or any(calendar.active(window) for window in windows)
+
+
+def frozen_until(freezes: Sequence[Freeze], now: datetime) -> datetime | None:
+    """Return when the freezes in force end, those that follow without a gap among them; None where none is in force."""
+    until = None
+    while freeze := freeze_in_force(freezes, until or now):
+        until = freeze.end
+    return until
 
 
 def freeze_in_force(freezes: Iterable[Freeze], now: datetime) -> Freeze | None:

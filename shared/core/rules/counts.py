@@ -8,8 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import structs
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
@@ -87,6 +90,16 @@ class NodeCounts:
     def newest(self) -> datetime | None:
         """The latest creation of any node."""
         return max((pool.newest for pool in self.pools.values() if pool.newest), default=None)
+
+    @cached_property
+    def idle(self) -> "NodeCounts":
+        """The counts as if no node were in use, drained lately or new."""
+        nobody = frozenset[str]()
+        pools = {
+            name: replace(pool, in_flight=nobody, in_use=nobody, newest=None, taken=0)
+            for name, pool in self.pools.items()
+        }
+        return replace(self, state=structs.replace(self.state, last_scale_down=None), pools=pools, starts=())
 
     def pool(self, name: str) -> PoolCounts:
         return self.pools.get(name) or PoolCounts(name)

@@ -6,13 +6,13 @@ from dataclasses import fields
 
 import pytest
 
-from functions.cli.policy.reference.page import ASKS, precedence
+from functions.cli.policy.reference.page import precedence
 from shared.core.policy import DrainSettings, PodRules, Policy, PoolPolicy
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, WATCHDOGS
 from shared.core.policy.field import REQUIRED, Binds, Field
 from shared.core.policy.fields import POOL_FIELDS
 from shared.core.policy.parsing import DOCUMENT, places
-from shared.core.rules.gates import CLAIM_GATES, PASS_GATES
+from shared.core.rules.gates import CLAIM_GATES, PASS_GATES, Gate
 
 ALL: Mapping[str, Field] = {
     **{f"pool {name}": field for name, field in POOL_FIELDS.items()},
@@ -78,14 +78,14 @@ def test_the_page_says_who_asks_a_setting(field: Field) -> None:
     ("gates", "only_the_pass"),
     [pytest.param(CLAIM_GATES, False, id="what a claim asks"), pytest.param(PASS_GATES, True, id="what a pass asks")],
 )
-def test_a_gates_settings_bind_who_asks_it(gates: tuple[object, ...], only_the_pass: bool) -> None:
+def test_a_gates_settings_bind_who_asks_it(gates: tuple[Gate, ...], only_the_pass: bool) -> None:
     for gate in gates:
-        named = set(re.findall("`([A-Za-z.]+)`", ASKS[gate.__name__][1]))  # type: ignore[attr-defined]
+        named = set(re.findall("`([A-Za-z.]+)`", gate.reads))
         asked = [field for field in ALL.values() if field.path in named]
         assert {field.binds is Binds.PASS for field in asked} <= {only_the_pass}
 
 
 def test_every_setting_that_the_pass_alone_asks_belongs_to_one_of_its_gates_or_to_how_it_chooses() -> None:
-    named = " ".join(ASKS[gate.__name__][1] for gate in PASS_GATES)
+    named = " ".join(gate.reads for gate in PASS_GATES)
     others = [field.path for field in ALL.values() if field.binds is Binds.PASS and field.name not in named]
     assert sorted(others) == ["cluster.prefer", "minimumSavingPerEviction", "steerScaleIn"]

@@ -14,36 +14,22 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
+from functions.cli.analysis.openings import GATE_OF, opens_at, times_of
 from shared.core.cluster.node import Node
 from shared.core.planning.marks import INTERVAL
-from shared.core.policy import Budget, Policy, Schedule
-from shared.core.policy.schedule import active, hits, last_hit
+from shared.core.policy import Policy, Schedule
+from shared.core.policy.schedule import hits, last_hit
 from shared.core.reasons import DrainReason, Reason, Unremovable
-from shared.core.rules.budgets import Calendar, applies
+from shared.core.rules.budgets import Calendar
 from shared.core.rules.counts import NodeCounts, PoolCounts
-from shared.core.rules.gates import blockers
+from shared.core.rules.gate_rules import ProposedDrain
+from shared.core.rules.gates import CLAIM_GATES, GATES, Closes, Gate
 
 HORIZON: Final = timedelta(days=180)
 MOST_IDLE: Final = 500
 """Passes in a row at which something changed and yet no node may go: a schedule of minutes would ask for millions."""
 CLAIMED_AFTER: Final = timedelta(seconds=10)
 """From the pass to the claim, from which the time gap is counted."""
-_OF_ALL: Final = frozenset({
-    Unremovable.PAUSED,
-    Unremovable.FROZEN,
-    Unremovable.CLUSTER_BUDGET,
-    Unremovable.TIME_GAP,
-})  # fmt: skip
-"""What keeps every node while it keeps one."""
-_OF_THE_POOL: Final = frozenset({
-    Unremovable.OUTSIDE_WINDOWS,
-    Unremovable.BREAKER_OPEN,
-    Unremovable.BUDGET,
-    Unremovable.RATE,
-    Unremovable.RECENT_ADDITION,
-    Unremovable.NODES_PER_PASS,
-})  # fmt: skip
-"""What keeps every node of its pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +71,14 @@ class Pace:
         """When each drain begins, by the name of its node."""
         self.ended: datetime | None = None
         """When the last node that goes is deleted."""
-        self._counts, self._interval, self._begun = counts, interval, counts.now
+        self._at_first, self._interval, self._begun = counts, interval, counts.now
+        self._counts = counts
         self._schedules = Schedules(counts.policy, counts.pools)
         self._changes = self._schedules.next_change(counts.now)
         self._idle = 0
-        self._shut = Shut(counts, counts.now + HORIZON)
+        self._moments: set[datetime] = set()
+        """When the clocks of the gates that keep a node may open them, as this pass found."""
+        self._shut: dict[tuple[str, DrainReason], Reason | None] = {}
         self._under_way = sorted(under_way)
 
     @property
@@ -98,7 +87,7 @@ class Pace:
 
     def let_go(self, drains: Sequence[PacedDrain], until: datetime) -> LetGo:
         """Let passes follow each other until all of these have begun, none may any more, or that time has come."""
-        shut = {each.node.name: word for each in drains if (word := self._shut(each.node.pool, each.reason))}
+        shut = {each.node.name: word for each in drains if (word := self._shut_for_good(each))}
         self.never.update(shut)
         waiting = [each for each in drains if each.node.name not in shut]
         never = [each for each in drains if each.node.name in shut]
@@ -117,10 +106,24 @@ class Pace:
             self._move_to(later)
         return _told(drains, [*waiting, *never], never=never)
 
+    def _shut_for_good(self, drain: PacedDrain) -> Reason | None:
+        """Return what keeps the pool's nodes up to the horizon of the forecast, however little is under way."""
+        key = drain.node.pool, drain.reason
+        if key not in self._shut:
+            proposed = ProposedDrain(self._at_first.idle, drain.node, drain.reason)
+            wide = (gate for gate in CLAIM_GATES if gate.closes is not Closes.NODE and gate.rule(proposed))
+            self._shut[key] = next((gate.reason for gate in wide if not self._opens(gate, proposed)), None)
+        return self._shut[key]
+
+    def _opens(self, gate: Gate, proposed: ProposedDrain) -> bool:
+        opens = opens_at(gate, proposed, HORIZON)
+        return opens is not None and opens <= self._begun + HORIZON
+
     def _pass(self, waiting: Sequence[PacedDrain]) -> tuple[frozenset[str], dict[str, Reason]]:
         """Return who goes in this pass, and what keeps the others as far as it was asked."""
         begun: set[str] = set()
         held: dict[str, Reason] = {}
+        self._moments.clear()
         closed: dict[tuple[str, DrainReason], Reason] = {}
         """By pool (empty: all of them) and the reason of the drain: a budget may hold for some reasons only."""
         for each in waiting:
@@ -129,17 +132,20 @@ class Pace:
                 begun.add(each.node.name)
                 continue
             held[each.node.name] = word
-            if word in _OF_ALL or word in _OF_THE_POOL:
-                closed["" if word in _OF_ALL else each.node.pool, each.reason] = word
+            closes = GATE_OF[word].closes if word in GATE_OF else Closes.NODE
+            if closes is not Closes.NODE:
+                closed["" if closes is Closes.CLUSTER else each.node.pool, each.reason] = word
         return frozenset(begun), held
 
     def _ask(self, drain: PacedDrain) -> Reason | None:
         """Return what keeps the node now, or let it go."""
         if drain.ripe > self.now:
             return Unremovable.MARKED_RECENTLY
-        found = blockers(self._counts, drain.node, drain.reason)
-        if found:
-            return found[0].reason
+        proposed = ProposedDrain(self._counts, drain.node, drain.reason)
+        gate = next((gate for gate in GATES if gate.rule(proposed)), None)
+        if gate:
+            self._moments.update(times_of(gate, proposed))
+            return gate.reason
         self._counts = self._counts.with_claim(drain.node)
         self.begins[drain.node.name] = self.now
         ends = self.now + drain.lasts
@@ -156,7 +162,7 @@ class Pace:
         if begun:
             state = structs.replace(self._counts.state, last_scale_down=now + CLAIMED_AFTER)
             self._counts = replace(self._counts, state=state)
-        times = [*openings(self._counts), *(each.ripe for each in waiting), *(row[0] for row in self._under_way[:1])]
+        times = [*self._moments, *(each.ripe for each in waiting), *(row[0] for row in self._under_way[:1])]
         times += [now + self._interval] if begun else []
         times += [self._changes] if self._changes is not None else []
         later = min((time for time in times if time > now), default=None)
@@ -196,50 +202,6 @@ def _without(pool: PoolCounts, ended: UnderWay) -> PoolCounts:
     return replace(pool, nodes=nodes, in_flight=pool.in_flight - gone, in_use=pool.in_use - gone)
 
 
-class Shut:
-    """The gates of one forecast that no pass up to its horizon finds open."""
-
-    def __init__(self, counts: NodeCounts, horizon: datetime) -> None:
-        self._counts, self._horizon = counts, horizon
-        self._known: dict[tuple[str, DrainReason], Reason | None] = {}
-
-    def __call__(self, pool: str, reason: DrainReason) -> Reason | None:
-        """Return what keeps the pool's nodes for good; None where only time does."""
-        key = pool, reason
-        if key not in self._known:
-            self._known[key] = self._of_all() or self._of_pool(pool, reason)
-        return self._known[key]
-
-    def _of_all(self) -> Reason | None:
-        policy, now = self._counts.policy, self._counts.now
-        if policy.paused or self._counts.state.paused:
-            return Unremovable.PAUSED
-        lasting = any(each.start <= now and each.end > self._horizon for each in policy.freezes)
-        return Unremovable.FROZEN if lasting else None
-
-    def _of_pool(self, pool: str, reason: DrainReason) -> Reason | None:
-        counts, policy = self._counts, self._counts.policy
-        own, nodes = policy.pool(pool), counts.pool(pool).nodes
-        if own.windows is not None and not any(map(self._opens, own.windows)):
-            return Unremovable.OUTSIDE_WINDOWS
-        if _allow_none(own.budgets, reason, nodes):
-            return Unremovable.BUDGET
-        if _allow_none(policy.budgets, reason, counts.nodes):
-            return Unremovable.CLUSTER_BUDGET
-        rates = ((own.rate, nodes), (policy.rate, counts.nodes))
-        spent = any(rate is not None and not rate.nodes.of(of_nodes) for rate, of_nodes in rates)
-        return Unremovable.RATE if spent else None
-
-    def _opens(self, window: Schedule) -> bool:
-        now = self._counts.now
-        return active(window, now) or next(hits(window, now, self._horizon), None) is not None
-
-
-def _allow_none(budgets: Iterable[Budget], reason: DrainReason, nodes: int) -> bool:
-    always = (each for each in budgets if each.schedule is None and applies(each, reason))
-    return nodes > 0 and any(each.nodes.of(nodes) == 0 for each in always)
-
-
 FAR: Final = timedelta(days=400)
 
 
@@ -272,29 +234,3 @@ def _schedules(policy: Policy, pools: Iterable[str]) -> Iterator[Schedule]:
         yield from (budget.schedule for budget in budgets if budget.schedule is not None)
     for each in settings:
         yield from each.windows or ()
-
-
-def openings(counts: NodeCounts) -> Iterator[datetime]:
-    """Yield when gates that are not scheduled may open, past times among them."""
-    state, policy = counts.state, counts.policy
-    if state.last_scale_down is not None:
-        yield state.last_scale_down + policy.time_gap
-    yield from (freeze.end for freeze in policy.freezes)
-    yield from (breaker.until for breaker in state.breakers.values())
-    yield from (backoff.until for backoff in state.backoffs.values())
-    yield from _additions(counts)
-    yield from (start.at + per for per in _periods(counts) for start in counts.starts)
-
-
-def _additions(counts: NodeCounts) -> Iterator[datetime]:
-    for name, pool in counts.pools.items():
-        own = counts.policy.pool(name).time_since_last_addition is not None
-        newest = pool.newest if own else counts.newest
-        if newest is not None:
-            yield newest + counts.policy.addition_grace(name)
-
-
-def _periods(counts: NodeCounts) -> frozenset[timedelta]:
-    policy = counts.policy
-    rates = (policy.rate, policy.evictions_per_namespace, *(policy.pool(name).rate for name in counts.pools))
-    return frozenset(rate.per for rate in rates if rate is not None)

@@ -4,16 +4,18 @@ A pass at which nothing can have changed since the last one that ordered nothing
 cluster, nor what is remembered, nor what time alone opens. Where every gate is shut only the marks are kept.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 
 from msgspec import structs
 
-from functions.cli.analysis.forecast.pace import Schedules, openings
+from functions.cli.analysis.forecast.pace import Schedules
+from functions.cli.analysis.openings import moments
 from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.pod_lives import steer
 from functions.cli.analysis.simulated_days.world import World
+from shared.core.cluster.node import Node
 from shared.core.placement.demand import nodes_to_give_back
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.make_plan import could_go, make_plan
@@ -25,10 +27,12 @@ from shared.core.reasons import DrainReason, Halt
 from shared.core.records.claims import without_past
 from shared.core.records.state import PoolMarks
 from shared.core.rules.counts import NodeCounts
-from shared.core.rules.gates import ProposedDrain, allows_nothing, frozen, outside_windows, paused, time_gap
+from shared.core.rules.gate_rules import ProposedDrain
+from shared.core.rules.gates import GATES, Closes
 from shared.core.rules.situation import Situation
 
-_SHUTTERS = (paused, frozen, time_gap, outside_windows, allows_nothing)
+_WIDE = tuple(gate for gate in GATES if gate.closes is not Closes.NODE)
+_ORDERED = (DrainReason.EMPTY, DrainReason.EXPIRED, DrainReason.UNDERUTILIZED)
 
 
 class Ebb:
@@ -99,19 +103,16 @@ class Ebb:
 
     def _is_shut(self, counts: NodeCounts) -> bool:
         """Whether no node may go now, whatever is planned."""
-        seen: set[str] = set()
-        for node in self._world.nodes.values():
-            if node.pool not in seen and self._policy.pool(node.pool).enabled:
-                seen.add(node.pool)
-                proposed = ProposedDrain(counts, node, DrainReason.UNDERUTILIZED)
-                empty = ProposedDrain(counts, node, DrainReason.EMPTY)
-                if not all(any(gate(each) for gate in _SHUTTERS) for each in (proposed, empty)):
-                    return False
-        return True
+        enabled = (node for node in self._one_of_each_pool() if self._policy.pool(node.pool).enabled)
+        asked = (ProposedDrain(counts, node, reason) for node in enabled for reason in _ORDERED)
+        return all(any(gate.rule(each) for gate in _WIDE) for each in asked)
+
+    def _one_of_each_pool(self) -> Iterable[Node]:
+        return {node.pool: node for node in self._world.nodes.values()}.values()
 
     def _changes(self, counts: NodeCounts) -> Iterator[datetime]:
         """Yield when time alone may change what a pass decides."""
-        yield from openings(counts)
+        yield from moments(counts, self._one_of_each_pool())
         changed = self._schedules.next_change(self._world.now)
         if changed is not None:
             yield changed

@@ -18,29 +18,8 @@ from shared.core.policy.scalars import (
     WINDOW_PATTERN,
 )
 from shared.core.policy.shapes import Block, ByName, Group, ListOf, SetOf, Single
-from shared.core.rules.gates import CLAIM_GATES, PASS_GATES
+from shared.core.rules.gates import CLAIM_GATES, GATES
 
-ASKS: Final = {
-    "paused": ("paused", "`paused`, and the flag of `ebb pause`"),
-    "frozen": ("frozen", "`cluster.freezes`"),
-    "outside_windows": ("outside_windows", "`disruption.windows` of the pool"),
-    "breaker_open": ("breaker_open", "nothing of the policy: recent drains that went wrong"),
-    "backing_off": ("backing_off", "`drain.backoff`"),
-    "pool_at_minimum": ("pool_at_minimum", "nothing of the policy: the pool's autoscaling minimum, by zone and in all"),
-    "resource_minimum": ("resource_minimum", "nothing of the policy: the minimums of node auto-provisioning"),
-    "minimum_nodes": ("minimum_nodes", "`cluster.minimumNodes`, after the removal"),
-    "minimum_non_tainted": ("minimum_non_tainted_nodes", "`cluster.minimumNonTaintedNodes`, after the removal"),
-    "budget": ("budget", "`disruption.budgets` of the pool"),
-    "cluster_budget": ("cluster_budget", "`cluster.disruption.budgets`"),
-    "rate": ("rate", "`cluster.rate`, then `rate` of the pool"),
-    "namespace_rate": ("namespace_rate", "`cluster.evictionsPerNamespace`, for each namespace of the node's pods"),
-    "recent_addition": ("recent_addition", "`timeSinceLastAddition` of the pool, else the cluster's"),
-    "time_gap": ("time_gap", "`cluster.timeGap`"),
-    "required_count": ("too_few_underutilized", "`scaleDownRequiredUnderutilizedNodeCount` plus drains in flight"),
-    "no_excess": ("no_excess", "`excessNodesThreshold`"),
-    "nodes_per_pass": ("nodes_per_pass", "`maxNodesPerPass`"),
-}
-"""By gate: the word of a verdict, and what the gate reads."""
 _PRECEDENCE_HEAD: Final = "| | word | reads | checked by |\n|---|---|---|---|\n"
 
 AGE: Final = POOL_FIELDS["consolidate_after"].default
@@ -101,10 +80,9 @@ def precedence() -> str:
 
 
 def _gates() -> Iterator[str]:
-    for number, gate in enumerate((*CLAIM_GATES, *PASS_GATES), start=1):
-        word, asks = ASKS[gate.__name__]
+    for number, gate in enumerate(GATES, start=1):
         who = "pass and claim" if gate in CLAIM_GATES else "pass"
-        yield f"| {number} | `{word}` | {asks} | {who} |"
+        yield f"| {number} | `{gate.reason.value}` | {gate.reads} | {who} |"
 
 
 Part = dict[str, Any]
