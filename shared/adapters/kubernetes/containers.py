@@ -175,8 +175,7 @@ def _occupied(
 ) -> Resources:
     return occupied(
         RunningPod(
-            tuple(map(_running, containers)),
-            tuple(map(_running, init)),
+            (*(_running(row) for row in containers), *(_running(row, init=True) for row in init)),
             parse(overhead),
             parse(whole.desired),
             _report(whole),
@@ -185,8 +184,8 @@ def _occupied(
     )
 
 
-def _running(raw: _RawRequests) -> RunningContainer:
-    return RunningContainer(parse(raw.desired), _report(raw), raw.sidecar)
+def _running(raw: _RawRequests, *, init: bool = False) -> RunningContainer:
+    return RunningContainer(parse(raw.desired), _report(raw), init, raw.sidecar)
 
 
 def _report(raw: _RawRequests) -> Report:

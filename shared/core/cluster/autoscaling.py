@@ -19,7 +19,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
-from shared.core.cluster.names import COMPUTE_CLASS_LABEL, CONSOLIDATION_DELAY_LABEL
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL, CONSOLIDATION_DELAY_LABEL, Namespaced
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Owner, Phase, Pod, PodClass
 from shared.core.cluster.resources import GPU
@@ -44,7 +44,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
 
 
 class SaidBy(StrEnum):
-    """Whose word a setting is."""
+    """Where a setting comes from."""
 
     PROFILE = "profile"
     NODE_POOL = "node_pool"
@@ -53,7 +53,7 @@ class SaidBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AutoscalingPolicy:
-    """What a ComputeClass says (`spec.autoscalingPolicy`); None = nothing. `faults` are sentences about the rest."""
+    """A ComputeClass's `spec.autoscalingPolicy`; None = not set. `faults` are sentences about what was not readable."""
 
     threshold: Fraction | None = None
     gpu_threshold: Fraction | None = None
@@ -74,7 +74,7 @@ NO_CLASSES: Final = ComputeClasses()
 
 @dataclass(frozen=True, slots=True)
 class ScaleDownRule:
-    """How a node is taken away. `compute_class` is the one that its label names; empty without one."""
+    """How the autoscaler removes a node. `compute_class` is the one that its label names; empty without one."""
 
     profile: str
     gate: Fraction
@@ -83,16 +83,16 @@ class ScaleDownRule:
     unneeded_by: SaidBy = SaidBy.PROFILE
     compute_class: str = ""
     class_known: bool = True
-    """False where the class could not be read: it may say otherwise."""
+    """False if the class could not be read: it may set other values."""
 
     @property
     def is_reaper(self) -> bool:
-        """Whether only nodes go on which no pod but a DaemonSet's asks for anything."""
+        """Whether only nodes go on which no pod but a DaemonSet's requests anything."""
         return self.gate == 0
 
     @property
     def delay(self) -> timedelta | None:
-        """How long it waits where somebody has said so; None = as the profile has it."""
+        """How long it waits if a pool or a class sets that; None = as the profile has it."""
         return None if self.unneeded_by is SaidBy.PROFILE else self.unneeded
 
 
@@ -101,11 +101,11 @@ def profile_named(name: str) -> Profile:
 
 
 def scale_down_of(node: Node, pool: NodePool | None, profile: str, classes: ComputeClasses) -> ScaleDownRule:
-    """Return how the autoscaler takes that node; of several delays the longest counts."""
+    """Return how the autoscaler removes that node; of several delays the longest counts."""
     usual, name = profile_named(profile), node.labels.get(COMPUTE_CLASS_LABEL, "")
-    said = classes.found.get(name, AutoscalingPolicy())
-    threshold = said.gpu_threshold if node.allocatable.get(GPU) else said.threshold
-    unneeded, unneeded_by = _delay(node, pool, said) or (usual.unneeded, SaidBy.PROFILE)
+    own = classes.found.get(name, AutoscalingPolicy())
+    threshold = own.gpu_threshold if node.allocatable.get(GPU) else own.threshold
+    unneeded, unneeded_by = _delay(node, pool, own.delay) or (usual.unneeded, SaidBy.PROFILE)
     return ScaleDownRule(
         profile,
         usual.gate if threshold is None else threshold,
@@ -117,38 +117,31 @@ def scale_down_of(node: Node, pool: NodePool | None, profile: str, classes: Comp
     )
 
 
-def _delay(node: Node, pool: NodePool | None, said: AutoscalingPolicy) -> tuple[timedelta, SaidBy] | None:
+def _delay(node: Node, pool: NodePool | None, by_class: timedelta | None) -> tuple[timedelta, SaidBy] | None:
     label = node.labels.get(CONSOLIDATION_DELAY_LABEL, "")
     by_label = timedelta(seconds=int(label)) if _SECONDS.fullmatch(label) else None
     by_pool = pool.consolidation_delay if pool else None
-    rows = ((said.delay, SaidBy.COMPUTE_CLASS), (by_label, SaidBy.NODE_POOL), (by_pool, SaidBy.NODE_POOL))
+    rows = ((by_class, SaidBy.COMPUTE_CLASS), (by_label, SaidBy.NODE_POOL), (by_pool, SaidBy.NODE_POOL))
     return max(((delay, by) for delay, by in rows if delay), default=None, key=lambda row: row[0])
 
 
 BUFFER_KIND: Final = "CapacityBuffer"
 """The kind of a chunk's owner: the autoscaler writes it into its own pods, too."""
 ACTIVE: Final = "buffer.x-k8s.io/active-capacity"
-"""The strategy whose room lies on running nodes; of others (suspended machines) nothing has to fit there."""
+"""The strategy whose room is on running nodes; the chunks of others (suspended machines) need not fit there."""
 CLASSES: Final = "computeclasses"
 BUFFER_LISTS: Final = ("capacitybuffers", "podtemplates", CLASSES)
 """The API's lists that `Buffers` are made of, by RBAC's words."""
 
 
 @dataclass(frozen=True, slots=True)
-class CapacityBuffer:
-    """One buffer as its status says it: so many chunks, each asking for what a pod of that class would."""
+class CapacityBuffer(Namespaced):
+    """One buffer by its status: `replicas` chunks, each of which requests what a pod of that class would."""
 
-    namespace: str
-    name: str
     chunk: PodClass
     replicas: int
     ready: int | None = None
-    """How many chunks the autoscaler finds room for on the nodes there are (`readyReplicas`); None: not said."""
-
-    @property
-    def key(self) -> str:
-        """`namespace/name`."""
-        return f"{self.namespace}/{self.name}"
+    """How many chunks the autoscaler finds room for on the existing nodes (`readyReplicas`); None = not reported."""
 
 
 @dataclass(frozen=True)
@@ -158,12 +151,12 @@ class Buffers:
     held: tuple[CapacityBuffer, ...] = ()
     unread: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
-    """Objects that are not of the known shape, a sentence each without its full stop: their room is not kept."""
+    """Objects of an unknown shape, a sentence each without its full stop: their room is not kept."""
 
     @property
     def chunks(self) -> Iterator[tuple[Pod, int]]:
-        """Yield a chunk of each buffer, as a pod without a node, and how many there are; nobody needs them singly."""
-        return ((_chunk(each), each.replicas) for each in self.held if each.replicas)
+        """Yield a chunk of each buffer, as a pod without a node, and how many there are."""
+        return ((_chunk(buffer), buffer.replicas) for buffer in self.held if buffer.replicas)
 
 
 NO_BUFFERS: Final = Buffers()
@@ -181,7 +174,7 @@ def buffer_of(spec: PodClass) -> str:
 
 
 def sorted_buffers(buffers: Iterable[CapacityBuffer]) -> tuple[CapacityBuffer, ...]:
-    return tuple(sorted(buffers, key=lambda each: each.key))
+    return tuple(sorted(buffers, key=lambda buffer: buffer.key))
 
 
 def _chunk(buffer: CapacityBuffer) -> Pod:

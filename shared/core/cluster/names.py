@@ -1,13 +1,28 @@
-"""The keys that Ebb reads or writes on nodes and pods, each in one place, and how a node may be called.
+"""The keys that Ebb reads or writes on nodes and pods, each in one place, and the form of a node's name.
 
 Adapters keep only the annotations named here, so that pods of one kind fold together.
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 NODE_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 """The name becomes a path, a field selector and a label (apimachinery/pkg/util/validation IsDNS1123Subdomain)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Namespaced:
+    """An object of a namespace."""
+
+    namespace: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
 
 OUR_TAINT: Final = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 """NoSchedule, value = order id. The autoscaler strips this prefix from its node templates and does not call
@@ -20,12 +35,12 @@ EVICTIONS_LABEL: Final = "ebb.internal/evictions"
 """On a namespace: `never` keeps its pods from Ebb (infra/admission.yaml)."""
 
 SURGE: Final = "ebb.internal/surge"
-"""On a Deployment: `true` asks that a drain start a new pod beside its only one, `false` forbids it."""
+"""On a Deployment: `true` lets a drain start a second pod next to its only one, `false` forbids it."""
 SURGE_STAMP: Final = "ebb.internal/surged-for"
 """On a Deployment's pod template, value = order id: the drain that it was last restarted for."""
 SURGED_BEFORE: Final = "ebb.internal/surged-before"
-"""On a Deployment: the stamp that its template bore before the last restart. What a restart is undone by in a namespace
-that keeps its pods; the fence of infra/options/surge.yaml goes by it."""
+"""On a Deployment: the stamp of its template before the last restart. In a namespace that keeps its pods, a restart is
+undone by it; the admission policy of infra/options/surge.yaml checks it."""
 
 KUBE_SYSTEM: Final = "kube-system"
 """The namespace of the cluster's own pods; every cluster has it, and its UID is the cluster's."""
@@ -40,7 +55,7 @@ VOLUME_ZONE_LABELS: Final = (
     ZONE_LABEL,
     REGION_LABEL,
 )
-"""The labels by which a PersistentVolume says where it can be attached (kube-scheduler, plugin VolumeZone)."""
+"""The labels of a PersistentVolume that limit where it can be attached (kube-scheduler, plugin VolumeZone)."""
 TEMPLATE_HASH_LABEL: Final = "pod-template-hash"
 """The hash that a Deployment puts on its ReplicaSets' names and on their pods."""
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
@@ -92,7 +107,7 @@ LIFECYCLE_CONDITIONS: Final = (
     "MaintenanceInProgress",
     "GracefulNodeShutdownInProgress",
 )
-"""Node conditions by which somebody says that the node is about to go or to be worked on (Kubernetes 1.37, KEP-5683).
+"""Node conditions that announce a drain, maintenance or shutdown of the node (Kubernetes 1.37, KEP-5683).
 Ebb writes none of them, so one that is True is never ours."""
 
 LEAVING_TAINTS: Final = (AUTOSCALER_DELETING_TAINT, "cloud.google.com/impending-node-termination")
@@ -123,12 +138,12 @@ POD_OPT_OUT_LABELS: Final = ("autoscaling.cast.ai/removal-disabled",)
 OPT_OUT_UNTIL: Final = "autoscaling.cast.ai/removal-disabled-until"
 """Label or annotation of a node or pod: Unix seconds until which it is left alone (docs.cast.ai, paused drain)."""
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
-"""How dear a pod is beside the others of its ReplicaSet: an integer of 32 bits, less goes first."""
+"""How expensive a pod is compared with the others of its ReplicaSet: an integer of 32 bits, less goes first."""
 STEERED: Final = "ebb.internal/steered"
-"""On pods: the deletion cost that Ebb wrote beside it. Where the two differ somebody else has written since."""
+"""On pods: the deletion cost that Ebb wrote. If the two differ, somebody else has written since."""
 DISRUPTION_COSTS: Final = ("node-autoscaling.kubernetes.io/disruption-cost", "karpenter.sh/disruption-cost")
-"""How dear it is to move a pod, from 0: the name that node autoscalers are to share (kubernetes/autoscaler issue 9399,
-PR 9850), and Karpenter's (kubernetes-sigs/karpenter PR 2894). Autoscalers only read them."""
+"""How expensive it is to move a pod, from 0: the name that node autoscalers are to share (kubernetes/autoscaler issue
+9399, PR 9850), and Karpenter's (kubernetes-sigs/karpenter PR 2894). Autoscalers only read them."""
 POD_ANNOTATIONS: Final = frozenset({
     SAFE_TO_EVICT, SAFE_LOCAL_VOLUMES, DAEMON_SET_POD, MIRROR, DELETION_COST, *DISRUPTION_COSTS, OPT_OUT_UNTIL,
     *POD_OPT_OUTS,

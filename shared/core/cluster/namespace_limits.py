@@ -7,14 +7,16 @@ Source: kubernetes, plugin/pkg/admission/limitranger,
 pkg/quota/v1/evaluator/core/pods.go; apiserver, pkg/admission/plugin/resourcequota.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from itertools import product
 from typing import Final, TypeVar
 
-from shared.core.cluster.requests import Container, ContainerRequests, InitContainer, pod_requests
+from shared.core.cluster.names import Namespaced
+from shared.core.cluster.requests import Container, ContainerRequests, pod_requests
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, Resources, total
 
 
@@ -33,52 +35,45 @@ class LimitItem:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitRange:
-    """One of them."""
+class LimitRange(Namespaced):
+    """The rows of one LimitRange."""
 
-    namespace: str
-    name: str
     items: tuple[LimitItem, ...] = ()
 
-    @property
-    def key(self) -> str:
-        """`namespace/name`."""
-        return f"{self.namespace}/{self.name}"
-
     def completed(self, container: Container) -> Container:
-        """Return the container with the defaults of what it does not say."""
-        rows = [each for each in self.items if not each.of_pod]
+        """Return the container with the defaults of what it leaves out."""
+        rows = [item for item in self.items if not item.of_pod]
         return replace(
             container,
-            requests=_with_missing(container.requests, [each.default_requests for each in rows]),
-            limits=_with_missing(container.limits, [each.default_limits for each in rows]),
+            requests=_with_missing(container.requests, [row.default_requests for row in rows]),
+            limits=_with_missing(container.limits, [row.default_limits for row in rows]),
         )
 
     def refuses(
         self, sent: ContainerRequests, written: ContainerRequests, limits_of: AbstractSet[str]
     ) -> Iterator[str]:
-        """Yield why it would not let that pod in.
+        """Yield why the range would refuse that pod.
 
-        `sent` is what the controller asks for, with the defaults; `written` has what webhooks may have made of it, who
-        keep to a LimitRange where they lower, and not where they raise. Limits are known of the containers that are
-        named; nothing is held against those of others.
+        `sent` is what the controller sends, with the defaults; `written` has what webhooks may have written: they
+        respect a LimitRange when they lower, and not when they raise. `limits_of` names the containers whose limits
+        are known; those of others cause no refusal.
         """
         for item in self.items:
             for low, high in _measured(item, sent, written, limits_of):
-                yield from (f"{low.name} asks for less {name} than its least" for name in _below(low, item.least))
-                yield from (f"{low.name} asks for more {name} than its most" for name in _above(high, item.most))
+                yield from (f"{low.name} requests less {name} than the minimum" for name in _below(low, item.least))
+                yield from (f"{low.name} requests more {name} than the maximum" for name in _above(high, item.most))
                 yield from (f"{low.name} has a limit of {name} too far above its request" for name in _far(high, item))
 
 
 def completed(made: ContainerRequests, ranges: Iterable[LimitRange]) -> ContainerRequests:
     """Return what is sent, with the defaults of all ranges: of two that both have one, the API server takes any."""
-    all_rows = tuple(row for each in ranges for row in each.items)
+    all_rows = tuple(row for limit_range in ranges for row in limit_range.items)
     return made.changed(LimitRange("", "", all_rows).completed)
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What a row is about: a container, or the pod as a whole."""
+    """What a row measures: a container, or the pod as a whole."""
 
     name: str
     requests: Resources
@@ -90,10 +85,10 @@ class _Measured:
 def _measured(
     item: LimitItem, sent: ContainerRequests, written: ContainerRequests, limits_of: AbstractSet[str]
 ) -> Iterator[tuple[_Measured, _Measured]]:
-    """Yield what a row is about, each with what it asks for at most and at least."""
+    """Yield each thing that a row measures, with what it requests at least and at most."""
     if item.of_pod:
         if sent.containers and not sent.pod_level.amounts:
-            known = all(each.name in limits_of for each in sent.containers)
+            known = all(container.name in limits_of for container in sent.containers)
             yield _whole(written, known=known), _whole(sent, known=known)
         return
     for low, high in zip(written.containers, sent.containers, strict=True):
@@ -102,15 +97,8 @@ def _measured(
 
 
 def _whole(made: ContainerRequests, *, known: bool) -> _Measured:
-    requests, limits = _total(made, lambda each: each.requests), _total(made, lambda each: each.limits)
-    return _Measured("the pod", requests, limits, known)
-
-
-def _total(made: ContainerRequests, of: Callable[[Container], Resources]) -> Resources:
-    return pod_requests(
-        [of(each) for each in made.containers if not each.init],
-        [InitContainer(of(each), each.sidecar) for each in made.containers if each.init],
-    )
+    limits = pod_requests(replace(row, requests=row.limits) for row in made.containers)
+    return _Measured("the pod", pod_requests(made.containers), limits, known)
 
 
 def _below(about: _Measured, least: Resources) -> Iterator[str]:
@@ -137,19 +125,19 @@ def _far(about: _Measured, item: LimitItem) -> Iterator[str]:
 def _with_missing(given: Resources, defaults: Iterable[Resources]) -> Resources:
     amounts = dict(given.amounts)
     missing = NOTHING
-    for each in defaults:
-        missing = missing.largest(each)
+    for row in defaults:
+        missing = missing.largest(row)
     return Resources.of({**dict(missing.amounts), **amounts})
 
 
 COUNTS: Final = ("pods", "count/pods")
 LIMITS: Final = "limits."
-_MUST_BE_SAID: Final = (CPU, MEMORY)
-"""What each container has to say, where a quota counts it."""
+_REQUIRED: Final = (CPU, MEMORY)
+"""What each container must request, if a quota counts it."""
 
 
 class ScopeName(StrEnum):
-    """Which pods a quota is for (scopes and scopeSelector)."""
+    """Which pods a quota counts (scopes and scopeSelector)."""
 
     TERMINATING = "Terminating"
     NOT_TERMINATING = "NotTerminating"
@@ -161,15 +149,15 @@ class ScopeName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QuotaScope:
-    """One condition; all of a quota must hold. Operator and values speak of priority classes."""
+    """One condition; all of a quota must hold. Operator and values are about priority classes."""
 
     name: str
     operator: str = "Exists"
     values: frozenset[str] = frozenset()
 
-    def holds(self, asks: Mapping[str, int], priority_class: str) -> bool:
-        """Whether a pod may be meant; what is not known of it may be."""
-        empty = not any(name not in COUNTS and amount for name, amount in asks.items())
+    def holds(self, requested: Mapping[str, int], priority_class: str) -> bool:
+        """Whether a pod may be in scope; what is not known counts as in scope."""
+        empty = not any(name not in COUNTS and amount for name, amount in requested.items())
         if self.name == ScopeName.PRIORITY_CLASS:
             return self._names(priority_class)
         return {ScopeName.BEST_EFFORT.value: empty, ScopeName.NOT_BEST_EFFORT.value: not empty}.get(self.name, True)
@@ -183,47 +171,39 @@ class QuotaScope:
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceQuota:
-    """One of them: by `cpu`, `memory`, an extended resource; `limits.cpu`; `pods` and `count/pods`."""
+class ResourceQuota(Namespaced):
+    """One quota: by `cpu`, `memory`, an extended resource; `limits.cpu`; `pods` and `count/pods`."""
 
-    namespace: str
-    name: str
     hard: Mapping[str, int] = field(default_factory=dict)
     used: Mapping[str, int] = field(default_factory=dict)
     scopes: tuple[QuotaScope, ...] = ()
 
-    @property
-    def key(self) -> str:
-        """`namespace/name`."""
-        return f"{self.namespace}/{self.name}"
-
-    def counts(self, asks: Mapping[str, int], priority_class: str) -> bool:
-        """Whether it counts a pod that asks for that."""
-        return all(each.holds(asks, priority_class) for each in self.scopes)
+    def counts(self, requested: Mapping[str, int], priority_class: str) -> bool:
+        """Whether it counts a pod with these requests."""
+        return all(scope.holds(requested, priority_class) for scope in self.scopes)
 
     def unsaid(self, sent: ContainerRequests, limits_of: AbstractSet[str]) -> Iterator[str]:
-        """Yield what a container would have to say and does not; limits are known of those that are named."""
+        """Yield what a container must request and does not; `limits_of` names those whose limits are known."""
         if sent.pod_level.amounts:
             return
-        for each in sent.containers:
-            for name in _MUST_BE_SAID:
-                if name in self.hard and not each.requests.get(name):
-                    yield f"container {each.name} has no request of {name}"
-                if each.name in limits_of and LIMITS + name in self.hard and not each.limits.get(name):
-                    yield f"container {each.name} has no limit of {name}"
+        for container, name in product(sent.containers, _REQUIRED):
+            if name in self.hard and not container.requests.get(name):
+                yield f"container {container.name} has no request of {name}"
+            if container.name in limits_of and LIMITS + name in self.hard and not container.limits.get(name):
+                yield f"container {container.name} has no limit of {name}"
 
-    def over(self, asks: Mapping[str, int], freed: Mapping[str, int]) -> tuple[str, ...]:
-        """Return of what too much would be used by a pod that asks for that, once `freed` is used no more."""
+    def over(self, requested: Mapping[str, int], freed: Mapping[str, int]) -> tuple[str, ...]:
+        """Return the resources that a pod with these requests would exceed, once `freed` is used no more."""
         return tuple(
             name
             for name, hard in sorted(self.hard.items())
-            if asks.get(name, 0) and self.used.get(name, 0) - freed.get(name, 0) + asks[name] > hard
+            if requested.get(name, 0) and self.used.get(name, 0) - freed.get(name, 0) + requested[name] > hard
         )
 
 
 def counted(requests: Resources, sent: ContainerRequests) -> Mapping[str, int]:
-    """Return what quotas count of a pod with these requests; limits, as far as they are known."""
-    limits = total(each.limits for each in sent.containers if each.sidecar or not each.init)
+    """Return what quotas count of a pod with these requests; limits as far as they are known."""
+    limits = total(container.limits for container in sent.containers if container.sidecar or not container.init)
     of_limits = {LIMITS + name: amount for name, amount in limits.amounts}
     return {**dict.fromkeys(COUNTS, 1), **dict(requests.amounts), **of_limits}
 
@@ -235,13 +215,13 @@ QUOTAS: Final = "resourcequotas"
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A pod that is made anew: what its controller sends, what webhooks may have written, what is booked for it."""
+    """A replacement: what its controller sends, what webhooks may have written, what the scheduler books."""
 
     sent: ContainerRequests
     written: ContainerRequests
     needs: Resources
     takes: Resources
-    """What the pod that it replaces is counted with until it is gone."""
+    """What the replaced pod counts as until it is gone."""
     priority_class: str = ""
     limits_of: frozenset[str] = frozenset()
     """The containers whose limits are known: those of a template."""
@@ -249,7 +229,7 @@ class Replacement:
 
 @dataclass(frozen=True)
 class LimitsOfNamespace:
-    """Those of one namespace."""
+    """The ranges and quotas of one namespace."""
 
     ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
@@ -258,28 +238,29 @@ class LimitsOfNamespace:
         return completed(made, self.ranges) if self.ranges else made
 
     def refuses(self, given: Replacement) -> Iterator[str]:
-        """Yield what would not let the pod in, and why, even once the one that it replaces is gone."""
-        for each in self.ranges:
-            yield from (
-                f"LimitRange {each.key}: {why}" for why in each.refuses(given.sent, given.written, given.limits_of)
-            )
-        for quota, asks, freed in self._counted(given):
+        """Yield what would refuse the pod, and why, even once the replaced one is gone."""
+        for limit_range in self.ranges:
+            refusals = limit_range.refuses(given.sent, given.written, given.limits_of)
+            yield from (f"LimitRange {limit_range.key}: {why}" for why in refusals)
+        for quota, requested, freed in self._counted(given):
             unsaid = quota.unsaid(given.sent, given.limits_of)
             yield from (f"ResourceQuota {quota.key}: {why}" for why in unsaid)
-            yield from (f"ResourceQuota {quota.key}: more {name} than it allows" for name in quota.over(asks, freed))
+            yield from (
+                f"ResourceQuota {quota.key}: more {name} than it allows" for name in quota.over(requested, freed)
+            )
 
     def delays(self, given: Replacement) -> bool:
-        """Whether the pod is let in only once the one that it replaces is gone."""
-        return any(quota.over(asks, {}) for quota, asks, _ in self._counted(given))
+        """Whether the pod is admitted only once the replaced one is gone."""
+        return any(quota.over(requested, {}) for quota, requested, _ in self._counted(given))
 
     def _counted(self, given: Replacement) -> Iterator[tuple[ResourceQuota, Mapping[str, int], Mapping[str, int]]]:
-        asks, freed = counted(given.needs, given.sent), counted(given.takes, given.sent)
-        return ((each, asks, freed) for each in self.quotas if each.counts(asks, given.priority_class))
+        requested, freed = counted(given.needs, given.sent), counted(given.takes, given.sent)
+        return ((quota, requested, freed) for quota in self.quotas if quota.counts(requested, given.priority_class))
 
 
 @dataclass(frozen=True)
 class NamespaceLimits:
-    """All of a cluster. `unread` are the lists that we may not read."""
+    """The limits of a whole cluster. `unread` are the lists that we may not read."""
 
     ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()
@@ -294,10 +275,10 @@ class NamespaceLimits:
 
 
 def _grouped(rows: Iterable[Bounding]) -> dict[str, list[Bounding]]:
-    found: dict[str, list[Bounding]] = {}
-    for each in rows:
-        found.setdefault(each.namespace, []).append(each)
-    return found
+    grouped: dict[str, list[Bounding]] = {}
+    for row in rows:
+        grouped.setdefault(row.namespace, []).append(row)
+    return grouped
 
 
 NO_LIMITS: Final = NamespaceLimits()

@@ -1,7 +1,7 @@
 """One node, its kubelet and its GKE node pool, and our annotation: which order cordoned the node, and since when.
 
 The annotation is written with the cordon and the taint in one patch. It stays when somebody removes those by hand.
-While the taint stands, the taint names the owner of the node; without the taint, the annotation does.
+While the taint is there, it names the owner of the node; without the taint, the annotation does.
 """
 
 import re
@@ -30,9 +30,9 @@ class Kubelet:
     def can_all_of(self, other: "Kubelet") -> bool:
         """Whether what runs under the other may run under this one: not older, and no feature missing.
 
-        A newer kubelet runs what an older one does (kubernetes.io/docs/reference/using-api/deprecation-policy); the
-        scheduler's plugin NodeDeclaredFeatures asks for the features that a pod needs, which are some of those that
-        its node declares.
+        A newer kubelet runs what an older one does (kubernetes.io/docs/reference/using-api/deprecation-policy). The
+        scheduler's plugin NodeDeclaredFeatures requires the features that a pod needs, a subset of those that its
+        node declares.
         """
         return self.version >= other.version and self.features >= other.features
 
@@ -70,7 +70,7 @@ class Node:
     """Those of `names.LIFECYCLE_CONDITIONS` and `names.SUSPENDED_CONDITION` that are True."""
     kubelet: Kubelet = ANY_KUBELET
     version: str = ""
-    """GKE's version of it (`1.33.4-gke.1245000`), by which an upgrade is seen to have reached it."""
+    """GKE's version of the node (`1.33.4-gke.1245000`); an upgrade changes it."""
 
     @property
     def stands_by(self) -> bool:
@@ -85,13 +85,13 @@ class Node:
 
     @property
     def outside(self) -> bool:
-        """Whether it is no part of what is consolidated: neither source nor destination, counted and priced nowhere."""
+        """Whether consolidation ignores it: it is neither source nor destination, and counted and priced nowhere."""
         return self.stands_by or self.managed
 
     @property
     def lifecycle(self) -> tuple[str, ...]:
-        """The conditions by which somebody else says that it goes or is worked on, in the order of `names`."""
-        return tuple(each for each in names.LIFECYCLE_CONDITIONS if each in self.conditions)
+        """The conditions that announce its drain, maintenance or shutdown by others, in the order of `names`."""
+        return tuple(condition for condition in names.LIFECYCLE_CONDITIONS if condition in self.conditions)
 
     @property
     def pool(self) -> str:
@@ -141,7 +141,7 @@ class NodePool:
     compact: bool = False
     """Whether its nodes are placed close together."""
     consolidation_delay: timedelta | None = None
-    """How long the autoscaler waits before it deletes an unneeded node; None = what its profile says."""
+    """How long the autoscaler waits before it deletes an unneeded node; None = as its profile has it."""
 
 
 class DrainAnnotation(msgspec.Struct, frozen=True):
@@ -149,11 +149,11 @@ class DrainAnnotation(msgspec.Struct, frozen=True):
 
     since: Annotated[datetime, msgspec.Meta(tz=True)]
     order_id: Annotated[str, msgspec.Meta(max_length=63, pattern=r"^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$")] = ""
-    """What may be a taint's value: an order id is one."""
+    """A value that a taint can have, as an order id is."""
 
 
 def read_annotation(node: Node) -> DrainAnnotation | None:
-    """Return what the annotation says; None without one, or where somebody has written nonsense into it."""
+    """Return the annotation's content; None without one, and for content that cannot be read."""
     try:
         return msgspec.json.decode(node.annotations.get(OUR_ANNOTATION, ""), type=DrainAnnotation)
     except msgspec.DecodeError:
@@ -161,7 +161,7 @@ def read_annotation(node: Node) -> DrainAnnotation | None:
 
 
 def holding_order(node: Node) -> str | None:
-    """Return the order that the node is held for: by our taint, or where that is gone by our annotation."""
+    """Return the order that holds the node: by our taint, or by our annotation if the taint is gone."""
     if node.drain_taint is not None:
         return node.drain_taint
     note = read_annotation(node)

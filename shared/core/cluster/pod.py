@@ -1,6 +1,6 @@
-"""One pod as rules and placement see it, and the questions about its kind that several rules ask.
+"""One pod as rules and placement see it, and properties of its kind that several rules need.
 
-Pods of one kind share one `PodClass`. It holds what rules and placement read; `Pod` holds what tells two pods apart.
+Pods of one kind share one `PodClass`. It holds what rules and placement read; `Pod` holds what differs within a class.
 Classes compare by identity: folding equal ones together makes the simulation fast and never changes a result.
 Source: cluster-autoscaler, simulator/drainability/rules (mirror, daemonset, terminal).
 """
@@ -59,7 +59,7 @@ class Volume:
     detail: str = ""
     """The claim's name, the medium of an emptyDir, the driver of a csi volume or the disk of a gcePersistentDisk."""
     storage_class: str | None = None
-    """The class that an ephemeral volume's claim names, which is made anew with the pod; None = it names none."""
+    """The class that an ephemeral volume's claim names, which is made with the pod; None = it names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class PodClass:
     grace_seconds: int = 30
     restart_policy: str = "Always"
     unmodelled: tuple[str, ...] = ()
-    """Parts of the spec that bind its placement and that these fields cannot say; each makes the pod unmovable."""
+    """Parts of the spec that limit its placement and have no field here; each makes the pod unmovable."""
     needs_kubelet: Kubelet | None = None
     """What the kubelet under it can do, where some node's cannot (`store.snapshots`); None = any will do."""
     workload: str = field(init=False, repr=False)
@@ -123,7 +123,7 @@ class PodClass:
     """Whether any of its volumes has a claim."""
 
     def __post_init__(self) -> None:
-        """Work out once what is asked of each of thousands of pods."""
+        """Compute once what is read for each of thousands of pods."""
         controller = f"{self.namespace}/{self.owner.kind}/{self.owner.name}" if self.owner else ""
         object.__setattr__(self, "workload", controller)
         object.__setattr__(self, "stays", is_daemon(self) or is_mirror(self))
@@ -138,8 +138,8 @@ class PodClass:
 class Pod(msgspec.Struct, frozen=True, gc=False):
     """One pod. `node` is empty while it is not bound.
 
-    A struct, for there may be 200,000: it is made in a tenth of a data class's time, and the garbage collector, which
-    would go through all of them again and again, need not look at what holds no cycles.
+    A struct, because there may be 200,000: it is made in a tenth of a data class's time, and the garbage collector,
+    which would go through all of them repeatedly, skips what holds no cycles.
     """
 
     name: str
@@ -156,9 +156,9 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     """What the scheduler books for the running pod where that is not `spec.requests`: while it is resized in place,
     and where it would come back larger."""
     unschedulable_since: datetime | None = None
-    """Since when the scheduler has said that it fits nowhere (condition PodScheduled=False, Unschedulable)."""
+    """Since when the scheduler has found no place for it (condition PodScheduled=False, Unschedulable)."""
     ready_since: datetime | None = None
-    """Since when the pod has been Ready; None while it is not, and where nobody says it."""
+    """Since when the pod has been Ready; None while it is not, and if its status has no time."""
     nominated: str = ""
     """The node on which the scheduler keeps room for the pod that it has not bound yet (status.nominatedNodeName)."""
 
@@ -177,7 +177,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
 
 def is_daemon(spec: PodClass) -> bool:
-    """Whether a DaemonSet keeps the pod on its node (or the pod's annotation says to treat it so)."""
+    """Whether a DaemonSet keeps the pod on its node (or the pod's annotation marks it as such)."""
     by_owner = spec.owner is not None and spec.owner.kind == "DaemonSet"
     return by_owner or spec.annotations.get(names.DAEMON_SET_POD) == "true"
 
@@ -193,9 +193,9 @@ def is_of_replica_set(spec: PodClass) -> bool:
 
 
 def is_replaced(pod: Pod) -> bool:
-    """Whether the pod is on its way out and another has come for it: a ReplicaSet does not wait for the end.
+    """Whether the pod is terminating and has its replacement already: a ReplicaSet does not wait for the end.
 
-    A StatefulSet makes the pod anew only once it is gone; a Job may, and so may a Deployment (podReplacementPolicy).
+    A StatefulSet replaces the pod only once it is gone; a Job may, and so may a Deployment (podReplacementPolicy).
     """
     if pod.deleting is None or pod.spec.replaced_at_end:
         return False
@@ -208,7 +208,7 @@ def is_finished(pod: Pod) -> bool:
 
 
 def cron_job_of(spec: PodClass) -> str:
-    """Return the CronJob that a Job's name tells of: its own name with the minute of the run (cronjob controller)."""
+    """Return the CronJob of a Job by the Job's name: the CronJob's and the minute of the run (cronjob controller)."""
     owner = spec.owner
     name, _, minute = owner.name.rpartition("-") if owner is not None and owner.kind == "Job" else ("", "", "")
     return f"{spec.namespace}/CronJob/{name}" if name and minute.isdigit() else ""

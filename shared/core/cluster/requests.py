@@ -11,8 +11,8 @@ given. Not counted: what dynamic resource claims add (alpha).
 Source: PodRequests of 1.36.3 and 1.37.2 with UseStatusResources and in-place resize of pods.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, Resources, total
@@ -21,65 +21,48 @@ _HUGE_PAGES: Final = "hugepages-"
 
 
 @dataclass(frozen=True, slots=True)
-class InitContainer:
-    """An init container's requests; a sidecar (restartPolicy Always) keeps running beside the app containers."""
-
-    requests: Resources = NOTHING
-    sidecar: bool = False
-
-
-def pod_requests(
-    containers: Iterable[Resources],
-    init: Sequence[InitContainer] = (),
-    *,
-    overhead: Resources = NOTHING,
-    pod_level: Resources = NOTHING,
-) -> Resources:
-    """Return what the scheduler books for a pod.
-
-    The larger of what runs together in the end (app containers and sidecars) and what each init container needs
-    while it runs (itself and the sidecars started before it), element by element; requests of the pod itself replace
-    that sum where they are given; the overhead is added last.
-    """
-    running = total((*containers, *(each.requests for each in init if each.sidecar)))
-    needed = running.largest(_initialising(init))
-    return Resources.of(dict(needed.amounts) | of_the_pod(pod_level)) + overhead
-
-
-def _initialising(init: Sequence[InitContainer]) -> Resources:
-    """Return the most that is needed at any moment of the initialisation."""
-    most, sidecars = NOTHING, NOTHING
-    for each in init:
-        most = most.largest(sidecars + each.requests)
-        if each.sidecar:
-            sidecars += each.requests
-    return most
-
-
-def of_the_pod(pod_level: Resources) -> dict[str, int]:
-    """Return what a pod asks for as a whole, of the resources that a pod may request so."""
-    return {name: value for name, value in pod_level.amounts if name in {CPU, MEMORY} or name.startswith(_HUGE_PAGES)}
-
-
-@dataclass(frozen=True, slots=True)
 class Container:
-    """One container. An init container that is a sidecar keeps running beside the others."""
+    """One container. An init container that is a sidecar (restartPolicy Always) keeps running with the others."""
 
     name: str
     requests: Resources = NOTHING
     init: bool = False
     sidecar: bool = False
     limits: Resources = NOTHING
-    """Read of templates alone: nothing asks for those of running pods."""
+    """Read of templates alone: no rule reads those of running pods."""
 
     def highest(self, other: "Container") -> "Container":
-        """Return the container with the larger amount of each resource, and with the limits of whoever tells any."""
+        """Return the container with the larger amount of each resource; of limits that one has, or the larger."""
         return replace(self, requests=self.requests.largest(other.requests), limits=self.limits.largest(other.limits))
+
+
+def pod_requests(
+    containers: Iterable[Container], *, overhead: Resources = NOTHING, pod_level: Resources = NOTHING
+) -> Resources:
+    """Return what the scheduler books for a pod.
+
+    The larger of what runs together in the end (app containers and sidecars) and what each init container needs
+    while it runs (itself and the sidecars started before it), element by element. Requests of the pod itself replace
+    that sum where they are given. The overhead is added last.
+    """
+    rows = tuple(containers)
+    running = total(row.requests for row in rows if row.sidecar or not row.init)
+    most, sidecars = NOTHING, NOTHING
+    for row in rows:
+        if row.init:
+            most = most.largest(sidecars + row.requests)
+            sidecars += row.requests if row.sidecar else NOTHING
+    return Resources.of(dict(running.largest(most).amounts) | of_the_pod(pod_level)) + overhead
+
+
+def of_the_pod(pod_level: Resources) -> dict[str, int]:
+    """Return what a pod requests as a whole, of the resources that a pod may request so."""
+    return {name: value for name, value in pod_level.amounts if name in {CPU, MEMORY} or name.startswith(_HUGE_PAGES)}
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerRequests:
-    """All containers of a pod in their order, its overhead, and what it asks for as a whole."""
+    """All containers of a pod in their order, its overhead, and what it requests as a whole."""
 
     containers: tuple[Container, ...] = ()
     overhead: Resources = NOTHING
@@ -88,27 +71,19 @@ class ContainerRequests:
     @property
     def total(self) -> Resources:
         """What the scheduler books for an incoming pod."""
-        return pod_requests(
-            [each.requests for each in self.containers if not each.init],
-            [InitContainer(each.requests, each.sidecar) for each in self.containers if each.init],
-            overhead=self.overhead,
-            pod_level=self.pod_level,
-        )
+        return pod_requests(self.containers, overhead=self.overhead, pod_level=self.pod_level)
 
     def highest(self, other: "ContainerRequests") -> "ContainerRequests":
         """Return the containers of both, each with the larger amount of each resource."""
-        theirs = {(each.init, each.name): each for each in other.containers}
-        mine = {(each.init, each.name) for each in self.containers}
-        both = (each.highest(theirs.get((each.init, each.name), each)) for each in self.containers)
-        added = (each for key, each in theirs.items() if key not in mine)
-        return ContainerRequests(
-            (*both, *added), self.overhead.largest(other.overhead), self.pod_level.largest(other.pod_level)
-        )
+        theirs = {(row.init, row.name): row for row in other.containers}
+        both = tuple(row.highest(theirs.get((row.init, row.name), row)) for row in self.containers)
+        overhead, pod_level = self.overhead.largest(other.overhead), self.pod_level.largest(other.pod_level)
+        return ContainerRequests(both, overhead, pod_level).with_missing(other)
 
-    def beside(self, other: "ContainerRequests") -> "ContainerRequests":
-        """Return these containers, and those that the other one has besides."""
-        mine = {(each.init, each.name) for each in self.containers}
-        added = (each for each in other.containers if (each.init, each.name) not in mine)
+    def with_missing(self, other: "ContainerRequests") -> "ContainerRequests":
+        """Return these containers, and those that only the other one has."""
+        mine = {(row.init, row.name) for row in self.containers}
+        added = (row for row in other.containers if (row.init, row.name) not in mine)
         return replace(self, containers=(*self.containers, *added))
 
     def changed(self, change: Callable[[Container], Container]) -> "ContainerRequests":
@@ -118,7 +93,7 @@ class ContainerRequests:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a status says: allocated by the kubelet, and actuated (`status.resources`)."""
+    """What a container's status or the pod's reports: allocated by the kubelet, and actuated (`status.resources`)."""
 
     allocated: Resources = NOTHING
     actuated: Resources = NOTHING
@@ -130,7 +105,7 @@ class Report:
         return self.allocated.largest(self.actuated)
 
 
-UNREPORTED = Report()
+UNREPORTED: Final = Report()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +114,7 @@ class RunningContainer:
 
     desired: Resources
     report: Report = UNREPORTED
+    init: bool = False
     sidecar: bool = False
 
 
@@ -147,13 +123,12 @@ class RunningPod:
     """A pod on a node."""
 
     containers: tuple[RunningContainer, ...]
-    init: tuple[RunningContainer, ...] = ()
     overhead: Resources = NOTHING
     desired: Resources = NOTHING
-    """What the pod asks for as a whole."""
-    report: Report = field(default=UNREPORTED)
+    """What the pod requests as a whole."""
+    report: Report = UNREPORTED
     infeasible: bool = False
-    """Whether the kubelet said that the node could never hold what the pod was resized to: it never happens."""
+    """Whether the kubelet reports that the node can never hold what the pod was resized to: it never happens."""
 
 
 def occupied(pod: RunningPod) -> Resources:
@@ -163,32 +138,24 @@ def occupied(pod: RunningPod) -> Resources:
 
 def booked_by_1_36(pod: RunningPod) -> Resources:
     """Take the largest of request and report by container; an ordinary init container counts by its request."""
-    needed = pod_requests(
-        [_container_in_1_36(each, pod) for each in pod.containers],
-        [
-            InitContainer(_container_in_1_36(each, pod) if each.sidecar else each.desired, each.sidecar)
-            for each in pod.init
-        ],
-    )
+
+    def amounts(container: RunningContainer) -> Resources:
+        reported = container.report.reports_actuated and (container.sidecar or not container.init)
+        return _request(container.desired, pod).largest(container.report.most) if reported else container.desired
+
     own = of_the_pod(pod.desired)
     if own and pod.report.reports_actuated:
         most = _request(pod.desired, pod).largest(pod.report.most)
         own = {name: most.get(name) for name in own}
-    return Resources.of(dict(needed.amounts) | own) + pod.overhead
-
-
-def _container_in_1_36(container: RunningContainer, pod: RunningPod) -> Resources:
-    if not container.report.reports_actuated:
-        return container.desired
-    return _request(container.desired, pod).largest(container.report.most)
+    return Resources.of(dict(_sum(pod, amounts).amounts) | own) + pod.overhead
 
 
 def booked_by_1_37(pod: RunningPod) -> Resources:
     """Take the largest of three sums: of requests, of what is allocated, and of what is actuated.
 
-    A report of the pod as a whole stands for the sums of its containers' reports where it tells both.
+    A report of the pod as a whole replaces the sums of its containers' reports if it has both.
     """
-    needed = _request(_sum(pod, lambda each: each.desired), pod).largest(_reported_sums(pod))
+    needed = _request(_sum(pod, lambda row: row.desired), pod).largest(_reported_sums(pod))
     own = of_the_pod(pod.desired)
     if own and pod.report.reports_actuated:
         own = of_the_pod(_request(pod.desired, pod).largest(pod.report.most))
@@ -198,20 +165,17 @@ def booked_by_1_37(pod: RunningPod) -> Resources:
 def _reported_sums(pod: RunningPod) -> Resources:
     if NOTHING not in {pod.report.allocated, pod.report.actuated}:
         return pod.report.most
-    allocated = _sum(pod, lambda each: _first(each.report.allocated, _request(each.desired, pod)))
-    actuated = _sum(pod, lambda each: _first(each.report.actuated, each.report.allocated, _request(each.desired, pod)))
+    allocated = _sum(pod, lambda row: _first(row.report.allocated, _request(row.desired, pod)))
+    actuated = _sum(pod, lambda row: _first(row.report.actuated, row.report.allocated, _request(row.desired, pod)))
     return allocated.largest(actuated)
 
 
 def _sum(pod: RunningPod, amounts: Callable[[RunningContainer], Resources]) -> Resources:
-    return pod_requests(
-        [amounts(each) for each in pod.containers],
-        [InitContainer(amounts(each), each.sidecar) for each in pod.init],
-    )
+    return pod_requests(Container("", amounts(row), row.init, row.sidecar) for row in pod.containers)
 
 
-def _first(*given: Resources) -> Resources:
-    return next((each for each in given if each != NOTHING), NOTHING)
+def _first(*rows: Resources) -> Resources:
+    return next((row for row in rows if row != NOTHING), NOTHING)
 
 
 def _request(desired: Resources, pod: RunningPod) -> Resources:

@@ -1,9 +1,9 @@
-"""What a pod asks for when it comes back, where that is more than what it has here (docs/decisions/returns.md).
+"""What the replacement of a pod requests, if that is more than the pod has here (docs/decisions/returns.md).
 
 An evicted pod is not moved: its controller makes another from its template. Its namespace and a VerticalPodAutoscaler
 change that pod, and the scheduler books the result. So a pod has two amounts. `Pod.booked` is what it takes where it
 runs. `PodClass.requests` is what it needs elsewhere: for each resource, the highest of pod, template and
-recommendation. Both are put into the pods of a picture once, with whether the namespace lets another pod in.
+recommendation. Both are put into the pods of a snapshot once, with whether the namespace admits another pod.
 
 An autoscaler's webhook writes its target unless its mode is Off, within the container's policy; a boost for the start
 is always added. The target is the one at the moment of the reading.
@@ -17,6 +17,7 @@ from typing import Final
 
 from msgspec import structs
 
+from shared.core.cluster.names import Namespaced
 from shared.core.cluster.namespace_limits import NO_LIMITS, UNLIMITED, LimitsOfNamespace, NamespaceLimits, Replacement
 from shared.core.cluster.pod import Pod, PodClass, cron_job_of, is_daemon, is_mirror
 from shared.core.cluster.requests import Container, ContainerRequests
@@ -25,7 +26,7 @@ from shared.core.cluster.workloads import UNKNOWN, Workload
 
 ANY_CONTAINER: Final = "*"
 CONTROLLED: Final = frozenset({CPU, MEMORY})
-"""What is controlled where a policy does not say."""
+"""What is controlled by default."""
 _BELOW_LIMIT: Final = 1
 """Millicores by which a boosted request stays below a limit that does not move with it."""
 
@@ -59,11 +60,9 @@ _DEFAULT: Final = ContainerPolicy()
 
 
 @dataclass(frozen=True, slots=True)
-class VerticalAutoscaler:
+class VerticalAutoscaler(Namespaced):
     """One of them."""
 
-    namespace: str
-    name: str
     target: str
     """The controller that it is for, as `namespace/kind/name`."""
     acts: bool = True
@@ -74,15 +73,10 @@ class VerticalAutoscaler:
     """By the container's name; `*` is for all that are not named."""
     boost: StartupBoost | None = None
 
-    @property
-    def key(self) -> str:
-        """`namespace/name`."""
-        return f"{self.namespace}/{self.name}"
-
     def written_into(self, container: Container) -> Container:
-        """Return a container of a template as it may come back: what stands there counts, too, where it is higher.
+        """Return a container of a template as it may come back: with the higher of template and recommendation.
 
-        For the API server lets a pod through unchanged while the webhook does not answer.
+        The API server admits a pod unchanged while the webhook does not answer.
         """
         policy = self.policies.get(container.name) or self.policies.get(ANY_CONTAINER) or _DEFAULT
         if container.init or not policy.scaled:
@@ -108,12 +102,12 @@ class VerticalAutoscaler:
 
 @dataclass(frozen=True)
 class VerticalAutoscalers:
-    """All of a cluster. `unread` is their list where it exists and we may not read it."""
+    """All autoscalers of a cluster. `unread` is their list if it exists and we may not read it."""
 
     found: tuple[VerticalAutoscaler, ...] = ()
     unread: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
-    """Those that are not of the known shape, a sentence each without its full stop: what they write is not known."""
+    """Those of an unknown shape, a sentence each without its full stop: what they write is not known."""
 
 
 NO_AUTOSCALERS: Final = VerticalAutoscalers()
@@ -136,23 +130,23 @@ def as_they_return(
     A pod that has no node yet is left as it is: its controller has made it, and it is what the scheduler will book.
     """
     returning = _Returning(workloads, autoscalers, limits)
-    return tuple(returning.pod(each) if each.node else each for each in pods)
+    return tuple(returning.pod(pod) if pod.node else pod for pod in pods)
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What a controller makes: as it is sent, as it may be in the end, and what raises that above the pod's own."""
+    """A replacement: as its controller sends it, as it may be in the end, and what raises its requests."""
 
     sent: ContainerRequests
     written: ContainerRequests
-    asks: Resources
+    requests: Resources
     raised_by: tuple[str, ...]
     limits_of: frozenset[str]
     """The containers whose limits are known."""
 
 
 class _Returning:
-    """Knows what comes back for each class of pods; pods of one class stay of one class."""
+    """The replacements by class of pods; pods of one class stay of one class."""
 
     def __init__(
         self, workloads: Mapping[str, Workload], autoscalers: Iterable[VerticalAutoscaler], limits: NamespaceLimits
@@ -160,8 +154,8 @@ class _Returning:
         self._workloads = workloads
         self._limits = limits.by_namespace()
         self._autoscalers: dict[str, list[VerticalAutoscaler]] = {}
-        for each in autoscalers:
-            self._autoscalers.setdefault(each.target, []).append(each)
+        for autoscaler in autoscalers:
+            self._autoscalers.setdefault(autoscaler.target, []).append(autoscaler)
         self._classes: dict[tuple[PodClass, Resources | None], PodClass] = {}
 
     def pod(self, pod: Pod) -> Pod:
@@ -177,49 +171,49 @@ class _Returning:
         workload = self._workloads.get(spec.workload, UNKNOWN)
         limits = self._limits.get(spec.namespace, UNLIMITED)
         made = self._made(spec, workload, limits)
-        needs, raised_by = made.asks.largest(booked or NOTHING), made.raised_by
-        if needs != made.asks:
+        needs, raised_by = made.requests.largest(booked or NOTHING), made.raised_by
+        if needs != made.requests:
             raised_by = (*raised_by, "a resize in place that its node has not ended")
-        refused_by, late = _let_in(limits, made, needs, booked or spec.requests, spec.priority_class)
+        refused_by, late = _admission(limits, made, needs, booked or spec.requests, spec.priority_class)
         late = late or workload.replaced_at_end
         if needs == spec.requests and not late and not refused_by:
             return spec
         return replace(spec, requests=needs, raised_by=raised_by, replaced_at_end=late, refused_by=refused_by)
 
     def _made(self, spec: PodClass, workload: Workload, limits: LimitsOfNamespace) -> _Made:
-        """Return what the controller makes, and what the scheduler may book for it."""
+        """Return what the controller makes, and what the scheduler may book."""
         own = spec.asks or ContainerRequests()
         template = workload.template or own
-        sent = limits.completed(template.beside(own))
-        made, asks, raised_by = own.highest(template), spec.requests, list[str]()
+        sent = limits.completed(template.with_missing(own))
+        made, requests, raised_by = own.highest(template), spec.requests, list[str]()
 
-        def booked(found: ContainerRequests, by: str) -> None:
-            nonlocal asks
-            if (more := asks.largest(found.total)) != asks:
-                asks = more
+        def book(rows: ContainerRequests, by: str) -> None:
+            nonlocal requests
+            if (more := requests.largest(rows.total)) != requests:
+                requests = more
                 raised_by.append(by)
 
-        booked(made, f"the template of {workload.name or spec.workload}")
+        book(made, f"the template of {workload.name or spec.workload}")
         made = made.highest(sent)
-        booked(made, f"{' and '.join(f'LimitRange {each.key}' for each in limits.ranges)}")
+        book(made, f"{' and '.join(f'LimitRange {limit_range.key}' for limit_range in limits.ranges)}")
         written = sent
         for autoscaler in self._autoscalers_of(spec, workload):
             made, written = made.changed(autoscaler.written_into), written.changed(autoscaler.written_into)
-            booked(made, f"VerticalPodAutoscaler {autoscaler.key}")
+            book(made, f"VerticalPodAutoscaler {autoscaler.key}")
         known = workload.template.containers if workload.template else ()
-        return _Made(sent, written, asks, tuple(raised_by), frozenset(each.name for each in known))
+        return _Made(sent, written, requests, tuple(raised_by), frozenset(container.name for container in known))
 
     def _autoscalers_of(self, spec: PodClass, workload: Workload) -> Iterator[VerticalAutoscaler]:
-        """Yield those whose target is the pod's controller, or what stands behind it."""
+        """Yield those whose target is the pod's controller, or the controller's own one."""
         behind = (spec.workload, workload.name, workload.owner, cron_job_of(spec))
-        for target in dict.fromkeys(each for each in behind if each):
+        for target in dict.fromkeys(filter(None, behind)):
             yield from self._autoscalers.get(target, ())
 
 
-def _let_in(
+def _admission(
     limits: LimitsOfNamespace, made: _Made, needs: Resources, takes: Resources, priority_class: str
 ) -> tuple[tuple[str, ...], bool]:
-    """Return why the namespace would not let another one in, and whether it would do so only later."""
+    """Return why the namespace would refuse another pod, and whether it admits one only later."""
     if limits is UNLIMITED:
         return (), False
     given = Replacement(made.sent, made.written, needs, takes, priority_class, made.limits_of)

@@ -56,8 +56,8 @@ class Requirement:
 
 def _integer(value: str) -> int | None:
     """Return the number that the scheduler reads in a label's value, or None: 64 bits, no sign, no underscore."""
-    found = int(value) if _DIGITS.fullmatch(value) else None
-    return found if found is not None and found <= _MOST else None
+    number = int(value) if _DIGITS.fullmatch(value) else _MOST + 1
+    return number if number <= _MOST else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class LabelSelector:
         return all(requirement.matches(labels) for requirement in self.requirements)
 
     def narrowed(self, labels: Labels) -> "LabelSelector":
-        """Return the selector that asks for these labels, too."""
-        asked = (Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
-        return LabelSelector((*self.requirements, *(each for each in asked if each not in self.requirements)))
+        """Return the selector that requires these labels, too."""
+        rows = (Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
+        return LabelSelector((*self.requirements, *(row for row in rows if row not in self.requirements)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,8 @@ class NodeTerm:
         """Return whether a node matches; a term without any expression matches no node (Kubernetes API)."""
         if not self.expressions and not self.fields:
             return False
-        return all(each.matches(labels) for each in self.expressions) and all(
-            each.matches({"metadata.name": name}) for each in self.fields
-        )
+        by_label = all(requirement.matches(labels) for requirement in self.expressions)
+        return by_label and all(requirement.matches({"metadata.name": name}) for requirement in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,7 @@ class PodTerm:
     namespace_selector: LabelSelector | None = None
 
     def matches(self, namespace: str, namespace_labels: Labels, labels: Labels) -> bool:
-        """Return whether a pod of that namespace with those labels is meant."""
+        """Return whether the term selects a pod of that namespace with those labels."""
         if self.selector is None or not self.selector.matches(labels):
             return False
         named = namespace in self.namespaces
@@ -160,4 +159,4 @@ class Toleration:
 
 def tolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> bool:
     """Return whether every repelling taint is tolerated."""
-    return all(any(each.tolerates(taint) for each in tolerations) for taint in taints if taint.repels)
+    return all(any(toleration.tolerates(taint) for toleration in tolerations) for taint in taints if taint.repels)

@@ -1,4 +1,4 @@
-"""One picture of the cluster, on which every decision of a pass rests."""
+"""The snapshot of the cluster on which every decision of a pass is based."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -26,16 +26,16 @@ from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 
 
 class NodePods(tuple[Pod, ...]):  # noqa: SLOT001 - it keeps its sums
-    """The pods that are bound to one node, with what they book of it, which is added up once."""
+    """The pods that are bound to one node, with the sum of what they book, computed once."""
 
     @cached_property
     def booked_by_movers(self) -> Resources:
-        """What those book that would have to run elsewhere if the node went; finished pods occupy nothing."""
+        """What the pods book that would have to run elsewhere if the node went; finished pods occupy nothing."""
         return total(pod.requests for pod in self if not pod.spec.stays and not pod.phase.finished)
 
     @cached_property
     def booked(self) -> Resources:
-        """What all of them book."""
+        """What all pods of the node book."""
         staying = total(pod.requests for pod in self if pod.spec.stays and not pod.phase.finished)
         return self.booked_by_movers + staying
 
@@ -45,11 +45,11 @@ NO_PODS: Final = NodePods()
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One picture. Nodes are sorted by name, pods by key, so that equal clusters give equal plans."""
+    """The cluster at one time. Nodes are sorted by name, pods by key, so that equal clusters give equal plans."""
 
     cluster: str
     began_at: datetime
-    """When the first list was asked for, in the state's time: a claim changed later is newer than the picture."""
+    """When the first list was requested, in the state's time: a claim changed later is newer than the snapshot."""
     taken_at: datetime
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
@@ -65,18 +65,18 @@ class Snapshot:
     workloads: Mapping[str, Workload] = field(default_factory=dict)
     """By `PodClass.workload`, the pod's own controller; one that is missing is not known."""
     storage: Storage = field(default_factory=Storage)
-    """What stands behind the pods' volumes; by default nothing of it is known."""
+    """The claims and volumes of the pods; by default nothing is known about them."""
     autoscalers: VerticalAutoscalers = NO_AUTOSCALERS
-    """What writes into the requests of pods that are made anew; the pods tell already what follows (`returning`)."""
+    """What writes into the requests of replacements; the pods already have the result (`returning`)."""
     buffers: Buffers = NO_BUFFERS
     """What capacity buffers hold room for on running nodes."""
     compute_classes: ComputeClasses = NO_CLASSES
-    """What ComputeClasses say of how the autoscaler takes their nodes away."""
+    """How the autoscaler removes the nodes of ComputeClasses."""
     limits: NamespaceLimits = NO_LIMITS
-    """LimitRanges and ResourceQuotas; the pods tell already what follows (`returning`)."""
+    """LimitRanges and ResourceQuotas; the pods already have the result (`returning`)."""
 
     def scale_down(self, node: Node) -> ScaleDownRule:
-        """Return how the autoscaler takes that node away."""
+        """Return how the autoscaler removes that node."""
         return scale_down_of(node, self.pools.get(node.pool), self.profile, self.compute_classes)
 
     @cached_property

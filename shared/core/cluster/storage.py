@@ -1,4 +1,4 @@
-"""What stands behind the volumes of pods: claims, volumes, storage classes, and what each node can attach.
+"""What is behind the volumes of pods: claims, volumes, storage classes, and what each node can attach.
 
 The facts that the scheduler's volume filters read, in the API's own words.
 Source: kubernetes.io/docs/concepts/storage (persistent volumes, storage classes, ephemeral volumes, volume limits).
@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
+from shared.core.cluster.names import Namespaced
 from shared.core.cluster.pod import EPHEMERAL, WITH_CLAIM, Pod, Volume
 from shared.core.cluster.selectors import Labels, NodeTerm, no_labels
 
@@ -27,11 +28,9 @@ LISTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class PersistentVolumeClaim:
+class PersistentVolumeClaim(Namespaced):
     """One claim. `volume` is empty until it is given one."""
 
-    namespace: str
-    name: str
     volume: str = ""
     bound: bool = False
     """Whether the binding is complete: a claim may name its volume before that."""
@@ -43,12 +42,7 @@ class PersistentVolumeClaim:
     owner_uid: str = ""
     """The UID of its controller: of the pod, where the claim was made for an ephemeral volume."""
     selected_node: str = ""
-    """Where the scheduler has asked for the volume to be made."""
-
-    @property
-    def key(self) -> str:
-        """`namespace/name`."""
-        return f"{self.namespace}/{self.name}"
+    """The node for which the scheduler has requested the volume."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +54,11 @@ class PersistentVolume:
     driver: str = ""
     """The CSI driver that attaches it; of a gcePersistentDisk the one that has taken over from the in-tree plugin."""
     handle: str = ""
-    """The driver's own name of it; two volumes of one driver and handle are one disk."""
+    """The driver's own name of the volume; two volumes of one driver and handle are one disk."""
     plugin: str = ""
     """The in-tree plugin (kubernetes.io/gce-pd …) of a volume that is not the CSI's own."""
     node_terms: tuple[NodeTerm, ...] | None = None
-    """Required node affinity, asked of a node's labels alone: any term may match; None = no requirement. As written: on
+    """Required node affinity, by a node's labels alone: any term may match; None = no requirement. As written: on
     a node whose plugin has been taken over, the scheduler reads a zone's key as the driver's own topology key."""
     labels: Labels = field(default_factory=no_labels)
     """Only those named in `names.VOLUME_ZONE_LABELS`."""
@@ -89,7 +83,7 @@ class StorageClass:
 
 @dataclass(frozen=True, slots=True)
 class CSINode:
-    """What a node's CSI drivers say. A driver without a limit is not in `limits`."""
+    """What a node's CSI drivers report. A driver without a limit is not in `limits`."""
 
     limits: Mapping[str, int] = field(default_factory=dict)
     """How many volumes of each driver may be attached at a time."""
@@ -108,7 +102,7 @@ class VolumeAttachment:
 
 @dataclass(frozen=True)
 class Storage:
-    """All of it, by name or `namespace/name`. The default knows nothing, so pods with claims stay where they are."""
+    """All storage objects, by name or `namespace/name`. The default knows none, so pods with claims stay."""
 
     claims: Mapping[str, PersistentVolumeClaim] = field(default_factory=dict)
     volumes: Mapping[str, PersistentVolume] = field(default_factory=dict)
@@ -117,25 +111,25 @@ class Storage:
     attachments: Mapping[str, tuple[VolumeAttachment, ...]] = field(default_factory=dict)
     """By node."""
     capacity_drivers: frozenset[str] = frozenset()
-    """Drivers that make a volume only where they have said that there is room; that room is not read."""
+    """Drivers that make a volume only if they have reported room for it; that room is not read."""
     unread: tuple[str, ...] = LISTS
     """Which of the lists could not be read; a pod with a claim can then be promised no place."""
 
     @property
     def known(self) -> bool:
-        """Whether all of it was read."""
+        """Whether all lists were read."""
         return not self.unread
 
     @cached_property
     def default_class(self) -> str:
-        """The class that a claim gets which names none: of several the newest (admission DefaultStorageClass)."""
-        rows = ((each.default_since, each.name) for each in self.classes.values() if each.default_since)
+        """The class of claims that name none: of several the newest (admission DefaultStorageClass)."""
+        rows = ((row.default_since, row.name) for row in self.classes.values() if row.default_since)
         newest_first = sorted(rows, key=lambda row: (-row[0].timestamp(), row[1]))
         return newest_first[0][1] if newest_first else ""
 
 
 NO_CLAIMS: Final = Storage(unread=())
-"""What need not be read where no pod has a claim."""
+"""The storage if no pod has a claim: nothing needs to be read."""
 
 
 def uses_claims(pods: Iterable[Pod]) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from shared.core.cluster.names import Namespaced
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.selectors import LabelSelector
@@ -27,7 +28,7 @@ class Deployment:
     uid: str = ""
     resource_version: str = ""
     wanted: int = 1
-    """Replicas asked for."""
+    """Wanted replicas."""
     created: int = 0
     """Pods of all its ReplicaSets that are not on their way out."""
     updated: int = 0
@@ -36,7 +37,7 @@ class Deployment:
     observed: bool = True
     """Whether the status is about the spec as it stands."""
     progressing: bool = True
-    """False when its rollout has come to nothing (condition Progressing=False: its deadline has passed)."""
+    """False when its rollout has failed (condition Progressing=False: its deadline has passed)."""
     rolling_update: bool = True
     """Whether it replaces pods one after another (RollingUpdate); otherwise it ends all before it makes new ones."""
     max_surge: Limit = A_QUARTER
@@ -48,9 +49,9 @@ class Deployment:
     wish: str = ""
     """The value of its annotation `names.SURGE`; empty without one."""
     stamp: str = ""
-    """The drain that its template says it was restarted for (`names.SURGE_STAMP`); empty where there was none."""
+    """The drain that it was restarted for, by its template (`names.SURGE_STAMP`); empty without one."""
     earlier: str = ""
-    """The stamp that it says stood before that one (`names.SURGED_BEFORE`); empty where there was none."""
+    """The stamp before that one (`names.SURGED_BEFORE`); empty without one."""
     generation: int = 0
     """Grows with each change of its spec or of its own annotations, by one (Kubernetes, the Deployments' strategy)."""
     template: str = ""
@@ -63,7 +64,7 @@ class Deployment:
 
     @property
     def unavailable(self) -> int:
-        """How many of those wanted a rollout may lack; percent rounds down, and one where both came to nothing.
+        """How many of those wanted a rollout may lack; percent rounds down, and it is one if both are zero.
 
         Source: kubernetes, controller/deployment/util (ResolveFenceposts).
         """
@@ -73,22 +74,22 @@ class Deployment:
 
     @property
     def settled(self) -> bool:
-        """Whether its newest template is rolled out: every pod is of it, and as many are available as are wanted."""
+        """Whether its newest template is rolled out: all pods have it, and as many are available as are wanted."""
         return self.observed and self.created == self.updated == self.wanted and self.available >= self.wanted
 
 
 _MARK_LENGTH: Final = 4
-"""24 bits: two workloads that share a mark by chance are only taken for one, and wait for each other."""
+"""24 bits: two workloads that share a mark by chance count as one, and wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What stands behind a pod's controller: for the ReplicaSet of a Deployment, that Deployment."""
+    """What is behind a pod's controller: for the ReplicaSet of a Deployment, that Deployment."""
 
     name: str = ""
     """`namespace/kind/name`; the ReplicaSets of one Deployment share it."""
     wanted: int | None = None
-    """Replicas asked for; None = not known."""
+    """Wanted replicas; None = not known."""
     available: int | None = None
     """Replicas available in the whole cluster, as its controller last wrote it; None = not known."""
     rolling: bool = False
@@ -97,18 +98,18 @@ class Workload:
     """Pods that its controller has created and that are not on their way out, as it last wrote it (a StatefulSet
     counts those on their way out too); None = not known."""
     owner: str = ""
-    """What controls it itself (`namespace/kind/name`): a VerticalPodAutoscaler may name that."""
+    """Its own controller (`namespace/kind/name`): a VerticalPodAutoscaler may name that."""
     template: ContainerRequests | None = None
-    """What its next pods ask for; None = not known."""
+    """What its next pods request; None = not known."""
     terminating: int | None = None
-    """Pods on their way out that `created` does not count; None = not told (before Kubernetes 1.35)."""
+    """Pods on their way out that `created` does not count; None = not reported (before Kubernetes 1.35)."""
     replaced_at_end: bool = False
-    """Whether it makes another pod only once one has ended (a Deployment's podReplacementPolicy: TerminationComplete);
+    """Whether it replaces a pod only once that has ended (a Deployment's podReplacementPolicy: TerminationComplete);
     StatefulSets always do."""
     template_mark: str = ""
     """Ebb's mark of a deletion cost (`names.STEERED`) where people wrote it into the template of its pods."""
     deployment: Deployment | None = None
-    """How it is rolled out; None where it is no Deployment, or not known."""
+    """How it is rolled out; None for other kinds, and if it is not known."""
 
     @property
     def single(self) -> bool:
@@ -122,9 +123,7 @@ class Workload:
         return max(self.wanted - self.available, 0)
 
     def may_be_away(self, limit: Limit) -> int:
-        """Return how many replicas may be away at once where no PodDisruptionBudget says so.
-
-        See docs/decisions/evictions.md.
+        """Return how many replicas may be away at once without a PodDisruptionBudget (docs/decisions/evictions.md).
 
         Percent rounds up, as a PodDisruptionBudget's maxUnavailable does; at least one, and never all at once
         unless there is only one.
@@ -144,11 +143,9 @@ def mark(workload: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class PodDisruptionBudget:
+class PodDisruptionBudget(Namespaced):
     """A PDB with the status that the disruption controller keeps."""
 
-    namespace: str
-    name: str
     selector: LabelSelector | None
     disruptions_allowed: int = 0
     always_evict_unhealthy: bool = False
@@ -161,10 +158,6 @@ class PodDisruptionBudget:
     desired_healthy: int = 0
     observed: bool = True
     """Whether the status is about the spec as it stands."""
-
-    @property
-    def key(self) -> str:
-        return f"{self.namespace}/{self.name}"
 
     def matches(self, spec: PodClass) -> bool:
         return self.namespace == spec.namespace and self.selector is not None and self.selector.matches(spec.labels)

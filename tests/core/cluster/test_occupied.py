@@ -16,7 +16,7 @@ def running(*reports: Report, desired: float = 2, infeasible: bool = False) -> R
 
 def whole(said: Report, *, desired: float = 4, infeasible: bool = False, overhead: Resources = NOTHING) -> RunningPod:
     container = RunningContainer(resources(2))
-    return RunningPod((container,), (), overhead, resources(desired), said, infeasible)
+    return RunningPod((container,), overhead, resources(desired), said, infeasible)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_the_higher_of_the_two_is_booked_resource_by_resource() -> None:
 
 def test_only_a_sidecars_report_counts_among_init_containers_of_1_36() -> None:
     grown = report(5, 5)
-    pod = RunningPod((), (RunningContainer(resources(1), grown),))
-    beside = RunningPod((), (RunningContainer(resources(1), grown, sidecar=True),))
+    pod = RunningPod((RunningContainer(resources(1), grown, init=True),))
+    beside = RunningPod((RunningContainer(resources(1), grown, init=True, sidecar=True),))
 
     assert (booked_by_1_36(pod), booked_by_1_37(pod)) == (resources(1), resources(5))
     assert booked_by_1_36(beside) == booked_by_1_37(beside) == resources(5)

@@ -1,16 +1,21 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.cluster.requests import InitContainer, pod_requests
+from shared.core.cluster.requests import Container, pod_requests
 from shared.core.cluster.resources import NOTHING, Resources
 from tests.builders import resources
 
 
-def init(cpu: float, *, sidecar: bool = False) -> InitContainer:
-    return InitContainer(resources(cpu), sidecar)
+def app(amount: Resources) -> Container:
+    return Container("app", amount)
+
+
+def init(cpu: float, memory: float = 0, *, sidecar: bool = False) -> Container:
+    return Container("init", resources(cpu, memory), init=True, sidecar=sidecar)
 
 
 @pytest.mark.acceptance(19, 20)
@@ -30,21 +35,19 @@ def init(cpu: float, *, sidecar: bool = False) -> InitContainer:
     ],
 )
 def test_the_larger_of_running_and_initialising_is_booked(
-    expected: float, containers: Sequence[Resources], initial: Sequence[InitContainer]
+    expected: float, containers: Sequence[Resources], initial: Sequence[Container]
 ) -> None:
-    assert pod_requests(containers, initial) == resources(expected)
+    assert pod_requests([*map(app, containers), *initial]) == resources(expected)
 
 
 @pytest.mark.acceptance(19)
 def test_the_maximum_is_taken_resource_by_resource() -> None:
-    app, start = resources(cpu=2, memory=1), InitContainer(resources(cpu=1, memory=4))
-
-    assert pod_requests([app], [start]) == resources(cpu=2, memory=4)
+    assert pod_requests([app(resources(cpu=2, memory=1)), init(cpu=1, memory=4)]) == resources(cpu=2, memory=4)
 
 
 @pytest.mark.acceptance(19)
 def test_overhead_is_added_to_whatever_is_booked() -> None:
-    assert pod_requests([resources(1)], [init(2)], overhead=resources(0.25, 0.1)) == resources(2.25, 0.1)
+    assert pod_requests([app(resources(1)), init(2)], overhead=resources(0.25, 0.1)) == resources(2.25, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -60,31 +63,25 @@ def test_overhead_is_added_to_whatever_is_booked() -> None:
     ],
 )
 def test_requests_of_the_pod_itself_replace_the_sum(expected: Resources, pod_level: Resources) -> None:
-    assert pod_requests([resources(1, 1)], pod_level=pod_level) == expected
+    assert pod_requests([app(resources(1, 1))], pod_level=pod_level) == expected
 
 
 def test_overhead_is_added_to_requests_of_the_pod_itself() -> None:
-    assert pod_requests([resources(1)], overhead=resources(0.5), pod_level=resources(3)) == resources(3.5)
+    assert pod_requests([app(resources(1))], overhead=resources(0.5), pod_level=resources(3)) == resources(3.5)
 
 
 amounts = st.builds(lambda cpu, memory: Resources.of({"cpu": cpu, "memory": memory}), *[st.integers(0, 9999)] * 2)
-initial_containers = st.lists(st.builds(InitContainer, amounts, st.booleans()), max_size=5)
+initial = st.builds(Container, st.just("init"), amounts, st.just(value=True), st.booleans())
+containers = st.lists(st.builds(app, amounts) | initial, max_size=9)
 
 
-@given(st.lists(amounts, max_size=4), initial_containers)
-def test_every_container_fits_into_what_its_pod_books(
-    containers: list[Resources], initial: list[InitContainer]
-) -> None:
-    booked = pod_requests(containers, initial)
-
-    assert all(each.fits(booked) for each in containers)
-    assert all(each.requests.fits(booked) for each in initial)
+@given(containers)
+def test_every_container_fits_into_what_its_pod_books(rows: list[Container]) -> None:
+    assert all(row.requests.fits(pod_requests(rows)) for row in rows)
 
 
-@given(st.lists(amounts, max_size=4), initial_containers)
-def test_a_sidecar_never_books_less_than_an_init_container(
-    containers: list[Resources], initial: list[InitContainer]
-) -> None:
-    sidecars = [InitContainer(each.requests, sidecar=True) for each in initial]
+@given(containers)
+def test_a_sidecar_never_books_less_than_an_init_container(rows: list[Container]) -> None:
+    sidecars = [replace(row, sidecar=row.init) for row in rows]
 
-    assert pod_requests(containers, initial).fits(pod_requests(containers, sidecars))
+    assert pod_requests(rows).fits(pod_requests(sidecars))
