@@ -14,7 +14,7 @@ from shared.core.cluster.returning import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.records.drain_record import DrainRecord, EvictionAnswer
-from shared.core.records.state import ClusterState, PoolMarks, Run
+from shared.core.records.state import ClusterState, PoolMarks, Run, Wave
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,7 @@ class DocumentKey(Generic[T]):
 
 
 CLUSTER_KEY = DocumentKey("cluster", "", ClusterState)
+WAVE_KEY = DocumentKey("waves", "current", Wave)
 
 
 def pool_key(pool: str) -> DocumentKey[PoolMarks]:

@@ -78,6 +78,12 @@ class Cluster(Protocol):
         is gone and somebody else has cordoned the node since, the cordon stays. Raises Stale, Gone.
         """
 
+    def set_soft_taint(self, node: Node, *, held: bool) -> Node:
+        """Write the soft taint of a wave on the node, or remove it, on the version read; nothing else of it is touched.
+
+        Raises Stale when the node changed since it was read, Gone when it is no more.
+        """
+
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         """Ask for the eviction of exactly this pod (UID), by the Eviction API (policy/v1)."""
 

@@ -154,6 +154,13 @@ class FakeCluster:
         theirs = standing.drain_taint is None and node.name in self.cordoned_by_others
         return self._store(replace(standing, unschedulable=theirs, taints=taints, annotations=notes))
 
+    def set_soft_taint(self, node: Node, *, held: bool) -> Node:
+        self._called("set_soft_taint", node.name, held)
+        standing = self._unchanged(node)
+        taints = tuple(taint for taint in standing.taints if taint.key != names.HELD_TAINT)
+        ours = (Taint(names.HELD_TAINT, "PreferNoSchedule"),) if held else ()
+        return self._store(replace(standing, taints=(*taints, *ours)))
+
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         self._called("evict", pod.key, grace_seconds, dry_run)
         if self.answers.get(pod.key):

@@ -17,6 +17,7 @@ import msgspec
 from flask.typing import ResponseReturnValue
 
 from functions.drainer import admit, finish
+from functions.drainer.hold import hold
 from functions.drainer.release import release
 from functions.drainer.work import work
 from shared.adapters.pubsub import PushMessage, unwrap
@@ -113,6 +114,9 @@ def _await_time(ports: Ports, settings: Settings, order: Order) -> bool:
 def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> None:
     if order.kind is OrderKind.RELEASE:
         release(ports, order, settings.step_seconds)
+        return
+    if order.kind.is_of_a_wave:
+        hold(ports, order, settings.step_seconds)
         return
     try:
         leased = LeasedRecord.open(ports.state, ports.clock, order, owner, settings.step_seconds)

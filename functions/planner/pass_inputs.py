@@ -6,15 +6,15 @@ goes by what the node shows.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.repairs import hanging, in_turn
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
-from shared.core.records.state import ClusterState, PoolMarks
+from shared.core.records.state import ClusterState, PoolMarks, Wave
 from shared.errors import Unreadable
-from shared.port_types import PoolsReading, drain_key
+from shared.port_types import WAVE_KEY, PoolsReading, StoredDocument, drain_key
 from shared.ports import Log, Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
@@ -34,6 +34,8 @@ class PassInputs:
     marks: Mapping[str, PoolMarks]
     policy: Policy | None
     now: datetime
+    wave: StoredDocument[Wave]
+    """The wave's document."""
 
 
 def read_inputs(
@@ -59,6 +61,7 @@ def read_inputs(
         marks=marks,
         policy=policy,
         now=now,
+        wave=_read_wave(ports),
     )
 
 
@@ -69,6 +72,16 @@ def _read_marks(ports: Ports) -> dict[str, PoolMarks]:
         if each.fault:
             _log_skipped(ports.log, each.fault)
     return {pool: each.value or PoolMarks() for pool, each in found.items()}
+
+
+def _read_wave(ports: Ports) -> StoredDocument[Wave]:
+    """Read the wave's document; one that does not decode counts as none, and is written over."""
+    found = ports.state.all(WAVE_KEY.collection, WAVE_KEY.type).get(WAVE_KEY.id)
+    if found is None:
+        return StoredDocument(None, None, datetime.min.replace(tzinfo=UTC))
+    if found.fault:
+        _log_skipped(ports.log, found.fault)
+    return found
 
 
 def _read_records(ports: Ports, state: ClusterState, left: Iterable[str]) -> dict[str, DrainRecord]:

@@ -14,6 +14,7 @@ from functions.planner.pass_inputs import PassInputs, begun_deletions, read_inpu
 from functions.planner.pass_log import PassLog, PassOutcome, PassReport
 from functions.planner.publish import publish
 from functions.planner.steer import Steered, steer
+from functions.planner.waves import LivingWave, keep_document, let_go_of_late, living, order_soft_taints
 from shared.collector import no_search_for_cycles
 from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
@@ -96,10 +97,13 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     healed, inputs = _heal(ports, settings, found)
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
-    plan = _plan(inputs, ports.prices, interval, lambda: ports.clock.monotonic() > late)
+    wave = living(inputs)
+    plan = _plan(inputs, ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
     _log_unforeseen(ports, plan)
     _save_marks(ports, inputs.marks, plan)
+    lives = keep_document(ports, run_id, plan, policy, wave)
     published = publish(ports, run_id, plan, inputs)
+    order_soft_taints(ports, plan.cluster, inputs, lives)
     _tidy(ports, inputs, advise(ports, inputs))
     over = begun + settings.pass_seconds
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
@@ -109,12 +113,13 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     return deps.pass_log.write(ports.log, outcome, report)
 
 
-def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callable[[], bool]) -> Plan:
+def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callable[[], bool], wave: LivingWave) -> Plan:
     state = as_planned(inputs.state, inputs.now)
     if inputs.policy is None:
         return plan_without_policy(inputs.snapshot, state, inputs.marks, prices)
     with no_search_for_cycles():
-        return make_plan(Situation(inputs.snapshot, state, inputs.policy), inputs.marks, prices, interval, brake)
+        situation = Situation(inputs.snapshot, state, inputs.policy)
+        return make_plan(situation, inputs.marks, prices, interval, brake, wave.left)
 
 
 def _steer(ports: Ports, plan: Plan, inputs: PassInputs, may_write: Callable[[], bool]) -> Steered:
@@ -155,7 +160,8 @@ def _heal_only(
     faults = []
     for each in whole:
         try:
-            _heal(ports, settings, read_inputs(ports, settings, policy, pools, whole=each))
+            inputs = _heal(ports, settings, read_inputs(ports, settings, policy, pools, whole=each))[1]
+            let_go_of_late(ports, settings.cluster, inputs)
         except EbbError as error:
             faults.append(str(error))
         else:

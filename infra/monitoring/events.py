@@ -166,6 +166,28 @@ EVENTS: Final = (
         ),
     ),
     Event(
+        "wave",
+        "A wave begins (`begun`), loses nodes that cannot go any more (`shrunk`), or ends (`reason` says why).",
+        ("run_id", "reason"),
+        (),
+        (
+            Field("wave", Type.TEXT, "the wave's id"),
+            Field("nodes", Type.INTEGER, "nodes that it holds from now on"),
+            POLICY_HASH,
+        ),
+    ),
+    Event(
+        "soft_taints",
+        "Soft taints of a wave are ordered by a pass, or written by the drainer: `hold` or `let_go`.",
+        ("reason",),
+        ("run_id", "order_id"),
+        (
+            Field("nodes", Type.INTEGER, "nodes that the order names, or that were written"),
+            Field("generation", Type.INTEGER, GENERATION.about, sometimes=True),
+            POLICY_HASH,
+        ),
+    ),
+    Event(
         "policy_invalid",
         "The policy is missing or invalid: nothing new is started.",
         (),

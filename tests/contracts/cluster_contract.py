@@ -311,6 +311,38 @@ class ClusterContract:
 
         assert world.cluster.node("n1").unschedulable
 
+    def test_a_soft_taint_is_written_and_removed_and_leaves_the_rest_as_it_was(self, world: World) -> None:
+        world.add_node("n1", FOREIGN)
+        before = world.cluster.node("n1")
+
+        held = world.cluster.set_soft_taint(before, held=True)
+        free = world.cluster.set_soft_taint(held, held=False)
+
+        assert (held.held, held.unschedulable, held.drain_taint) == (True, False, None)
+        assert FOREIGN in held.taints
+        assert replace(free, resource_version="") == replace(before, resource_version="")
+
+    def test_a_soft_taint_stays_through_a_drain_that_is_given_back(self, world: World) -> None:
+        world.add_node("n1")
+        held = world.cluster.set_soft_taint(world.cluster.node("n1"), held=True)
+        taken = world.cluster.take(held, "order", NOW)
+        assert world.cluster.give_back(taken, "order").held
+
+    def test_no_soft_taint_is_written_on_a_node_that_changed_since_it_was_read(self, world: World) -> None:
+        world.add_node("n1")
+        before = world.cluster.node("n1")
+        world.touch("n1")
+        with pytest.raises(Stale):
+            world.cluster.set_soft_taint(before, held=True)
+        assert not world.cluster.node("n1").held
+
+    def test_no_soft_taint_is_written_on_another_node_of_that_name(self, world: World) -> None:
+        world.add_node("n1")
+        before = world.cluster.node("n1")
+        world.replace("n1")
+        with pytest.raises((Gone, Stale)):
+            world.cluster.set_soft_taint(before, held=True)
+
     def test_another_node_of_that_name_is_not_taken(self, world: World) -> None:
         read = self.node(world)
         world.replace("n1")

@@ -13,6 +13,8 @@ import pytest
 
 from functions.drainer.main import PushReply
 from functions.planner.main import answer
+from shared.core.policy import Limit
+from shared.core.policy.values import WaveLimits
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
@@ -126,6 +128,19 @@ def surged() -> FakeEbb:
     return ebb
 
 
+def waved() -> FakeEbb:
+    """A wave begins, its nodes are tainted, and another policy ends it."""
+    limits = WaveLimits(Limit(percent=50), timedelta(minutes=90))
+    ebb = fake_ebb(policy=policy(cluster_wide={"wave": limits}))
+    tick(ebb)
+    for each in [each for each in ebb.bus.published if each.kind is OrderKind.HOLD]:
+        ebb.deliver(each)
+    ebb.policy.policy = policy(cluster_wide={"hash": "other"})
+    ebb.remember(ClusterState())
+    tick(ebb, "r2")
+    return ebb
+
+
 HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "removal": removal,
     "given back": given_back,
@@ -134,6 +149,7 @@ HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "a misspelt pool": misspelt,
     "scale-in steered": steered,
     "surged": surged,
+    "a wave": waved,
 }
 
 

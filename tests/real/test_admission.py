@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
+from shared.core.cluster.names import HELD_TAINT, OUR_ANNOTATION, OUR_TAINT
 from tests.real.conftest import Corner
 from tests.real.control_plane import ControlPlane, ControlPlaneError
 from tests.real.least_rights import filled_fields, user
@@ -24,6 +24,7 @@ OURS: Mapping[str, str] = {"key": OUR_TAINT, "value": "order", "effect": "NoSche
 FOREIGN: Mapping[str, str] = {"key": "example.com/keep", "effect": "NoSchedule"}
 RECORD = {OUR_ANNOTATION: '{"order_id":"order"}'}
 FREE, HELD, TAINT_ONLY, UNCORDONED, BY_A_PERSON = "free", "held", "held by its taint", "held, uncordoned", "by a person"
+SOFT = "held softly"
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,10 @@ def node(plane: ControlPlane) -> Iterator[str]:
 
 def _state(plane: ControlPlane, name: str, wanted: str) -> Raw:
     """Return the patch that an administrator makes the state with."""
-    taints = [each for each in taints_of(read(plane, name)) if each["key"] not in {OUR_TAINT, FOREIGN["key"]}]
+    taints = [
+        each for each in taints_of(read(plane, name)) if each["key"] not in {OUR_TAINT, HELD_TAINT, FOREIGN["key"]}
+    ]
+    softly = [{"key": HELD_TAINT, "effect": "PreferNoSchedule"}] if wanted == SOFT else []
     held = wanted in {HELD, TAINT_ONLY, UNCORDONED}
     return {
         "metadata": {
@@ -52,7 +56,7 @@ def _state(plane: ControlPlane, name: str, wanted: str) -> Raw:
         },
         "spec": {
             "unschedulable": wanted in {HELD, TAINT_ONLY, BY_A_PERSON},
-            "taints": [*taints, dict(FOREIGN), *([dict(OURS)] if held else [])],
+            "taints": [*taints, dict(FOREIGN), *softly, *([dict(OURS)] if held else [])],
         },
     }
 
@@ -101,6 +105,12 @@ def our(effect: str) -> Callable[[list[Raw]], list[Raw]]:
     return lambda taints: [*without(OUR_TAINT)(taints), {**OURS, "effect": effect}]
 
 
+def soft(*effects: str, **more: str) -> Callable[[Raw], Raw]:
+    """Return the patch that leaves these soft taints of a wave on the node."""
+    ours = [{"key": HELD_TAINT, "effect": effect, **more} for effect in effects]
+    return with_taints(lambda taints: [*without(HELD_TAINT)(taints), *ours])
+
+
 TAKE = annotated(with_taints(our("NoSchedule"), unschedulable=True), RECORD[OUR_ANNOTATION])
 GIVE_BACK = annotated(with_taints(without(OUR_TAINT), unschedulable=False), None)
 CASES = [
@@ -124,6 +134,18 @@ CASES = [
     ),
     pytest.param(
         "with the effect NoSchedule", FREE, with_taints(our("NoExecute"), unschedulable=True), id="our taint ends pods"
+    ),
+    pytest.param("", FREE, soft("PreferNoSchedule"), id="hold a node softly"),
+    pytest.param("", SOFT, soft(), id="let a node go that is held softly"),
+    pytest.param("", SOFT, TAKE, id="take a node that is held softly"),
+    pytest.param("", BY_A_PERSON, soft("PreferNoSchedule"), id="hold a node softly that a person cordoned"),
+    pytest.param("the effect PreferNoSchedule", FREE, soft("NoSchedule"), id="a soft taint that repels pods"),
+    pytest.param("the effect PreferNoSchedule", FREE, soft("NoExecute"), id="a soft taint that ends pods"),
+    pytest.param(
+        "the effect PreferNoSchedule", FREE, soft("PreferNoSchedule", value="x" * 60), id="a soft taint with a value"
+    ),
+    pytest.param(
+        "the effect PreferNoSchedule", FREE, soft("PreferNoSchedule", "NoSchedule"), id="two soft taints, one hard"
     ),
     pytest.param("change labels", FREE, lambda _: {"metadata": {"labels": {"a": "b"}}}, id="a label added"),
     pytest.param("other metadata", FREE, lambda _: {"metadata": {"generateName": "x" * 200}}, id="a generated name"),

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from random import Random
 from typing import Final, NamedTuple
 
 import pytest
@@ -21,7 +22,7 @@ from shared.core.cluster.snapshot import Snapshot
 from tests.depth import DEEP, SEED
 from tests.measured_figures import MEASURED
 from tests.real.scheduler_filters import Question, SchedulerFilters
-from tests.real.scheduler_filters.comparison import Step, fits, kept, snapshot, witness
+from tests.real.scheduler_filters.comparison import Step, fits, kept, parts_of_a_wave, snapshot, witness
 from tests.real.scheduler_filters.generator import Generator
 from tests.real.scheduler_filters.program import Cluster, Manifest
 from tests.real.scheduler_filters.storage_generator import made_for
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.control_plane
 
 CLUSTERS = PLANS = 60 if DEEP else 12
 SEEDS: Final = range(SEED, SEED + CLUSTERS)
+PARTS_OF_A_WAVE: Final = 20 if DEEP else 3
 NODES, BOUND, ASKED = 20, 45, 25
 PLAN_NODES, PLAN_PODS = 40, 120
 STORED: Final = 0.3
@@ -200,6 +202,20 @@ def test_no_move_rests_on_where_pods_of_a_node_that_is_not_ready_may_come_to_lie
     assert refused_moves(scheduler_filters, [(cluster, witness(snapshot(cluster)))])[1] == []
 
 
+def test_no_move_is_refused_to_any_part_of_a_wave_in_any_order(
+    scheduler_filters: SchedulerFilters, record_property: Record
+) -> None:
+    plans = [(cluster, steps) for seed in SEEDS for cluster in [drawn(seed)] for steps in parts(seed, cluster)]
+    told, found = refused_moves(scheduler_filters, plans)
+    record_property(MEASURED, f"{PARTS_OF_A_WAVE} parts of each wave: {told}")
+    assert found == []
+    assert drained(plans) > PLANS
+
+
+def parts(seed: int, cluster: Cluster) -> Sequence[Sequence[Step]]:
+    return parts_of_a_wave(snapshot(cluster), Random(seed), PARTS_OF_A_WAVE)  # noqa: S311 - a test's data
+
+
 def refused_moves(
     scheduler_filters: SchedulerFilters, plans: Sequence[tuple[Cluster, Sequence[Step]]]
 ) -> tuple[str, list[str]]:
@@ -231,9 +247,13 @@ def draw(seed: int) -> tuple[Cluster, Sequence[Question]]:
 
 
 def plan(seed: int) -> tuple[Cluster, Sequence[Step]]:
-    generator = Generator(1_000_000 + seed)
-    cluster = generator.cluster(PLAN_NODES, PLAN_PODS, rejecting=0.1, attracted=0.15, stored=STORED)
+    cluster = drawn(seed)
     return cluster, witness(snapshot(cluster))
+
+
+def drawn(seed: int) -> Cluster:
+    generator = Generator(1_000_000 + seed)
+    return generator.cluster(PLAN_NODES, PLAN_PODS, rejecting=0.1, attracted=0.15, stored=STORED)
 
 
 def draw_sets(seed: int) -> tuple[Cluster, Sequence[Manifest]]:

@@ -109,6 +109,12 @@ class KubernetesCluster:
         _check_version(node, fresh)
         return self._patch(node, patch)
 
+    def set_soft_taint(self, node: Node, *, held: bool) -> Node:
+        """Write or remove the taint; foreign taints keep every field."""
+        fresh, raw = self._read_afresh(node)
+        _check_version(node, fresh)
+        return self._patch(node, node_objects.soft_taint_patch(fresh, raw.taints, held=held))
+
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         """Ask for the eviction; an API that gives no answer means LATER, as any outage does here."""
         try:

@@ -17,7 +17,7 @@ from shared.core.cluster import names
 from shared.core.cluster.names import LIFECYCLE_CONDITIONS, SUSPENDED_CONDITION
 from shared.core.cluster.node import Kubelet, Node, holding_order, minor_version
 from shared.core.cluster.resources import Resources
-from shared.core.cluster.selectors import NO_SCHEDULE
+from shared.core.cluster.selectors import NO_SCHEDULE, PREFER_NO_SCHEDULE
 from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit
 from shared.errors import BadInput
@@ -185,6 +185,14 @@ def give_back_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] |
         return _patch(node, None, {})
     kept = [taint for taint in raw.taints if not _is_of(taint, order_id)]
     return _patch(node, None, {"unschedulable": False, "taints": kept})
+
+
+def soft_taint_patch(node: Node, taints: list[RawTaint], *, held: bool) -> dict[str, Any]:
+    """Return the patch that writes the soft taint of a wave, or removes it."""
+    others = [taint for taint in taints if taint.get("key") != names.HELD_TAINT]
+    ours = [{"key": names.HELD_TAINT, "effect": PREFER_NO_SCHEDULE}] if held else []
+    version = {"uid": node.uid, "resourceVersion": node.resource_version}
+    return {"metadata": version, "spec": {"taints": [*others, *ours]}}
 
 
 def _is_of(taint: RawTaint, order_id: str) -> bool:

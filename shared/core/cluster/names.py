@@ -27,6 +27,8 @@ class Namespaced:
 OUR_TAINT: Final = "status-taint.cluster-autoscaler.kubernetes.io/ebb"
 """NoSchedule, value = order id. The autoscaler strips this prefix from its node templates and does not call
 the node unready for it (cluster-autoscaler, utils/taints)."""
+HELD_TAINT: Final = f"{OUR_TAINT}-held"
+"""PreferNoSchedule, without a value: the node belongs to a wave, and pods prefer other nodes (`planning.waves`)."""
 NO_ORDER: Final = "unnamed"
 """Stands for an order whose id is empty: a person may write our taint without a value."""
 OUR_ANNOTATION: Final = "ebb.internal/drain"

@@ -119,6 +119,11 @@ class Node:
         """The order id in our taint, `NO_ORDER` where it has no value, or None without our taint."""
         return next((taint.value or names.NO_ORDER for taint in self.taints if taint.key == names.OUR_TAINT), None)
 
+    @property
+    def held(self) -> bool:
+        """Whether the node carries the soft taint of a wave."""
+        return self.has_taint(names.HELD_TAINT)
+
     def has_taint(self, key: str) -> bool:
         return any(taint.key == key for taint in self.taints)
 

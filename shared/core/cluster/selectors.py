@@ -12,6 +12,7 @@ from typing import Final
 Labels = Mapping[str, str]
 NO_LABELS: Final[Labels] = MappingProxyType({})
 NO_SCHEDULE: Final = "NoSchedule"
+PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
 NO_EXECUTE: Final = "NoExecute"
 _DIGITS: Final = re.compile(r"[0-9]{1,63}")
 _MOST: Final = 2**63 - 1

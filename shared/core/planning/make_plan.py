@@ -5,7 +5,7 @@ come, which of those go now. Each node gets exactly one verdict, with all its re
 Must not act; equal input gives an equal plan.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -35,11 +35,13 @@ def make_plan(
     prices: Prices,
     interval: timedelta = INTERVAL,
     brake: Callable[[], bool] = never,
+    wave: Sequence[str] | None = None,
 ) -> Plan:
     """Return one pass's plan.
 
     `marks` are None where nobody knows any (a dump): of a node that waits for its mark alone, the rest is judged, too.
     `interval` is how far apart passes are expected: three of them (at least 15 min) without a pass restart all marks.
+    `wave` are the nodes that are left of a wave that lives; None where none does: then one may begin.
     `brake` ends the search for the plan at rest early when it answers yes; the plan says so.
     """
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
@@ -49,7 +51,7 @@ def make_plan(
     due = [assessed for assessed in candidates if is_due(assessed, updated, policy, now)]
     counts, surplus = counts_and_excess(situation, rows)
     searcher = Searcher(prices, brake)
-    selection = Selection(situation, counts, rows, searcher)
+    selection = Selection(situation, counts, rows, searcher, wave)
     selection.consider(due)
     if marks is None:
         selection.judge_waiting(assessed for assessed in candidates if not is_due(assessed, updated, policy, now))
@@ -67,6 +69,7 @@ def make_plan(
         cost=prices.of_all(snapshot.nodes),
         excess=surplus,
         at_rest=selection.at_rest,
+        wave=selection.wave,
         unforeseen=selection.unforeseen,
         next_nodes=next_nodes(situation, selection, rows, counts, searcher),
     )

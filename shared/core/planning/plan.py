@@ -111,6 +111,8 @@ class Plan:
     """Excess nodes by pool; the empty key holds the whole cluster's."""
     at_rest: AtRest | None = None
     """None where nothing had to be chosen: no node that is neither empty nor expired was open to go."""
+    wave: tuple[str, ...] = ()
+    """The nodes that a wave holds from this pass on, in the order in which they go; see `planning.waves`."""
     next_nodes: tuple[str, ...] = ()
     """Nodes that go next and whose pool's policy steers scale-in, in the order in which they would go."""
 

@@ -17,6 +17,8 @@ from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import AtRest
 from shared.core.planning.prices import Prices
+from shared.core.planning.waves import chosen as chosen_for_wave
+from shared.core.planning.waves import proved
 from shared.core.policy import Policy, Preference
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
@@ -26,6 +28,9 @@ from shared.core.rules.gates import blockers, is_only_paced
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
+_NOT_IN_WAVES: Final = frozenset({Unremovable.TIME_GAP, Unremovable.NODES_PER_PASS})
+"""Gates that do not bind the nodes of a wave: its set, its deadline and the budgets are its pace."""
+_WAVES: Final = DrainReason.UNDERUTILIZED
 KeepRule = Callable[["Selection", AssessedNode], tuple[Blocker, ...]]
 """Returns what keeps a node; empty where the rule does not. Changes nothing."""
 
@@ -34,8 +39,14 @@ class Selection:
     """The nodes taken, in order, what kept the others, and the simulation that proves it."""
 
     def __init__(
-        self, situation: Situation, counts: NodeCounts, rows: Sequence[AssessedNode], searcher: Searcher
+        self,
+        situation: Situation,
+        counts: NodeCounts,
+        rows: Sequence[AssessedNode],
+        searcher: Searcher,
+        wave: Sequence[str] | None = None,
     ) -> None:
+        """`wave` are the nodes of a wave that lives, in its order; None where none does."""
         self._situation = situation
         self._rows = rows
         self._searcher = searcher
@@ -54,7 +65,10 @@ class Selection:
         """Faults of our own that cost a node, or the look ahead."""
         self.at_rest: AtRest | None = None
         self._open: dict[str, None] = {}
-        """The nodes of the plan at rest that are still to go, by name."""
+        """The nodes of the plan at rest, or of the wave, that are still to go, by name."""
+        self._living = wave
+        self.wave: tuple[str, ...] = ()
+        """The nodes that a wave holds from now on, in its order: those of one that lives, or of one that begins."""
 
     def consider(self, due: Sequence[AssessedNode]) -> None:
         """Take what may go of the nodes whose time has come."""
@@ -80,16 +94,39 @@ class Selection:
         return self._simulation
 
     def _look_ahead(self, chosen: Sequence[AssessedNode]) -> None:
-        """Search for the plan at rest, if there is anything to choose."""
-        if any(not blockers(self._counts, each.node, each.reason) for each in chosen):
+        """Follow the wave that lives; else search for the plan at rest, if there is anything to choose."""
+        if self._living is not None:
+            fit = {each.node.name for each in self._rows if each.is_candidate}
+            self._hold([name for name in self._living if name in fit])
+        elif any(not self._blockers(each, waves=self._situation.policy.wave is not None) for each in chosen):
             going = self.simulation.announced.union(each.node.name for each in self.taken)
             others = sorted((each for each in self._rows if each.node.name not in going), key=self._order)
             self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation)
             self._open = dict.fromkeys(sorted(self.at_rest.nodes))
+            if self._situation.policy.wave:
+                rows = [each for each in self._rows if each.node.name in self._open and each.reason is _WAVES]
+                self._hold(chosen_for_wave(rows, self._situation, self._searcher.prices))
+
+    def _hold(self, wanted: Sequence[str]) -> None:
+        """Prove a wave of these nodes as a whole; what does not fit leaves it."""
+        found = proved(wanted, self._closed) if wanted else None
+        if found is None or not found.nodes:
+            return
+        self.wave, self._simulation = found.nodes, found.simulation
+        self._open = dict.fromkeys(found.nodes)
+
+    def _closed(self, names_of: Sequence[str]) -> Simulation:
+        """Return the simulation of this pass, with what was taken, in which nothing may be put on those nodes."""
+        simulation = planned_simulation(self._situation, closed=names_of)
+        for assessed in self.taken:
+            simulation.try_remove(assessed.node.name)
+        return simulation
 
     def _following(self, assessed: AssessedNode) -> tuple[object, ...]:
         """The order of removal, with what the plan at rest takes before what it keeps."""
-        return (*self._order.urgency(assessed), assessed.node.name not in self._open, *self._order(assessed))
+        name = assessed.node.name
+        place = self.wave.index(name) if name in self.wave else len(self.wave)
+        return (*self._order.urgency(assessed), name not in self._open, place, *self._order(assessed))
 
     def _ask_or_keep(self, assessed: AssessedNode) -> None:
         """Take the node, or keep it by the first rule that does: a fault of ours costs that node, never the pass."""
@@ -112,9 +149,7 @@ class Selection:
 
     def _named(self, fault: Exception) -> str:
         """Remember a fault, and prove again what was taken: the simulation may have stopped half-way in a change."""
-        self._simulation = planned_simulation(self._situation)
-        for assessed in self.taken:
-            self._simulation.try_remove(assessed.node.name)
+        self._simulation = self._closed(self.wave)
         self.unforeseen = (*self.unforeseen, f"{type(fault).__name__}: {fault}")
         return self.unforeseen[-1]
 
@@ -135,12 +170,19 @@ class Selection:
         return ()
 
     def _closed_gates(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
-        return blockers(self._counts, assessed.node, assessed.reason)
+        return self._blockers(assessed, waves=assessed.node.name in self.wave)
+
+    def _blockers(self, assessed: AssessedNode, *, waves: bool) -> tuple[Blocker, ...]:
+        """Return the closed gates that bind the node; `waves`: it belongs to a wave."""
+        found = blockers(self._counts, assessed.node, assessed.reason)
+        return tuple(each for each in found if each.reason not in _NOT_IN_WAVES) if waves else found
 
     def _needed(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
-        if _goes_anyway(assessed) or not self._open or assessed.node.name in {*self._open, *self.simulation.announced}:
+        """Keep a node that others need as room: what the plan at rest takes next, or a wave as long as it lives."""
+        going = self.wave or tuple(self._open)
+        if _goes_anyway(assessed) or not going or assessed.node.name in {*going, *self.simulation.announced}:
             return ()
-        first, more = next(iter(self._open)), len(self._open) - 1
+        first, more = going[0], len(going) - 1
         return (Blocker(Unremovable.KEPT_AS_DESTINATION, first, f"and {more} more" if more else ""),)
 
     def _shut(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
@@ -172,16 +214,18 @@ def _removed(assessed: AssessedNode, simulation: Simulation) -> tuple[Blocker, .
     return (refused.blocker,) if refused else ()
 
 
-def planned_simulation(situation: Situation, staying: frozenset[str] = frozenset()) -> Simulation:
+def planned_simulation(
+    situation: Situation, staying: frozenset[str] = frozenset(), closed: Collection[str] = ()
+) -> Simulation:
     """Return the simulation that proves a plan: every strategy, and the headroom that the policy asks for.
 
-    `staying` are nodes that count as if nothing were under way with them.
+    `staying` are nodes that count as if nothing were under way with them; nothing may be put on `closed` ones.
     """
     snapshot, policy = situation.snapshot, situation.policy
     headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
     departing = departing_nodes(snapshot, situation.state) - staying
     announced = announced_nodes(snapshot, departing)
-    return Simulation.of(snapshot, departing, headroom, announced=announced)
+    return Simulation.of(snapshot, departing, headroom, announced=announced, closed=closed)
 
 
 def _in_turns(situation: Situation) -> Counter[str]:

@@ -23,10 +23,11 @@ from shared.core.policy.shapes import (
     PREFERENCE,
     RATE,
     SEVERAL,
+    WAVE,
     ListOf,
     SetOf,
 )
-from shared.core.policy.values import Budget, Freeze, NamespaceRate, Preference, Rate
+from shared.core.policy.values import Budget, Freeze, NamespaceRate, Preference, Rate, WaveLimits
 
 _WATCHDOGS: Final = {"BALANCED": "25m", "OPTIMIZE_UTILIZATION": "8m"}
 WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.items()}
@@ -193,6 +194,14 @@ class Policy:
         "How many pods of one namespace may move in any such period, for example {{pods: 20, per: 1h}}. "
         "Default none: PodDisruptionBudgets protect each workload; this protects a team with many.",
         unset="no limit",
+    )
+    wave: WaveLimits | None = optional(
+        "cluster.wave",
+        WAVE,
+        "Drain one fixed set of nodes that is proved as a whole, such as {{nodes: 30%, deadline: 90m}}. While it "
+        "lasts, timeGap and maxNodesPerPass do not bind its nodes. Default none: each pass chooses again.",
+        binds=Binds.PASS,
+        unset="no waves",
     )
     freezes: tuple[Freeze, ...] = setting(
         "cluster.freezes", ListOf(FREEZE), [], "Times in which no drain starts. Default none."

@@ -50,6 +50,7 @@ from shared.core.policy.values import (
     Rate,
     Schedule,
     SingleReplicas,
+    WaveLimits,
 )
 
 T = TypeVar("T")
@@ -324,6 +325,15 @@ NAMESPACE_RATE: Final = Block(
     "How many pods of one namespace drains may move within any period of that length, so that no team bears all.",
     (Field("pods", SEVERAL, "Whole number of pods; a node with more of one namespace never goes."), _PERIOD),
     lambda known: NamespaceRate(known["pods"], known["per"]),
+)
+WAVE: Final = Block(
+    "WaveSection",
+    "One fixed set of nodes that is proved as a whole, drained in turn, and marked so that pods prefer other nodes.",
+    (
+        Field("nodes", NODE_LIMIT, "Most nodes of one wave, or a percentage of the cluster, rounded up.", "30%"),
+        Field("deadline", POSITIVE_DURATION, "A wave ends after this time at the latest. Default {default}.", "90m"),
+    ),
+    lambda known: WaveLimits(known["nodes"], known["deadline"]),
 )
 FREEZE: Final = Block(
     "FreezeSection",

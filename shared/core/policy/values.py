@@ -120,6 +120,14 @@ class NamespaceRate:
 
 
 @dataclass(frozen=True, slots=True)
+class WaveLimits:
+    """How many nodes one wave may hold, and how long it may last (`planning.waves`)."""
+
+    nodes: Limit
+    deadline: timedelta
+
+
+@dataclass(frozen=True, slots=True)
 class Freeze:
     """No drain starts from `start` until before `end`."""
 

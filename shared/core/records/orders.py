@@ -6,10 +6,10 @@ always has all keys. Decoding names every fault in one sentence.
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -19,11 +19,15 @@ from shared.core.policy.values import YEARS
 from shared.core.reasons import DrainReason, Halt, Outcome, Reason
 from shared.errors import BadOrder
 
+T = TypeVar("T")
+
 SCHEMA: Final = 1
 CLAIM_WITHIN: Final = timedelta(minutes=10)
 """An order that nobody claimed for so long is void; the next pass orders again."""
 
 MOST_GENERATION: Final = 1_000_000
+MOST_HELD: Final = 100
+"""Nodes of one order of a wave: with names and UIDs of the usual length a sixth of what a message may have."""
 _MOST_BYTES: Final = 64 * 1024
 """The order is kept in its drain's record, which the state takes only up to 1 MiB."""
 _MOST_ECHOED: Final = 80
@@ -37,6 +41,14 @@ _TAINT_VALUE: Final = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])
 class OrderKind(StrEnum):
     DRAIN = "drain"
     RELEASE = "release"
+    HOLD = "hold"
+    """Write the soft taint of the wave that lives on each of `nodes` that it names."""
+    LET_GO = "let_go"
+    """Remove that taint from each of `nodes` that no living wave names."""
+
+    @property
+    def is_of_a_wave(self) -> bool:
+        return self in (OrderKind.HOLD, OrderKind.LET_GO)
 
 
 class Origin(StrEnum):
@@ -68,11 +80,19 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """For a release by the planner: the halt it found, which the drainer looks for again before it acts."""
     pod: str = ""
     """For a release with `not_before`: the pod that waits, as namespace/name."""
+    nodes: Annotated[dict[str, str], msgspec.Meta(max_length=MOST_HELD)] = {}
+    """Of hold and let_go: node names by UID; `node` is empty then."""
 
     @property
     def attributes(self) -> dict[str, str]:
         """The message attributes that repeat the order for filters and eyes."""
         return {"kind": self.kind, "cluster": self.cluster, "node": self.node, "order_id": self.order_id}
+
+
+def parts(rows: Sequence[T], most: int) -> Iterator[Sequence[T]]:
+    """Yield the rows in parts of at most so many: one order each."""
+    for begin in range(0, len(rows), most):
+        yield rows[begin : begin + most]
 
 
 def order_id(run_id: str, node_uid: str) -> str:
@@ -105,6 +125,7 @@ def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -
         raise BadOrder(f"schema: {echoed(fields['schema'])} is not known; this version reads schema {SCHEMA}.")
     _node_named(fields)
     defaults = {
+        "node": "",  # required by `_node_named`, unless the order is of a wave
         "order_id": message_id,
         "cluster": cluster,
         "issued_at": published_at.isoformat(),
@@ -169,11 +190,26 @@ def _object(data: bytes) -> Mapping[str, Any]:
 
 
 def _node_named(fields: Mapping[str, Any]) -> None:
+    if fields.get("kind") in (OrderKind.HOLD, OrderKind.LET_GO):
+        _nodes_named(fields)
+        return
+    if fields.get("nodes"):
+        raise BadOrder('nodes: only an order of a wave has them; send one message for each drain: {"node": "gke-…"}.')
     node = fields.get("node")
     if not isinstance(node, str) or not node:
         raise BadOrder('node: missing or not a name; send for example {"node": "gke-…"}.')
     if not NODE_NAME.fullmatch(node):
         raise BadOrder(f'node: {echoed(node)} cannot be a node\'s name; send for example {{"node": "gke-…"}}.')
+
+
+def _nodes_named(fields: Mapping[str, Any]) -> None:
+    """An order of a wave names its nodes by UID, and no single one."""
+    nodes = fields.get("nodes")
+    if fields.get("node") or not isinstance(nodes, dict) or not nodes:
+        raise BadOrder('nodes: an order of a wave names its nodes by UID; leave node out, write {"UID": "gke-…"}.')
+    for name in nodes.values():
+        if not isinstance(name, str) or not NODE_NAME.fullmatch(name):
+            raise BadOrder(f'nodes: {echoed(name)} cannot be a node\'s name; write {{"UID": "gke-…"}}.')
 
 
 def echoed(value: object) -> str:

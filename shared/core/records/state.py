@@ -104,6 +104,24 @@ class Advised(msgspec.Struct, frozen=True):
     at: datetime
 
 
+class WaveNode(msgspec.Struct, frozen=True, array_like=True):
+    """A node of a wave."""
+
+    uid: str
+    name: str
+
+
+class Wave(msgspec.Struct, frozen=True, kw_only=True):
+    """The document `clusters/{key}/waves/current`: one fixed set of nodes and its deadline (`planning.waves`)."""
+
+    id: str
+    nodes: tuple[WaveNode, ...]
+    """In the order in which they go."""
+    policy_hash: str
+    began: datetime
+    deadline: datetime
+
+
 class ClusterState(msgspec.Struct, frozen=True, kw_only=True):
     """The document `clusters/{key}`."""
 

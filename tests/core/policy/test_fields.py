@@ -88,4 +88,4 @@ def test_a_gates_settings_bind_who_asks_it(gates: tuple[Gate, ...], only_the_pas
 def test_every_setting_that_the_pass_alone_asks_belongs_to_one_of_its_gates_or_to_how_it_chooses() -> None:
     named = " ".join(gate.reads for gate in PASS_GATES)
     others = [field.path for field in ALL.values() if field.binds is Binds.PASS and field.name not in named]
-    assert sorted(others) == ["cluster.prefer", "minimumSavingPerEviction", "steerScaleIn"]
+    assert sorted(others) == ["cluster.prefer", "cluster.wave", "minimumSavingPerEviction", "steerScaleIn"]

@@ -34,12 +34,13 @@ JSON = st.recursive(
 )
 FIELDS = tuple(Order.__struct_fields__)
 
+NODES = st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", fullmatch=True)
 ORDERS = st.builds(
     Order,
-    kind=st.sampled_from(OrderKind),
+    kind=st.sampled_from([OrderKind.DRAIN, OrderKind.RELEASE]),
     order_id=st.from_regex(r"[a-z0-9]{1,63}", fullmatch=True),
     cluster=TEXT,
-    node=st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", fullmatch=True),
+    node=NODES,
     node_uid=TEXT,
     reason=st.sampled_from(DrainReason),
     origin=st.sampled_from(Origin),
@@ -56,6 +57,12 @@ ORDERS = st.builds(
             partial(replace, order),
             kind=st.just(OrderKind.RELEASE),
             not_before=st.none() | TIMES.filter(order.expires_at.__ge__),
+        )
+        | st.builds(
+            partial(replace, order),
+            kind=st.sampled_from([OrderKind.HOLD, OrderKind.LET_GO]),
+            node=st.just(""),
+            nodes=st.dictionaries(TEXT, NODES, min_size=1, max_size=3),
         )
         | st.just(order)
     )
@@ -106,6 +113,11 @@ def test_a_manual_order_counts_its_expiry_from_the_publish_time() -> None:
         pytest.param(r"node: '\.\.' cannot be", b'{"node": ".."}', id="a name that leads to another path"),
         pytest.param("node: 'a,b=c' cannot be", b'{"node": "a,b=c"}', id="a name that is a field selector"),
         pytest.param("node: 'GKE-X' cannot be", b'{"node": "GKE-X"}', id="a name in capitals"),
+        pytest.param("nodes: ", b'{"kind": "hold"}', id="a wave of no nodes"),
+        pytest.param("nodes: ", b'{"kind": "hold", "node": "a", "nodes": {"u": "a"}}', id="a wave and a single node"),
+        pytest.param("nodes: ", b'{"kind": "let_go", "nodes": ["a"]}', id="nodes without their UIDs"),
+        pytest.param("nodes: '..' cannot be", b'{"kind": "hold", "nodes": {"u": ".."}}', id="a path among the nodes"),
+        pytest.param("nodes: only an order of a wave", b'{"node": "a", "nodes": {"u": "b"}}', id="a drain of several"),
     ],
 )
 def test_what_is_no_order_says_what_to_send(sentence: str, data: bytes) -> None:

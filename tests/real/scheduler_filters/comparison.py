@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from random import Random
 
 from functions.cli.dumps.contents import DumpContents
 from shared.core.cluster.node import Node
@@ -16,6 +17,7 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.packing import Packing
 from shared.core.placement.simulation import Simulation
 from shared.core.placement.strategies import PACKED
+from shared.core.planning.waves import proved
 from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
 from tests.real.scheduler_filters.program import Cluster, Manifest
@@ -74,11 +76,32 @@ class Step:
 def witness(picture: Snapshot) -> Sequence[Step]:
     """Return the proof of a whole plan as it grew: every node is tried, those with least on them first."""
     simulation = Simulation.of(picture)
-    arrays, steps = simulation.arrays, list[Step]()
-    for node in sorted(picture.nodes, key=lambda each: (arrays.load(arrays.index[each.name]), each.name)):
+    arrays = simulation.arrays
+    rows = sorted(picture.nodes, key=lambda each: (arrays.load(arrays.index[each.name]), each.name))
+    return _steps(simulation, [node.name for node in rows if _may_go(node)])
+
+
+def parts_of_a_wave(picture: Snapshot, dice: Random, parts: int) -> list[Sequence[Step]]:
+    """Return proofs of some parts of a wave, each in an order of its own; the wave is drawn of half of the nodes."""
+
+    def closed(names: Sequence[str]) -> Simulation:
+        return Simulation.of(picture, closed=names)
+
+    free = [node.name for node in picture.nodes if _may_go(node)]
+    wave = proved(dice.sample(free, len(free) // 2), closed).nodes
+    drawn = [dice.sample(wave, dice.randint(1, len(wave))) for _ in range(parts)] if wave else []
+    found = [_steps(closed(wave), part) for part in drawn]
+    assert [[step.node for step in steps] for steps in found] == drawn, "a part of a proved set was not proved"
+    return found
+
+
+def _steps(simulation: Simulation, names: Sequence[str]) -> Sequence[Step]:
+    """Return the steps of those nodes that can be taken, in order."""
+    steps = list[Step]()
+    for name in names:
         before = simulation.placement_count
-        if _may_go(node) and simulation.try_remove(node.name) is None:
-            steps.append(Step(node.name, [(move.pod, move.node) for move in simulation.assignments.steps()[before:]]))
+        if simulation.try_remove(name) is None:
+            steps.append(Step(name, [(move.pod, move.node) for move in simulation.assignments.steps()[before:]]))
     return steps
 
 

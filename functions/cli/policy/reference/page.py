@@ -56,6 +56,7 @@ Where estafette, node-refiner and Karpenter differ, or have no answer, this hold
   least time between two passes that drain; the orders of one pass are one drain for it. *maxNodesPerPass* limits one
   pass. All apply together.
 - *Percentages* round up: 10 % of a pool of three is one node. `minimumNodes` is the floor.
+- *`cluster.wave`*: neither `timeGap` nor `maxNodesPerPass` binds the nodes of a wave; everything else does.
 - *No active budget* is no limit, as in Karpenter, and gives a warning. For "only at night" use *windows*.
 - *`singleReplicas` and a Deployment's annotation `ebb.internal/surge`*: `never` keeps single replicas whatever the
   annotation is. `surge` moves them without a gap or not at all: `"false"` keeps the pod. Under `move` and `avoid`,

@@ -1,0 +1,64 @@
+"""Orders of a wave: write or remove its soft taint on some nodes, as the wave's document says at this moment.
+
+An order names nodes and a direction, and decides nothing: `hold` taints only what a living wave names, `let_go` frees
+only what none names. So a message that is late, doubled or sent by hand does no harm, and one that breaks off is
+repeated from its begin.
+"""
+
+from typing import Final
+
+from shared.core.records.orders import Order, OrderKind
+from shared.core.records.state import Wave
+from shared.errors import Gone, Retryable, Stale, Unreadable
+from shared.port_types import WAVE_KEY
+from shared.ports import Ports
+
+TRIES: Final = 3
+"""Writes of one node that others overtake before the message is repeated."""
+
+
+def hold(ports: Ports, order: Order, step_seconds: float) -> None:
+    """Bring the soft taint of each of the order's nodes in step with the wave's document.
+
+    Raises:
+        Retryable: the step's time is over or something did not answer; what is done stays done.
+        Stale: others wrote a node again and again.
+    """
+    wave = _living(ports)
+    wanted = {each.uid for each in wave.nodes} if wave else set()
+    held, over = order.kind is OrderKind.HOLD, ports.clock.monotonic() + step_seconds
+    changed = []
+    for uid, name in order.nodes.items():
+        if ports.clock.monotonic() > over:
+            raise Retryable("wave", f"{len(order.nodes)} nodes take longer than a step; the message comes again")
+        if (uid in wanted) is held and _change(ports, uid, name, held=held):
+            changed.append(name)
+    message = f"{len(changed)} of {len(order.nodes)} soft taints {'written' if held else 'removed'}."
+    ports.log.event("soft_taints", message, nodes=len(changed), reason=order.kind.value)
+
+
+def _living(ports: Ports) -> Wave | None:
+    """Read the wave that lives by the state's time; a document that does not decode counts as none."""
+    try:
+        found = ports.state.get(WAVE_KEY)
+    except Unreadable:
+        return None
+    return found.value if found.value and found.read_at < found.value.deadline else None
+
+
+def _change(ports: Ports, uid: str, name: str, *, held: bool) -> bool:
+    """Write or remove the taint; return whether anything was written. A node that is gone needs nothing."""
+    for attempt in range(TRIES):
+        try:
+            node = ports.cluster.node(name)
+            if node.uid != uid or node.held is held or (held and node.drain_taint is not None):
+                return False
+            ports.cluster.set_soft_taint(node, held=held)
+        except Gone:
+            return False
+        except Stale:
+            if attempt == TRIES - 1:
+                raise
+        else:
+            return True
+    return False

@@ -1,0 +1,128 @@
+"""What a pass does about its wave: whether it lives, its document, and orders for the soft taints that stand for it.
+
+The document is written before any order that follows from it. Which taints are missing or left over is found anew in
+each pass (`planning.waves.soft_taints`), so that a lost message, a killed pass or a lost document needs no memory: the
+next pass orders what is still to be done, and the drainer looks at the document again before it writes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from functions.planner.pass_inputs import PassInputs
+from shared.core.planning.plan import Plan
+from shared.core.planning.waves import WaveEnd, ending, soft_taints, still_to_go
+from shared.core.policy import Policy
+from shared.core.records.claims import as_planned
+from shared.core.records.orders import CLAIM_WITHIN, MOST_HELD, Order, OrderKind, Origin, order_id, parts
+from shared.core.records.state import Wave, WaveNode
+from shared.core.rules.situation import Situation
+from shared.errors import Retryable, Stale
+from shared.port_types import WAVE_KEY, StoredDocument
+from shared.ports import Ports
+
+
+@dataclass(frozen=True)
+class LivingWave:
+    """The wave at the begin of a pass: its document, the nodes that are left of it, and why it ended just now."""
+
+    document: StoredDocument[Wave]
+    left: tuple[str, ...] | None = None
+    """By name, in the wave's order; None where no wave lives."""
+    ended: WaveEnd | None = None
+
+
+def living(inputs: PassInputs) -> LivingWave:
+    """Judge the wave by what this pass rests on; a node whose order is on its way counts as in flight."""
+    document, state = inputs.wave, as_planned(inputs.state, inputs.now)
+    if document.value is None:
+        return LivingWave(document)
+    situation = Situation(inputs.snapshot, state, inputs.policy or Policy())
+    end = ending(document.value, situation)
+    return LivingWave(document, None if end else still_to_go(document.value, situation), end)
+
+
+def keep_document(ports: Ports, run_id: str, plan: Plan, policy: Policy | None, wave: LivingWave) -> Wave | None:
+    """Write what became of the wave in this pass, and return the one that lives from now on.
+
+    Raises:
+        Retryable: the state does not answer, or another planner wrote it first.
+    """
+    before = wave.document.value
+    after = _after(run_id, plan, policy, wave)
+    if after != before or (before is None and wave.document.version is not None):
+        try:
+            _write(ports, wave.document.version, after)
+        except Stale as error:
+            raise Retryable("state", f"the wave was written by another planner ({error})") from error
+        _log_change(ports, wave, after)
+    return after
+
+
+def _after(run_id: str, plan: Plan, policy: Policy | None, wave: LivingWave) -> Wave | None:
+    uids = {each.name: each.uid for each in plan.decisions}
+    nodes = tuple(WaveNode(uids[name], name) for name in plan.wave)
+    before = wave.document.value
+    if before is not None and wave.left is not None:
+        dropped = set(wave.left) - set(plan.wave)
+        return replace(before, nodes=tuple(each for each in before.nodes if each.name not in dropped))
+    if not nodes or policy is None or policy.wave is None or plan.dry_run:
+        return None
+    return Wave(
+        id=order_id(run_id, "wave"),
+        nodes=nodes,
+        policy_hash=policy.hash,
+        began=plan.taken_at,
+        deadline=plan.taken_at + policy.wave.deadline,
+    )
+
+
+def _write(ports: Ports, version: str | None, wave: Wave | None) -> None:
+    if wave is not None:
+        ports.state.put(WAVE_KEY, wave, version)
+    elif version is not None:
+        ports.state.delete(WAVE_KEY, version)
+
+
+def _log_change(ports: Ports, wave: LivingWave, after: Wave | None) -> None:
+    """Write a line for a wave that ended, one for a wave that begins, one for nodes that leave it."""
+    before = wave.document.value
+    follows = before is not None and after is not None and after.id == before.id
+    if before is not None and not follows:
+        end = wave.ended or WaveEnd.EMPTY
+        ports.log.event("wave", f"The wave ends. {end.sentence}", wave=before.id, reason=end.value, nodes=0)
+    if after is not None:
+        names = ", ".join(each.name for each in (before.nodes if follows and before else after.nodes))
+        message, reason = (f"Nodes leave the wave: {names}.", "shrunk") if follows else (f"A wave: {names}.", "begun")
+        ports.log.event("wave", message, wave=after.id, reason=reason, nodes=len(after.nodes))
+
+
+def order_soft_taints(ports: Ports, cluster: str, inputs: PassInputs, wave: Wave | None) -> None:
+    """Publish what is missing or left over of the soft taints, at most `MOST_HELD` nodes an order."""
+    found = soft_taints(inputs.snapshot.nodes, as_planned(inputs.state, inputs.now), wave)
+    for kind, nodes in ((OrderKind.HOLD, found.hold), (OrderKind.LET_GO, found.let_go)):
+        for part in parts(nodes, MOST_HELD):
+            ports.orders.publish(_order(kind, part, cluster, inputs.now))
+            message = f"{kind.value}: {', '.join(each.name for each in part)}."
+            ports.log.event("soft_taints", message, nodes=len(part), reason=kind.value)
+
+
+def let_go_of_late(ports: Ports, cluster: str, inputs: PassInputs) -> None:
+    """Do the same in a pass that cannot plan: a wave that lives keeps its taints until its deadline, and no longer."""
+    wave = inputs.wave.value
+    order_soft_taints(ports, cluster, inputs, wave if wave and inputs.now < wave.deadline else None)
+
+
+def _order(kind: OrderKind, nodes: Sequence[WaveNode], cluster: str, now: datetime) -> Order:
+    return Order(
+        kind=kind,
+        order_id=order_id(now.isoformat(), f"{kind.value} {nodes[0].uid}"),
+        cluster=cluster,
+        node="",
+        nodes={each.uid: each.name for each in nodes},
+        origin=Origin.PLANNER,
+        issued_at=now,
+        expires_at=now + CLAIM_WITHIN,
+    )

@@ -1,0 +1,201 @@
+"""A wave: which nodes it holds, in which order they go, when it ends, and which soft taints stand for it."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.selectors import Taint
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement import Simulation
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.plan import Plan
+from shared.core.planning.waves import WaveEnd, ending, proved, soft_taints, still_to_go
+from shared.core.policy import Limit, Policy, PoolPolicy
+from shared.core.policy.values import Freeze, Schedule, WaveLimits
+from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy
+from tests.core.planning.passes import half_full, ordered, verdicts
+from tests.depth import examples
+from tests.properties.clusters import clusters
+
+MINUTE = timedelta(minutes=1)
+HELD = Taint(names.HELD_TAINT, "PreferNoSchedule")
+WAVE = WaveLimits(Limit(percent=50), 90 * MINUTE)
+LATELY = ClusterState(last_pass=NOW - 5 * MINUTE, last_scale_down=NOW - MINUTE)
+"""A drain began a minute ago, so that timeGap is closed."""
+
+
+def planned(
+    snapshot: Snapshot,
+    living: tuple[str, ...] | None = None,
+    limits: WaveLimits | None = WAVE,
+    gap: timedelta = 10 * MINUTE,
+    per_pass: int = 1,
+    **settings: Any,
+) -> Plan:
+    """Plan with waves, with a timeGap of ten minutes and one node a pass, a minute after the last drain."""
+    rules = policy(cluster_wide={"time_gap": gap, "wave": limits}, max_nodes_per_pass=per_pass, **settings)
+    return make_plan(Situation(snapshot, LATELY, rules), {}, load(), wave=living)
+
+
+def test_a_wave_is_bound_neither_by_the_gap_between_passes_nor_by_nodes_per_pass() -> None:
+    names_of = [f"n{number}" for number in range(1, 7)]
+
+    made = planned(half_full(*names_of, cpu=1))
+
+    assert made.wave == ("n1", "n2", "n3")
+    assert ordered(made) == ["n1", "n2", "n3"]
+    assert ordered(planned(half_full(*names_of, cpu=1), limits=None)) == []
+
+
+def test_no_pod_of_a_wave_goes_to_a_node_of_it() -> None:
+    made = planned(half_full("n1", "n2", "n3", "n4", cpu=1.5))
+
+    targets = {move.node for order in made.orders for move in order.moves}
+    assert made.wave
+    assert targets
+    assert targets.isdisjoint(made.wave)
+
+
+def test_the_most_money_for_an_eviction_goes_first_and_what_is_over_the_limit_stays() -> None:
+    nodes = [node("a"), node("b"), node("c", cpu=16, memory=64, machine="e2-standard-16"), *map(node, "defg")]
+    many = [pod(f"a{number}", on="a", cpu=0.1, owner="ReplicaSet/a") for number in range(4)]
+    single = [pod(f"p-{each}", on=each, cpu=0.4, owner=f"ReplicaSet/{each}") for each in "bcdefg"]
+
+    made = planned(cluster(nodes, [*many, *single]), limits=WaveLimits(Limit(count=3), 90 * MINUTE))
+
+    assert made.wave == ("c", "b", "d")
+
+
+def test_the_wave_that_lives_is_followed_and_other_nodes_are_room_for_it() -> None:
+    made = planned(half_full("n1", "n2", "n3", "n4", cpu=1), ("n3", "n2"))
+
+    assert made.wave == ("n3", "n2")
+    assert ordered(made) == ["n3", "n2"]
+
+
+def test_a_node_outside_the_wave_waits_until_it_is_over() -> None:
+    made = planned(half_full("n1", "n2", "n3", "n4", cpu=1), ("n3",), gap=timedelta(0), per_pass=9)
+
+    assert ordered(made) == ["n3"]
+    assert verdicts(made)["n1"] == ("keep", "kept_as_destination")
+
+
+@pytest.mark.parametrize(
+    ("expected", "filled"),
+    [
+        pytest.param(("n2",), 3, id="it was filled above its limit"),
+        pytest.param(("n1", "n2"), 0, id="nothing has changed"),
+    ],
+)
+def test_a_node_that_cannot_go_any_more_leaves_the_wave(expected: tuple[str, ...], filled: int) -> None:
+    base = half_full("n1", "n2", "n3", "n4", cpu=0.9)
+    more = [pod(f"new-{number}", on="n1", cpu=0.9, owner="ReplicaSet/new") for number in range(filled)]
+
+    made = planned(replace(base, pods=tuple(sorted((*base.pods, *more), key=lambda each: each.key))), ("n1", "n2"))
+
+    assert made.wave == expected
+
+
+def living(*nodes: Node, **changes: Any) -> Wave:
+    given: dict[str, Any] = {"policy_hash": "h", "began": NOW - MINUTE, "deadline": NOW + MINUTE, **changes}
+    return Wave(id="w", nodes=tuple(WaveNode(each.uid, each.name) for each in nodes), **given)
+
+
+OPEN = Policy(hash="h", dry_run=False, wave=WAVE)
+SHUT = Schedule("0 1 * * *", timedelta(hours=1))
+N1, N2 = node("n1"), node("n2")
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param(None, {}, id="nothing ends it"),
+        pytest.param(WaveEnd.DEADLINE, {"deadline": NOW}, id="its deadline has come"),
+        pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, hash="other")}, id="another policy"),
+        pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, dry_run=True)}, id="dry run"),
+        pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, wave=None)}, id="no waves any more"),
+        pytest.param(WaveEnd.PAUSED, {"state": ClusterState(paused=True)}, id="ebb pause"),
+        pytest.param(
+            WaveEnd.PAUSED, {"policy": replace(OPEN, freezes=(Freeze(NOW, NOW + MINUTE),))}, id="a freeze has begun"
+        ),
+        pytest.param(
+            WaveEnd.WINDOW_CLOSED,
+            {"policy": replace(OPEN, pools={"a": PoolPolicy(windows=(SHUT,))})},
+            id="the pool's window is closed",
+        ),
+        pytest.param(
+            None, {"policy": replace(OPEN, pools={"b": PoolPolicy(windows=(SHUT,))})}, id="another pool's is closed"
+        ),
+        pytest.param(
+            WaveEnd.BREAKER_OPEN, {"state": ClusterState(breakers={"a": Breaker(NOW + MINUTE, "x")})}, id="its breaker"
+        ),
+        pytest.param(None, {"state": ClusterState(breakers={"a": Breaker(NOW, "x")})}, id="a breaker that has closed"),
+        pytest.param(WaveEnd.EMPTY, {"nodes": (N2,)}, id="its nodes are gone"),
+        pytest.param(WaveEnd.EMPTY, {"state": ClusterState(claims={N1.uid: claim("n1")})}, id="all are in flight"),
+    ],
+)
+def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
+    there = given.get("nodes", (N1, N2))
+    situation = Situation(cluster(there), given.get("state", ClusterState()), given.get("policy", OPEN))
+
+    assert ending(living(N1, **{key: given[key] for key in ("deadline",) if key in given}), situation) is expected
+
+
+def test_every_end_has_its_sentence() -> None:
+    assert all(each.sentence for each in WaveEnd)
+
+
+def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
+    nodes = [node("n1"), node("n2", taints=(our_taint("x"),)), node("n3")]
+
+    assert still_to_go(living(nodes[2], nodes[1], nodes[0]), Situation(cluster(nodes), ClusterState(), OPEN)) == (
+        "n3",
+        "n1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("hold", "let_go", "wave"),
+    [
+        pytest.param(
+            ["free"], ["held"], ["free", "other"], id="what it names gets the taint, what it does not loses it"
+        ),
+        pytest.param([], [], ["held", "other"], id="all stands as it should"),
+        pytest.param([], ["held"], [], id="no wave lives"),
+    ],
+)
+def test_soft_taints_follow_the_wave_that_lives(hold: list[str], let_go: list[str], wave: list[str]) -> None:
+    """`other` is in flight: what stands on it is left alone."""
+    rows = {
+        "free": node("free"),
+        "held": node("held", taints=(HELD,)),
+        "other": node("other", taints=(HELD, our_taint("x"))),
+    }
+
+    found = soft_taints(rows.values(), ClusterState(), living(*(rows[name] for name in wave)) if wave else None)
+
+    assert ([each.name for each in found.hold], [each.name for each in found.let_go]) == (hold, let_go)
+
+
+@examples(200)
+@given(clusters(), st.randoms(use_true_random=False))
+def test_each_part_of_a_proved_set_goes_in_any_order(snapshot: Snapshot, dice: Any) -> None:
+    departing = [each.name for each in snapshot.nodes if each.drain_taint is not None]
+    rest = [each.name for each in snapshot.nodes if each.drain_taint is None]
+
+    def closed(names_of: Any) -> Simulation:
+        return Simulation.of(snapshot, departing, closed=names_of)
+
+    found = proved(dice.sample(rest, len(rest) // 2), closed)
+    if found.nodes:
+        part, trial = dice.sample(found.nodes, dice.randint(1, len(found.nodes))), closed(found.nodes)
+        assert [trial.try_remove(name) for name in part] == [None] * len(part)

@@ -1,0 +1,211 @@
+"""A wave from its first pass to its end: its document, the orders for its soft taints, and the drainer's writes."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from functions.drainer.receive import PushReply
+from shared.core.policy import Budget, Limit, Policy
+from shared.core.policy.values import WaveLimits
+from shared.core.records.orders import Order, OrderKind
+from shared.core.records.state import Wave, WaveNode
+from shared.errors import EbbError, Retryable, Stale
+from shared.port_types import WAVE_KEY
+from tests.builders import NOW, node, order, our_taint, pod, policy
+from tests.functions.fake_ebb import FakeEbb
+
+HALF = WaveLimits(Limit(percent=50), timedelta(minutes=90))
+NAMES = ("n1", "n2", "n3", "n4", "n5", "n6")
+HOLD, LET_GO = OrderKind.HOLD, OrderKind.LET_GO
+
+
+ONE_AT_A_TIME = (Budget(Limit(count=1)),)
+
+
+def rules(*, dry_run: bool = False, version: str = "h", wave: WaveLimits | None = HALF) -> Policy:
+    wide = {"wave": wave, "dry_run": dry_run, "hash": version}
+    return policy(cluster_wide=wide, required_count=0, budgets=ONE_AT_A_TIME)
+
+
+def ebb_with_room(**given: Any) -> FakeEbb:
+    """Six nodes with a pod each, of which all would fit on two."""
+    nodes = [node(name) for name in NAMES]
+    pods = [pod(f"p-{name}", on=name, cpu=1, owner=f"ReplicaSet/{name}") for name in NAMES]
+    return FakeEbb(*nodes, *pods, policy=given.pop("policy", rules()), **given)
+
+
+def wave(ebb: FakeEbb) -> Wave | None:
+    return ebb.state.get(WAVE_KEY).value
+
+
+def of_kind(ebb: FakeEbb, *kinds: OrderKind) -> list[Order]:
+    return [each for each in ebb.bus.published if each.kind in kinds]
+
+
+def deliver_all(ebb: FakeEbb, *kinds: OrderKind) -> None:
+    for each in of_kind(ebb, *kinds):
+        assert ebb.deliver(each) is PushReply.DONE
+        ebb.bus.published.remove(each)
+
+
+def held(ebb: FakeEbb) -> list[str]:
+    return sorted(name for name, each in ebb.cluster.nodes.items() if each.held)
+
+
+def test_a_pass_writes_the_wave_and_the_drainer_taints_its_nodes_once() -> None:
+    ebb = ebb_with_room()
+
+    ebb.tick()
+
+    found = wave(ebb)
+    assert found is not None
+    assert [each.name for each in found.nodes] == ["n1", "n2", "n3"]
+    assert (found.policy_hash, found.deadline - found.began) == ("h", HALF.deadline)
+    assert [each.node for each in of_kind(ebb, OrderKind.DRAIN)] == ["n1"]
+    deliver_all(ebb, HOLD)
+    assert held(ebb) == ["n1", "n2", "n3"]
+    ebb.bus.published.clear()
+    ebb.tick("2")
+    assert of_kind(ebb, HOLD, LET_GO) == []
+
+
+def test_a_lost_order_for_soft_taints_is_given_again_by_the_next_pass() -> None:
+    ebb = ebb_with_room()
+    ebb.tick()
+    ebb.bus.published.clear()
+
+    ebb.tick("2")
+
+    assert [sorted(each.nodes.values()) for each in of_kind(ebb, HOLD)] == [["n2", "n3"]]
+
+
+def test_a_dry_run_begins_no_wave() -> None:
+    ebb = ebb_with_room(policy=rules(dry_run=True))
+    ebb.tick()
+    assert wave(ebb) is None
+    assert ebb.bus.published == []
+
+
+def _lose_the_document(ebb: FakeEbb) -> None:
+    ebb.state.delete(WAVE_KEY, ebb.state.get(WAVE_KEY).version or "")
+    ebb.policy.policy = rules(wave=None)
+
+
+def _spoil_the_document(ebb: FakeEbb) -> None:
+    ebb.state.documents[ebb.state.cluster, WAVE_KEY.collection, WAVE_KEY.id] = (b"[", "spoilt")
+    ebb.policy.policy = rules(wave=None)
+
+
+def _change_the_policy(ebb: FakeEbb) -> None:
+    ebb.policy.policy = rules(version="other", wave=None)
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        pytest.param(_lose_the_document, id="the document is lost"),
+        pytest.param(_spoil_the_document, id="the document does not decode"),
+        pytest.param(_change_the_policy, id="the policy has no waves any more"),
+    ],
+)
+def test_no_soft_taint_outlives_its_wave(happens: Callable[[FakeEbb], None]) -> None:
+    ebb = ebb_with_room()
+    ebb.tick()
+    deliver_all(ebb, HOLD)
+    ebb.bus.published.clear()
+    ebb.remember(replace(ebb.remembered(), published={}))
+
+    happens(ebb)
+    ebb.tick("2")
+    deliver_all(ebb, LET_GO)
+
+    assert wave(ebb) is None
+    assert held(ebb) == []
+
+
+def test_a_pass_that_cannot_plan_leaves_the_taints_until_the_deadline() -> None:
+    ebb = ebb_with_room()
+    ebb.tick()
+    deliver_all(ebb, HOLD)
+    ebb.bus.published.clear()
+    ebb.pools.failure = Retryable("gke", "down")
+
+    for minutes, expected in ((60, ["n1", "n2", "n3"]), (31, [])):
+        ebb.pass_time(minutes=minutes)
+        with pytest.raises(Retryable):
+            ebb.tick(str(minutes))
+        deliver_all(ebb, LET_GO)
+        assert held(ebb) == expected
+
+
+def living(*names_of: str, minutes: int = 10) -> Wave:
+    nodes = tuple(WaveNode(f"uid-{name}", name) for name in names_of)
+    return Wave(id="w", nodes=nodes, policy_hash="h", began=NOW, deadline=NOW + timedelta(minutes=minutes))
+
+
+def of_wave(kind: OrderKind, *names_of: str) -> Order:
+    return replace(order("", kind=kind), nodes={f"uid-{name}": name for name in names_of})
+
+
+@pytest.mark.parametrize(
+    ("expected", "kind", "document", "before"),
+    [
+        pytest.param(["n1"], HOLD, living("n1"), [], id="hold: the wave names the node"),
+        pytest.param([], HOLD, living("n2"), [], id="hold: the wave does not name it"),
+        pytest.param([], HOLD, None, [], id="hold: late, no wave lives"),
+        pytest.param([], HOLD, living("n1", minutes=-1), [], id="hold: late, past the deadline"),
+        pytest.param(["n1"], HOLD, living("n1"), ["n1"], id="hold: twice"),
+        pytest.param([], LET_GO, None, ["n1"], id="let_go: no wave lives"),
+        pytest.param([], LET_GO, living("n2"), ["n1"], id="let_go: the wave names others"),
+        pytest.param(["n1"], LET_GO, living("n1"), ["n1"], id="let_go: late, a wave names it again"),
+        pytest.param([], LET_GO, None, [], id="let_go: twice"),
+    ],
+)
+def test_the_drainer_follows_the_document_and_not_the_message(
+    expected: list[str], kind: OrderKind, document: Wave | None, before: list[str]
+) -> None:
+    ebb = FakeEbb(node("n1"), node("n2"))
+    for name in before:
+        ebb.cluster.set_soft_taint(ebb.cluster.node(name), held=True)
+    if document:
+        ebb.state.put(WAVE_KEY, document, None)
+
+    assert ebb.deliver(of_wave(kind, "n1")) is PushReply.DONE
+
+    assert held(ebb) == expected
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(node("n1", uid="another"), id="another node bears the name"),
+        pytest.param(node("n1", taints=(our_taint("x"),)), id="its drain has begun"),
+        pytest.param(node("n9"), id="it is gone"),
+    ],
+)
+def test_a_node_that_is_not_meant_any_more_gets_no_soft_taint(given: Any) -> None:
+    ebb = FakeEbb(given)
+    ebb.state.put(WAVE_KEY, living("n1"), None)
+    assert ebb.deliver(of_wave(HOLD, "n1")) is PushReply.DONE
+    assert held(ebb) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "failures"),
+    [
+        pytest.param(PushReply.DONE, [Stale("changed")], id="another writer was first once"),
+        pytest.param(PushReply.AGAIN, [Stale("changed")] * 3, id="again and again"),
+        pytest.param(PushReply.AGAIN, [Retryable("kubernetes", "down")], id="the API server does not answer"),
+    ],
+)
+def test_a_write_that_fails_comes_again(expected: PushReply, failures: list[EbbError]) -> None:
+    ebb = FakeEbb(node("n1"))
+    ebb.state.put(WAVE_KEY, living("n1"), None)
+    ebb.cluster.failures["set_soft_taint"] = list(failures)
+
+    assert ebb.deliver(of_wave(HOLD, "n1")) is expected
+    assert ebb.deliver(of_wave(HOLD, "n1")) is PushReply.DONE
+    assert held(ebb) == ["n1"]
