@@ -21,10 +21,10 @@ from functions.cli.output.terminal import print_point, print_sentence, print_war
 from shared.core.cluster.node import Node, holding_order
 from shared.core.reasons import Outcome, Refusal
 from shared.core.records.drain_record import DrainRecord
-from shared.core.records.orders import OrderKind
+from shared.core.records.orders import MOST_HELD, OrderKind, parts
 from shared.core.records.state import ClusterState
 from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
-from shared.port_types import drain_key
+from shared.port_types import WAVE_KEY, drain_key
 from shared.ports import Cluster, State
 from shared.settings import read_settings
 from shared.store.compare_and_set import read_cluster
@@ -158,6 +158,7 @@ def _release_all(installation: Installation, visible: VisibleNodes, options: Rel
     for note in (visible.note, "" if state.paused else _NOT_PAUSED):
         if note:
             print_warning(note)
+    _end_wave(installation, visible)
     if not targets:
         print_sentence(
             "Nothing to release: no claim stands" + (", and no node carries our taint." if visible.cluster else ".")
@@ -165,6 +166,20 @@ def _release_all(installation: Installation, visible: VisibleNodes, options: Rel
         return 0
     code = _publish_and_wait(installation, targets, visible, options)
     return _print_newly_claimed(installation, targets) or code if options.wait else code
+
+
+def _end_wave(installation: Installation, visible: VisibleNodes) -> None:
+    """Delete the wave's document, and order the removal of its soft taints and of all that the cluster shows."""
+    found = installation.state.all(WAVE_KEY.collection, WAVE_KEY.type).get(WAVE_KEY.id)
+    if found is not None and found.version is not None:
+        installation.state.delete(WAVE_KEY, found.version)
+    named = found.value.nodes if found and found.value else ()
+    nodes = {each.uid: each.name for each in named} | {each.uid: each.name for each in visible.nodes if each.held}
+    now = read_cluster(installation.state)[2]
+    for part in parts(tuple(nodes.items()), MOST_HELD):
+        installation.orders.publish(manual_order(installation, OrderKind.LET_GO, "", now, nodes=dict(part)))
+    if nodes:
+        print_sentence(f"The soft taints of a wave go from {count(len(nodes), 'node')}.")
 
 
 def _print_newly_claimed(installation: Installation, targets: Sequence[ReleaseTarget]) -> int:

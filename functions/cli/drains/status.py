@@ -14,8 +14,8 @@ from functions.cli.output.format import span
 from shared.core.planning.marks import INTERVAL, silence
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, PoolMarks
-from shared.port_types import StoredDocument
+from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave
+from shared.port_types import WAVE_KEY, StoredDocument
 from shared.ports import State
 from shared.store.compare_and_set import read_cluster
 
@@ -80,6 +80,8 @@ class InstallationStatus:
     """Why documents were skipped, each with its name."""
     interval: timedelta = INTERVAL
     """How far apart passes are expected."""
+    wave: Wave | None = None
+    """The wave that lives."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -103,8 +105,11 @@ def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) 
     """
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
+    waves = documents.all(WAVE_KEY.collection, WAVE_KEY.type)
     status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
-    return replace(status, unreadable=(*_faults(pools), *_faults(drains)))
+    wave = _values(waves).get(WAVE_KEY.id)
+    living = wave if wave and now < wave.deadline else None
+    return replace(status, wave=living, unreadable=(*_faults(pools), *_faults(drains), *_faults(waves)))
 
 
 def _faults(found: Mapping[str, StoredDocument[T]]) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from functions.cli.drains.status import EndedDrain, HeldNode, InstallationStatus
-from functions.cli.output.format import clock, moment, rfc3339, span
+from functions.cli.output.format import clock, count, moment, rfc3339, span
+from shared.core.records.state import Wave
 
 _ROOM_FOR_ALL: Final = 110
 """Narrower than this the pool's column goes: it is part of a node's name."""
@@ -53,6 +54,9 @@ def _head(status: InstallationStatus) -> Table:
     head.add_row("Time", moment(status.now))
     head.add_row("Last pass", _last_pass(status))
     head.add_row("Paused", _paused(status))
+    if status.wave:
+        began, ends = clock(status.wave.began, status.now), clock(status.wave.deadline, status.now)
+        head.add_row("Wave", f"{count(len(status.wave.nodes), 'node')} since {began}, until {ends} at the latest")
     return head
 
 
@@ -172,7 +176,15 @@ def document(status: InstallationStatus) -> dict[str, Any]:
         ],
         "breakers": [{"pool": pool, "until": rfc3339(row.until), "why": row.why} for pool, row in status.breakers],
         "results": [_result(row) for row in status.results],
+        "wave": _wave(status.wave),
     }
+
+
+def _wave(wave: Wave | None) -> dict[str, Any] | None:
+    if wave is None:
+        return None
+    nodes = [{"node": each.name, "node_uid": each.uid} for each in wave.nodes]
+    return {"id": wave.id, "began": rfc3339(wave.began), "deadline": rfc3339(wave.deadline), "nodes": nodes}
 
 
 def _claim(row: HeldNode) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from functions.cli.plan import as_json, compute
 from functions.cli.plan.sentences import LegendEntry
 
 SCHEMA: Final = 1
-_OF_ONE_PLAN: Final = ("schema", "cluster", "nodes", "orders", "at_rest", "potential")
+_OF_ONE_PLAN: Final = ("schema", "cluster", "nodes", "orders", "at_rest", "wave", "potential")
 _LISTS: Final = ("ladder", "pools", "holds")
 _OTHERS: Final = ("taken_at", "policy_hash", "dry_run", "partial", "prices", "totals")
 

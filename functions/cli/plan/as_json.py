@@ -40,6 +40,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "nodes": [node(each) for each in wanted(view, asked)],
         "orders": [_order(each) for each in view.orders],
         "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
+        "wave": list(view.wave),
         "potential": None if view.potential is None else _potential(view.potential),
     }
 

@@ -21,7 +21,7 @@ from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.output.terminal import printing
 from functions.cli.plan import as_json, openmetrics, page
 from functions.cli.plan.ladder import DEFAULTS, POLICY, LadderMoney, headline, rungs
-from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note
+from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_ladder
 from shared.collector import no_search_for_cycles
 from shared.core.planning.make_plan import make_plan
@@ -80,6 +80,7 @@ def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
         *autoscaler_note(inputs.snapshot, in_dump=inputs.dumped),
         *outside_note(inputs.snapshot),
         *surge_note(situation, plan),
+        *wave_note(plan),
         *steer_note(situation, plan),
     )
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)

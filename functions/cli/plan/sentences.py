@@ -295,6 +295,13 @@ def outside_note(snapshot: Snapshot) -> tuple[str, ...]:
     return (_COUNTED_NOWHERE.format(what=what),) if what else ()
 
 
+def wave_note(plan: Plan) -> Iterator[str]:
+    """Yield a sentence where the policy has waves and one would hold nodes."""
+    if plan.wave:
+        order = f"{count(len(plan.wave), 'node')} go as one set, in this order: {some(plan.wave)}"
+        yield f"cluster.wave: {order}. The other nodes are room for them."
+
+
 def steer_note(situation: Situation, plan: Plan) -> Iterator[str]:
     """Yield a sentence where the policy steers scale-in and something is to go next."""
     if not plan.next_nodes:

@@ -172,6 +172,8 @@ class PlanView:
     """What all money rests on."""
     priced: PricedNodes | None = None
     """And how these nodes are priced by it."""
+    wave: tuple[str, ...] = ()
+    """The nodes of a wave (`cluster.wave`), in the order in which they go."""
     autoscaler: Mapping[str, ScaleDownRule] = field(default_factory=dict)
     """By pool: how the autoscaler takes its nodes away."""
 
@@ -211,6 +213,7 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
         whole=whole_cluster(plan.decisions, could_go),
         orders=plan.orders,
         at_rest=plan.at_rest,
+        wave=plan.wave,
         potential=potential,
         legend=legend(plan),
         saving=nothing_of_savings(partial) if partial else sentences.saving(plan),

@@ -11,9 +11,10 @@ from functions.cli.output.format import moment
 from shared.core.cluster import names
 from shared.core.reasons import Outcome, Refusal
 from shared.core.records.orders import OrderKind, Origin
-from shared.core.records.state import ClusterState
+from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.errors import BadInput, BadSettings
-from tests.builders import CLUSTER, claim, node, order, our_taint, pod
+from shared.port_types import WAVE_KEY
+from tests.builders import CLUSTER, NOW, claim, node, order, our_taint, pod
 from tests.cli.drains.pushed_installation import TOPIC, installation_of
 from tests.cli.running import run_ebb
 from tests.functions.fake_ebb import FakeEbb
@@ -71,6 +72,20 @@ def test_all_releases_every_claim_and_every_node_with_our_taint(capsys: pytest.C
     assert cluster.remembered().claims == {}
     assert [each.name for each in cluster.cluster.nodes.values() if each.drain_taint or each.unschedulable] == []
     assert "Run ebb pause first" in shown.err
+
+
+def test_all_ends_the_wave_and_frees_the_nodes_that_it_held(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = fake_ebb()
+    for name in ("n3", "n4"):
+        cluster.cluster.set_soft_taint(cluster.cluster.node(name), held=True)
+    wave = Wave(id="w", nodes=(WaveNode("uid-n3", "n3"),), policy_hash="", began=NOW, deadline=NOW + timedelta(hours=1))
+    cluster.state.put(WAVE_KEY, wave, None)
+
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
+
+    assert capsys.readouterr().out
+    assert cluster.state.get(WAVE_KEY).value is None
+    assert not any(each.held for each in cluster.cluster.nodes.values())
 
 
 def test_without_a_cluster_all_means_the_claims_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """`ebb status`: what the state holds, as a table for eyes and as JSON for tools."""
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -19,7 +20,7 @@ from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
-from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, PoolMarks, Published
+from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, PoolMarks, Published, Wave, WaveNode
 from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key, pool_key
 from shared.ports import State
 from tests.builders import CLUSTER, NOW, claim, node, order, pod
@@ -70,7 +71,10 @@ def rich_in_everything() -> InstallationStatus:
     )
     ended = settled("old", 10, outcome="given_back", why="deadline", detail="held by shop/db")
     marks = PoolMarks(marks={"a": Mark("a", NOW - 7 * MINUTE), "b": Mark("b", NOW - MINUTE)})
-    return status(state, held, ended, pools={"default-pool": marks, "empty": PoolMarks()})
+    found = status(state, held, ended, pools={"default-pool": marks, "empty": PoolMarks()})
+    nodes = (WaveNode("u7", NAME),)
+    wave = Wave(id="w", nodes=nodes, policy_hash="h", began=NOW - 4 * MINUTE, deadline=NOW + 86 * MINUTE)
+    return dataclasses.replace(found, wave=wave)
 
 
 def printed(shown: InstallationStatus, width: int, *, terminal: bool = True) -> list[str]:
@@ -182,8 +186,10 @@ def test_the_keys_of_the_json_are_stable() -> None:
     shown = status_table.document(rich_in_everything())
     assert list(shown) == [
         "schema", "cluster", "read_at", "paused", "pause_reason", "last_pass", "last_pass_seconds_ago", "warnings",
-        "claims", "marks", "backoffs", "breakers", "results",
+        "claims", "marks", "backoffs", "breakers", "results", "wave",
     ]  # fmt: skip
+    times = {"began": "2026-03-04T21:56:00Z", "deadline": "2026-03-04T23:26:00Z"}
+    assert shown["wave"] == {"id": "w", **times, "nodes": [{"node": NAME, "node_uid": "u7"}]}
     assert shown["claims"] == [
         {
             "node": NAME,

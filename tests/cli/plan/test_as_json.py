@@ -182,6 +182,7 @@ class _Document(_Exact):
     nodes: list[_Node]
     orders: list[_Order]
     at_rest: _AtRest | None
+    wave: list[str]
     potential: _Potential | None
 
 

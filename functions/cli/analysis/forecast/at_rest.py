@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from functions.cli.analysis.forecast.autoscaler import DELETION, soonest, unneeded
-from functions.cli.analysis.forecast.open_pass import OpenPass
+from functions.cli.analysis.forecast.open_pass import OpenPass, without_gaps
 from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
 from functions.cli.analysis.forecast.scheduling import Drained, announced, drained
 from shared.core.cluster.snapshot import Snapshot
@@ -111,7 +111,7 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
         going = [each.node.name for each in drains if each.node.name in told.begun]
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
-        step = drained(rest.snapshot, [*going, *taken], {*going, *names})
+        step = drained(rest.snapshot, [*going, *taken], {*going, *names, *passes.wave})
         passes.keep(each.node for each in drains if each.node.name in told.never.union(going).difference(step.gone))
         rest = rest.after(step)
         is_rest = not step.gone and not drains
@@ -153,6 +153,8 @@ class _Turns:
 def pace_of(situation: Situation) -> Pace:
     """Return the clock of the situation, which begins now."""
     counts = situation.counts(situation.snapshot.nodes)
+    if situation.policy.wave:
+        counts = replace(counts, policy=without_gaps(situation.policy))
     return Pace(counts, under_way=_under_way(counts, situation.snapshot))
 
 

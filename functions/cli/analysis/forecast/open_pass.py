@@ -43,24 +43,31 @@ class OpenPass:
         self._kept: dict[str, Backoff] = {}
         self.decisions: tuple[NodeDecision, ...] = ()
         """Of the last round."""
+        self.wave: tuple[str, ...] = ()
+        """The nodes that a wave holds since the last round; empty without `cluster.wave`."""
 
     def __call__(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
         """Return the drains of one round, in order."""
-        plan = self._plan(snapshot, self._kept)
-        self.decisions = plan.decisions
+        plan = self._plan(snapshot, self._kept, self._left(snapshot) or None)
+        self.decisions, self.wave = plan.decisions, plan.wave
         times = {each.name: each.drain or DrainTime() for each in plan.decisions}
-        most = ceil(self._share * len(snapshot.nodes))
+        most = len(plan.orders) if plan.wave else ceil(self._share * len(snapshot.nodes))
         rows = ((snapshot.node_by_name[order.node], order.reason) for order in plan.orders[:most])
         return tuple(
             PacedDrain(node, reason, self._ripe(node, reason), times[node.name].most + _deletion(snapshot, node))
             for node, reason in rows
         )
 
-    def _plan(self, snapshot: Snapshot, kept: dict[str, Backoff]) -> Plan:
+    def _left(self, snapshot: Snapshot) -> tuple[str, ...]:
+        """Return what is left of the wave: it is kept until its last node is gone."""
+        there = snapshot.node_by_name
+        return tuple(name for name in self.wave if name in there and there[name].uid not in self._kept)
+
+    def _plan(self, snapshot: Snapshot, kept: dict[str, Backoff], wave: tuple[str, ...] | None = None) -> Plan:
         long_ago = self._now - _LONG
         marks = {pool: _all_marked(nodes, long_ago) for pool, nodes in snapshot.nodes_by_pool.items()}
         state = ClusterState(last_pass=self._now, backoffs=kept)
-        return make_plan(Situation(snapshot, state, self._open), marks, self._prices, brake=lambda: True)
+        return make_plan(Situation(snapshot, state, self._open), marks, self._prices, brake=lambda: True, wave=wave)
 
     @property
     def has_kept(self) -> bool:
@@ -103,6 +110,12 @@ def opened(policy: Policy) -> Policy:
         pools={name: _opened(pool) for name, pool in policy.pools.items()},
         other_pools=_opened(policy.other_pools),
     )
+
+
+def without_gaps(policy: Policy) -> Policy:
+    """Return the policy without what does not bind the nodes of a wave (`planning.selection`)."""
+    pools = {name: replace(pool, max_nodes_per_pass=_ANY_NUMBER) for name, pool in policy.pools.items()}
+    return replace(policy, time_gap=NO_TIME, pools=pools)
 
 
 def _opened(pool: PoolPolicy) -> PoolPolicy:
