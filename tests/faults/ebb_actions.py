@@ -6,7 +6,7 @@ An eviction must be of a pod on a node that Ebb holds, or held when the evicting
 from collections.abc import Iterator
 
 from tests.faults.excuses import Excuse, Excuses
-from tests.faults.replay import TAINT, Entry, ReplayedCluster, call_of, holder, is_ebb
+from tests.faults.replay import SOFT, TAINT, Entry, ReplayedCluster, call_of, holder, is_ebb
 
 
 def of(entry: Entry, cluster: ReplayedCluster, excuses: Excuses) -> Iterator[str]:
@@ -36,7 +36,8 @@ def _node(entry: Entry, cluster: ReplayedCluster) -> Iterator[str]:
     if entry["verb"] == "delete" or before is None:
         yield f"{entry['actor']}: {entry['verb']} of node {entry['name']}"
         return
-    foreign = {taint for taint in {*before["taints"]} ^ {*entry["taints"]} if not taint.startswith(TAINT)}
+    own = (TAINT, f"{SOFT}=:PreferNoSchedule")
+    foreign = {taint for taint in {*before["taints"]} ^ {*entry["taints"]} if not taint.startswith(own)}
     if foreign:
         yield f"{entry['actor']} changed taints of {entry['name']} that are not ours: {sorted(foreign)}"
     ours = holder(before) or entry["name"] in cluster.cordons

@@ -31,6 +31,7 @@ from tests.faults.returning_worlds import returning_settings
 from tests.faults.rich_worlds import drawn_rich, rich_settings
 from tests.faults.steered_worlds import ranks_or_scales_in, steered_settings
 from tests.faults.surging_worlds import rolls_out, surging_settings
+from tests.faults.waved_worlds import waved_settings
 from tests.faults.worlds import with_buffers
 
 DEEPER: Final = 10
@@ -66,6 +67,7 @@ FAMILIES: Final = (
     Family(Worlds("buffered", lambda: begun_in(with_buffers())), 181, 53, 229, 10),
     Family(Worlds("surging", lambda: begun_in(surging_settings()), owner=rolls_out), 331, 73, 229, 25),
     Family(Worlds("steered", lambda: begun_in(steered_settings()), owner=ranks_or_scales_in), 113, 53, 229, 15),
+    Family(Worlds("waved", lambda: begun_in(waved_settings())), 113, 53, 229, 15),
     Family(Worlds("neighbours", beside_neighbours), 499, 109, 457, 10),
 )
 

@@ -13,6 +13,7 @@ from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.oracle import REDELIVERY, breaches, longest_cordon
 from tests.faults.ports import AGENT
 from tests.faults.replay import TAINT
+from tests.faults.waved_worlds import left_held
 from tests.faults.worlds import Setting
 
 Act = Callable[[Installation], None]
@@ -57,7 +58,9 @@ def breaches_of(history: History) -> list[str]:
 
 def _is_over(ebb: Installation) -> bool:
     quiet = ebb.clock.now() - max((*ebb.disturbances(), ebb.begun))
-    return _rests(ebb, quiet) or quiet > longest_cordon(ebb) + 2 * ebb.setting.limits.interval + REDELIVERY
+    passes = 2 * ebb.setting.limits.interval + REDELIVERY
+    bound = longest_cordon(ebb) + passes
+    return _rests(ebb, quiet) or quiet > (bound + passes if any(left_held(ebb)) else bound)
 
 
 def _rests(ebb: Installation, quiet: float) -> bool:
@@ -67,7 +70,7 @@ def _rests(ebb: Installation, quiet: float) -> bool:
     nodes = ebb.cloud.world.store.all("nodes")
     taints = [taint for node in nodes for taint in node["spec"].get("taints") or []]
     ours = any(f"{taint['key']}={taint.get('value', '')}".startswith(TAINT) for taint in taints)
-    return not ours and not any(map(_cordoned_by_ebb, nodes)) and ebb.idle_passes() > 0
+    return not ours and not any(left_held(ebb)) and not any(map(_cordoned_by_ebb, nodes)) and ebb.idle_passes() > 0
 
 
 def _cordoned_by_ebb(node: Json) -> bool:

@@ -23,6 +23,7 @@ from tests.faults.replay import ReplayedCluster, moments
 from tests.faults.steering import CostWrites, left_behind
 from tests.faults.surges import Surges, left_waiting, restarted_again
 from tests.faults.waiting_times import Bound, CordonTimes, WaitingTimes
+from tests.faults.waved_worlds import left_held
 from tests.faults.ways_out import WaysOut
 from tests.faults.worlds import INTERVAL
 
@@ -102,6 +103,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
     yield from places.at(cluster)
     yield from cordons.at_the_end(end.clock.now())
     yield from left_behind(end)
+    yield from (f"{name} still carries the soft taint of a wave that does not live" for name in left_held(end))
     refused = list(requests.not_granted({claim.order_id for claim in end.remembered().claims.values()}))
     if refused and not excuses.covers(Excuse.MESSAGE_LOST, bool(end.lost_orders)):
         yield from refused

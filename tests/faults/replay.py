@@ -12,6 +12,7 @@ from infra.local.scaling.view import RESERVED
 
 Entry = Mapping[str, Any]
 TAINT = "status-taint.cluster-autoscaler.kubernetes.io/ebb="
+SOFT = "status-taint.cluster-autoscaler.kubernetes.io/ebb-held"
 DELETING = "ToBeDeletedByClusterAutoscaler="
 NODES = "/api/v1/nodes"
 LISTS_KEPT = 120.0

@@ -45,6 +45,8 @@ class Limits:
     """The policy's `singleReplicas`; empty where it says nothing of it."""
     steers: bool = False
     """Whether the policy steers scale-in."""
+    waves: bool = False
+    """Whether the policy has waves."""
 
     @property
     def longest_cordon(self) -> float:
@@ -58,9 +60,11 @@ class Limits:
         head = "".join(f"{name}: {str(value).lower()}\n" for name, value in switches.items())
         single = f"    singleReplicas: {self.single_replicas}\n" if self.single_replicas else ""
         steered = "    steerScaleIn: true\n" if steers else ""
-        return head + _POLICY.format(**vars(self)) + single + steered
+        body = _POLICY.format(**vars(self)) + single + steered
+        return head + (body.replace("cluster:\n", _WAVES, 1) if self.waves else body)
 
 
+_WAVES = "cluster:\n  wave: {nodes: 60%, deadline: 8m}\n"
 _POLICY = """\
 cluster:
   minimumNodes: {minimum_nodes}
