@@ -5,9 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from functions.drainer.main import PushReply
 from msgspec.structs import replace
 
+from functions.drainer.main import PushReply
 from shared.core.policy import Budget, Limit, Policy
 from shared.core.policy.values import WaveLimits
 from shared.core.records.orders import Order, OrderKind
