@@ -1,4 +1,4 @@
-# Ebb: two commands do all the set-up, `make demo` and `make test`. Everything else is for daily work.
+# Ebb: two commands do the set-up, `make demo` and `make test`. Everything else is for daily work.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -12,7 +12,7 @@ PIP    := $(BIN)/python -m infra.installing
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Asked before anything is installed, and only then: later the environment has its own.
+# Checked only before anything is installed: later the environment has its own Python.
 define NEEDS_PYTHON
 @is=$$($(PYTHON) --version 2>&1) || is="not there"; \
   $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -42,7 +42,7 @@ deep: $(VENV)/.dev ## Run all tests with new seeds (EBB_SEED= repeats them): abo
 	@EBB_DEEP=1 $(BIN)/python -m tests.parts
 
 quick: $(VENV)/.dev ## Run the tests of the core and the functions, in under a minute
-check: $(VENV)/.dev ## Run lint, types and the import contracts
+check: $(VENV)/.dev ## Run lint, the check of words, types and the import contracts
 unit: $(VENV)/.dev ## Run unit, property, contract and whole-loop tests, and those on Google's emulators
 faults: $(VENV)/.dev ## Run histories of injected faults, and Ebb broken on purpose
 real: $(VENV)/.dev ## Run the tests on a real Kubernetes control plane
@@ -58,7 +58,7 @@ words: $(VENV)/.dev ## Lower the baseline of words and sentences (tests/words.js
 assets: $(VENV)/.dev ## Build Kubernetes and what else real tests need into the cache, once: about eight minutes
 	@$(BIN)/python -m tests.assets
 
-soak: $(VENV)/.dev ## Inject faults into histories of ever new seeds, until Ctrl-C
+soak: $(VENV)/.dev ## Inject faults into histories with new seeds, until Ctrl-C
 	@$(BIN)/python -m tests.faults.soak
 
 acceptance: $(VENV)/.dev ## Print which rows of docs/acceptance.md have a passing test
@@ -67,10 +67,10 @@ acceptance: $(VENV)/.dev ## Print which rows of docs/acceptance.md have a passin
 bench: $(VENV)/.dev ## Print the benchmarks' ratios, and draw them into build/bench (QUICK=1: small ones, BENCHES=…: some)
 	$(BIN)/python -m tests.bench $(if $(QUICK),--quick) $(BENCHES)
 
-fuzz: $(VENV)/.dev ## Feed the readers a million almost right inputs
+fuzz: $(VENV)/.dev ## Feed the readers a million almost valid inputs
 	$(BIN)/python -m tests.fuzz
 
-mutants: $(VENV)/.dev ## Make small mistakes in the code, and show which no test sees (IN=rules/nodes SHARE=1: all of a module)
+mutants: $(VENV)/.dev ## Make small mistakes in the code, and show those that no test finds (IN=rules/nodes SHARE=1: all of a module)
 	$(BIN)/python -m tests.mutation --share $(or $(SHARE),0.02) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) $(IN)
 
 fmt: $(VENV)/.dev ## Format the code and fix what ruff can fix
@@ -81,7 +81,7 @@ requirements: $(VENV)/.dev ## Compile requirements.txt from requirements.in, wit
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header requirements.in -o requirements.txt
 
-audit: $(VENV)/.dev ## Ask PyPI whether anything in requirements.txt has a known vulnerability (needs the network)
+audit: $(VENV)/.dev ## Check requirements.txt for known vulnerabilities on PyPI (needs the network)
 	$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes -r requirements.txt
 
@@ -100,7 +100,7 @@ pictures: $(VENV)/.dev ## Draw docs/pictures of generated clusters, and record t
 monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard, docs/events.md and the runbook from the tables in infra/monitoring
 	@$(BIN)/python -m infra.monitoring
 
-playground: $(VENV)/.dev ## A real control plane with Ebb at work on it, left up to play with until Ctrl-C
+playground: $(VENV)/.dev ## Start a real control plane with Ebb on it, until Ctrl-C
 	@$(BIN)/python -m tests.real.playground
 
 zip: $(VENV)/.cli ## Pack the functions' archive into build/, with a CycloneDX list, for a release or functions.archive
