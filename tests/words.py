@@ -1,8 +1,8 @@
 """Refuses words and long sentences that slow a reader down: `make lint` runs it, and `make words` lowers its baseline.
 
-`python -m tests.words FILE …` lists the findings of these files. Without a file it compares the number of findings with
-`tests/words.json`, which has a number for each kind and file. Only the sum of a kind may not grow: a file can be moved
-or merged without a change of the baseline. CONTRIBUTING.md has the rules of style.
+`python -m tests.words PATH …` lists the findings of these files or folders. Without a path it compares the number of
+findings with `tests/words.json`, which has a number for each kind and file. Only the sum of a kind may not grow: a file
+can be moved or merged without a change of the baseline. CONTRIBUTING.md has the rules of style.
 """
 
 import ast
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str]) -> int:
     if arguments == ["--lower"]:
         return lower(found)
     if arguments:
-        return show(described(each) for each in found if each.path in arguments)
+        return show(described(each) for each in found if each.path.startswith(tuple(arguments)))
     grown = set(grown_files(counted(found), baseline()))
     needless = (f"{file}: {word} needs no excuse any more" for file, word in unused(EXCUSED, everything))
     return show([*(described(each) for each in found if (each.kind, each.path) in grown), *needless])
