@@ -5,7 +5,7 @@ from typing import Any, Final
 from functions.cli.fleet.installations import InstallationHealth
 from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, shown_rows
 from functions.cli.output.format import dollars, rfc3339
-from functions.cli.plan import as_json, compute
+from functions.cli.plan import as_json, totals
 from functions.cli.plan.sentences import LegendEntry
 
 SCHEMA: Final = 1
@@ -17,7 +17,7 @@ _OTHERS: Final = ("taken_at", "policy_hash", "dry_run", "partial", "prices", "to
 def document(view: FleetView, top: int | None = None) -> dict[str, Any]:
     """Return the fleet as JSON values; `top` chooses among `clusters` alone."""
     plans = [as_json.document(each) for each in view.views]
-    summed = compute.sums(plans, view.views)
+    summed = totals.sums(plans, view.views)
     return {
         "schema": SCHEMA,
         "clusters": [_row(row) for row in shown_rows(view, top)],

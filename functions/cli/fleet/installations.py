@@ -1,6 +1,6 @@
 """How the installations of a fleet are: in dry run, paused or live, and what fails. One read of state and policy each.
 
-What is amiss is what `ebb status` and `ebb doctor` say of one installation.
+What is wrong is what `ebb status` and `ebb doctor` show of one installation.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -6,27 +6,21 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from functions.cli.fleet.installations import InstallationHealth
-from functions.cli.fleet.view import TITLES, FleetHold, FleetRow, FleetView, states_of, table_of, whose_of
+from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, states_of, table_of
 from functions.cli.output import html
-from functions.cli.output.format import count, moment, monthly, some
+from functions.cli.output.format import count, moment, monthly, some, whole_money, yearly
 from functions.cli.output.html import Frame, Html, Section, element, figure, made_by
 from functions.cli.output.tables import Column, Table
-from functions.cli.plan import compute
-from functions.cli.plan.ladder import title
+from functions.cli.plan import totals
+from functions.cli.plan.ladder import CHECK, title
 from functions.cli.plan.sentences import HOLDING
 from functions.cli.plan.tables import HEADINGS
+from functions.cli.plan.totals import FIGURES
 from functions.cli.report.drawings import bill
 from functions.cli.report.page import blocker_table
 from shared.core.reasons import PodBlock, Unremovable, named
 
 _CLUSTERS: Final = 6
-_WORDS: Final = {
-    "now": "now, a month",
-    "alone": "the autoscaler alone, a month",
-    "at rest": "at rest, a month",
-    "bound": "bound, a month",
-    "saved": "saved a month",
-}
 _BILL: Final = "the bill: what stays, what goes, the bound"
 _STATES: Final = (
     Column("installation", wraps=True), Column("is", wraps=True), Column("last pass", wraps=True),
@@ -43,12 +37,11 @@ def page(view: FleetView) -> str:
 
 
 def _title(view: FleetView) -> str:
-    ladder, money = compute.summed(view.views), compute.money_of(view.views)
-    every = count(len(view.rows), "cluster")
-    if ladder is None or money is None:
+    ladder, every = totals.summed(view.views), count(len(view.rows), "cluster")
+    if ladder is None:
         return every
     clusters = every if len(view.views) == len(view.rows) else f"{len(view.views):,} of {every}"
-    return title(ladder, money, whose_of(view.rows), clusters)
+    return title(ladder, totals.money_of(view.views, ladder), f"in {clusters}")
 
 
 def _seen(view: FleetView) -> str:
@@ -61,12 +54,14 @@ def _seen(view: FleetView) -> str:
 
 def _figures(view: FleetView) -> Iterator[Html]:
     """Yield the figures on top."""
-    ladder, money = compute.summed(view.views), compute.money_of(view.views)
-    if ladder and money:
-        saved = ladder.now.cost - ladder.at_rest.cost
-        yield figure("Now, a month", money.month(ladder.now), count(ladder.now.nodes, "node"))
-        rest = f"{money.month(ladder.at_rest)} a month at rest"
-        yield figure("Saved in a year", money.saved_year(ladder.at_rest), rest, good=saved > 0)
+    ladder = totals.summed(view.views)
+    if ladder:
+        money = totals.money_of(view.views, ladder)
+        adds, rest = max(money.added, 0), f"{money.month(ladder.at_rest)} a month with Ebb"
+        alone = money.saved(ladder.alone)
+        yield figure("Ebb adds, a month", whole_money(adds), f"{yearly(adds)} a year", good=adds > 0)
+        yield figure("Autoscaler alone saves, a month", whole_money(alone), CHECK if alone > 0 else "")
+        yield figure("Now, a month", money.month(ladder.now), f"{count(ladder.now.nodes, 'node')}; {rest}")
     missing = f"{view.not_read:,} could not be read" if view.not_read else "all were read"
     yield figure("Clusters", f"{len(view.rows):,}", missing)
     if view.installations:
@@ -75,10 +70,10 @@ def _figures(view: FleetView) -> Iterator[Html]:
 
 def _clusters(view: FleetView) -> Section:
     whole = table_of(view, None)
-    columns = [replace(each, title=_WORDS.get(each.title, each.title)) for each in whole.columns]
+    columns = list(whole.columns)
     most = max((each.cost or 0 for each in view.rows), default=0)
     bars = zip_longest((_bar(each, most) for each in view.rows), whole.columns[0].cells)
-    columns.insert(len(TITLES) + 1, Column(_BILL, tuple(bar or "" for bar, _ in bars), wraps=True))
+    columns.insert(len(FIGURES) + 1, Column(_BILL, tuple(bar or "" for bar, _ in bars), wraps=True))
     lead = "Each cluster is planned by itself. What could not be read is a row, too, and is not in the sum."
     made = html.table(replace(whole, columns=tuple(columns)), "Money by cluster", "clusters")
     return Section("clusters", "Money by cluster", lead, (made,))

@@ -11,9 +11,10 @@ from functions.cli.fleet.sources import is_of, parts_of
 from functions.cli.input.options import FleetSort
 from functions.cli.output.format import count, monthly
 from functions.cli.output.tables import BOLD, Column, Table
-from functions.cli.plan import compute
+from functions.cli.plan import totals
 from functions.cli.plan.ladder import DEFAULTS, POLICY
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind
+from functions.cli.plan.totals import FIGURES, MEANING
 from functions.cli.plan.view import PlanView
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class FleetRow:
 
     @property
     def saved(self) -> int | None:
-        """Return what is saved at rest, in micro-dollars per hour."""
+        """Return what is saved in steady state, in micro-dollars per hour."""
         ladder = self.view.ladder.ladder if self.view and self.view.ladder else None
         return ladder.now.cost - ladder.at_rest.cost if ladder else None
 
@@ -73,7 +74,7 @@ _SORTED: Final[Mapping[FleetSort, Callable[[FleetRow], Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class FleetHold:
-    """What one reason holds in all clusters together, and in each, the dearest first."""
+    """What one reason holds in all clusters together, and in each, the most expensive first."""
 
     entry: LegendEntry
     clusters: tuple[tuple[str, LegendEntry], ...]
@@ -97,7 +98,7 @@ class FleetView:
     """By kind, those that hold most money first."""
     notes: tuple[str, ...]
     headline: str
-    """What all clusters come to, and how many could not be read; empty where none was to be planned."""
+    """What Ebb adds in all clusters, and how many could not be read; empty if none was to be planned."""
 
     @property
     def views(self) -> tuple[PlanView, ...]:
@@ -142,8 +143,8 @@ def view_of(
 
 def _headline(rows: Sequence[FleetRow]) -> str:
     views, missing = [row.view for row in rows if row.view], sum(bool(row.faults) for row in rows)
-    short = f"Not all of it: {missing} of {count(len(rows), 'cluster')} could not be read. " if missing else ""
-    return f"{short}{compute.whole_headline(views, whose_of(rows)) if views else ''}".strip()
+    short = f"{missing} of {count(len(rows), 'cluster')} could not be read. " if missing else ""
+    return f"{short}{totals.whole_headline(views, whose_of(rows)) if views else ''}".strip()
 
 
 def _row(result: SourceResult, planned: PlannedCluster) -> FleetRow:
@@ -199,8 +200,6 @@ def _notes(rows: Sequence[FleetRow]) -> tuple[str, ...]:
     )
 
 
-TITLES: Final = ("nodes", "now", "alone", "at rest", "bound", "saved")
-"""Money is by the month; `alone` is what the autoscaler alone comes to."""
 STATE: Final = "ebb"
 _UNKNOWN: Final = "-"
 
@@ -209,15 +208,15 @@ def table_of(view: FleetView, top: int | None) -> Table:
     """Return a row for each cluster with what is wrong below it, and the sum; unread clusters are never left out."""
     shown = shown_rows(view, top)
     states = _has_states(view)
-    left, width = len(view.rows) - len(shown), len(TITLES) + 1 + states
+    left, width = len(view.rows) - len(shown), len(FIGURES) + 1 + states
     rows = [(*_cells(row), row.state) for row in shown]
     rows += [(f"… {left} more", *[""] * (width - 1), "")] if left else []
     whole = [(*_total(view), states_of(view))] if len(view.rows) > 1 else []
     name = Column(count(len(view.rows), "cluster"), wraps=True)
-    columns = (name, *(Column(title, right=True) for title in TITLES), *([Column(STATE)] if states else []))
+    columns = (name, *FIGURES, *([Column(STATE)] if states else []))
     below = {number: told for number, row in enumerate(shown) if (told := wrong(row))}
     cells = [row[:width] for row in (*rows, *whole)]
-    return Table.of(columns, cells, styles=(*[""] * len(rows), *[BOLD] * len(whole)), below=below)
+    return Table.of(columns, cells, styles=(*[""] * len(rows), *[BOLD] * len(whole)), below=below, foot=MEANING)
 
 
 def shown_rows(view: FleetView, top: int | None) -> tuple[FleetRow, ...]:
@@ -246,14 +245,7 @@ def _cells(row: FleetRow) -> tuple[str, ...]:
 
 
 def _figures(views: Sequence[PlanView]) -> tuple[str, ...]:
-    if not views:
-        return (_UNKNOWN,) * len(TITLES)
-    nodes, now = f"{sum(each.totals.nodes for each in views):,}", compute.month_now(views)
-    ladder, money = compute.summed(views), compute.money_of(views)
-    if ladder is None or money is None:
-        return (nodes, now, *(compute.UNKNOWN,) * (len(TITLES) - 2))
-    rungs = (money.month(each) for each in (ladder.alone, ladder.at_rest, ladder.bound))
-    return (nodes, now, *rungs, money.saved_month(ladder.at_rest))
+    return totals.figures(views) if views else (_UNKNOWN,) * len(FIGURES)
 
 
 def wrong(row: FleetRow) -> tuple[str, ...]:

@@ -119,7 +119,7 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     snapshot, profile = _with_profile(snapshot)
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
-    said = (dumped.partial, dumped.again, pending_note(snapshot.pending))
+    said = (dumped.partial, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
     short = tuple(f"{WARNING}{each}" for each in said if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
     costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))

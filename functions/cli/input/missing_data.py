@@ -28,7 +28,7 @@ UNREAD_LIMITS: Final = "Moved pods may come back larger, later or not at all: le
 UNREAD_BUFFERS: Final = (
     "Room that capacity buffers hold is not kept here, for no {lists} are known: fewer nodes could go than is said."
 )
-_SENTENCES: Final = (("PodDisruptionBudget", NO_BUDGETS), ("Namespace", NO_NAMESPACES))
+_SENTENCES: Final = (("Namespace", NO_NAMESPACES),)
 _CLOUDS: Final = {
     "aws": "Amazon EKS",
     "azure": "Azure AKS",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from functions.cli.input.files import STDIN
-from functions.cli.input.missing_data import check_usable, cloud, left_out, partial, printed_again
+from functions.cli.input.missing_data import NO_BUDGETS, check_usable, cloud, left_out, partial, printed_again
 from functions.cli.output.progress import reading_bar, reading_line, size_of
 from shared.adapters.clock import system_time
 from shared.errors import BadInput, EbbError
@@ -70,6 +70,8 @@ class Dumped:
 
     partial: str = ""
     left_out: tuple[str, ...] = ()
+    no_budgets: str = ""
+    """That it has no PodDisruptionBudget."""
     cloud: str = ""
     home: "Home | None" = None
     """Where its nodes say that they belong."""
@@ -115,7 +117,8 @@ def _of_dump(found: "DumpedCluster", name: str, *, said: bool) -> Reading:
     check_usable(name, found.reading)
     again = printed_again([(each.time, [_names([file]) for file in each.files]) for each in found.prints])
     lacks, whose = left_out(found.kinds), cloud(found.clouds)
-    about = Dumped(partial(found.reading.pods), lacks, whose, found.home, found.demand, again)
+    budgets = "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS
+    about = Dumped(partial(found.reading.pods), lacks, budgets, whose, found.home, found.demand, again)
     note = f"A dump has no GKE API: {NO_GKE_API}"
     return Reading(name, found.reading, BY_LABELS, found.newest, note, about, is_installed(found.home, said=said))
 

@@ -6,14 +6,12 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Final
 
-from shared.core.planning.prices import MICRO, per_month, per_year
+from shared.core.planning.prices import MICRO, per_month
 
 GAP: Final = 2
 """Spaces between two columns of a table."""
 _SYMBOLS: Final = {"USD": "$"}
 """Any other currency is said by its code: all terminals can print that."""
-KNOWN_DIGITS: Final = 3
-"""Of a price list and of what will be true in a year no more is known."""
 _symbol: ContextVar[str] = ContextVar("currency", default="$")
 
 
@@ -27,8 +25,8 @@ def money(amount: Fraction) -> str:
     return whole_money(round(amount), of=amount)
 
 
-def whole_money(rounded: int, of: Fraction | int) -> str:
-    """Return what was rounded by the caller; `of` is the amount that it stands for, for none is said to be nothing."""
+def whole_money(rounded: int, of: Fraction | int = 0) -> str:
+    """Return what was rounded by the caller; if `of` is given, an amount that is not nothing is not printed as such."""
     return f"{_symbol.get()}{rounded:,}" if rounded or not of else f"<{_symbol.get()}1"
 
 
@@ -59,20 +57,9 @@ def monthly_parts(micro_per_hour: Sequence[int]) -> tuple[str, ...]:
     return tuple(whole_money(whole[at] + (at in most), of=each) for at, each in enumerate(exact))
 
 
-def yearly(micro_per_hour: int) -> str:
-    """Return what an hourly amount makes in a year, in as many digits as are known of prices."""
-    return whole_money(rounded_year(micro_per_hour, year_unit(micro_per_hour)), of=micro_per_hour)
-
-
-def year_unit(micro_per_hour: int, digits: int = KNOWN_DIGITS) -> int:
-    """Return what a year of that amount is rounded to, so that so many digits of it stay."""
-    whole = abs(round(dollars(per_year(micro_per_hour))))
-    return int(10 ** max(0, len(str(whole)) - digits))
-
-
-def rounded_year(micro_per_hour: int, unit: int) -> int:
-    """Return whole units of the currency for a year, in so large steps."""
-    return round(dollars(per_year(micro_per_hour)) / unit) * unit
+def yearly(month: int) -> str:
+    """Return twelve of what is printed of a month, so that a reader's product is ours."""
+    return whole_money(12 * month)
 
 
 def hourly(micro_per_hour: int) -> str:
@@ -82,6 +69,11 @@ def hourly(micro_per_hour: int) -> str:
 def percent(ratio: Fraction | None) -> str:
     """Return a ratio as whole percent, rounded down: a node just under its limit must not look as if at it."""
     return "-" if ratio is None else f"{ratio.numerator * 100 // ratio.denominator}%"
+
+
+def rounded_percent(ratio: Fraction) -> str:
+    """Return a share of money as whole percent."""
+    return f"{round(ratio * 100)}%"
 
 
 def count(number: int, thing: str, things: str = "") -> str:

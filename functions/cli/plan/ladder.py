@@ -1,10 +1,12 @@
-"""The ladder (scenarios) in words, money and JSON: rows, headline, and what holds a policy up."""
+"""The scenarios in words, money and JSON: what Ebb adds, now, autoscaler alone, with Ebb, relaxations, the bound."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any, Final
 
+from functions.cli.analysis.forecast.at_rest import ONE_REMOVAL
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
 from functions.cli.output.format import (
     by_the_minute,
@@ -12,73 +14,65 @@ from functions.cli.output.format import (
     count,
     dollars_a_month,
     rfc3339,
-    rounded_year,
+    rounded_percent,
     some,
     span,
     whole_money,
-    year_unit,
+    yearly,
 )
+from functions.cli.output.tables import BOLD, DIM
+from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.reasons import Reason
 
-_KNOWN_OF_SAVED: Final = 2
 _SUMMED: Final[Mapping[Rung, Callable[[Ladder], LadderStep]]] = {
     Rung.NOW: lambda ladder: ladder.now,
     Rung.AUTOSCALER_ALONE: lambda ladder: ladder.alone,
     Rung.POLICY_AT_REST: lambda ladder: ladder.at_rest,
     Rung.BOUND: lambda ladder: ladder.bound,
 }
-"""The rungs that ladders have one of each, so that several add up."""
+"""The scenarios that each cluster has, so that those of several clusters add up."""
 
 
 class LadderMoney:
-    """Says what each rung of one ladder costs, and what lies between two; `parts` are those that it is the sum of."""
+    """The money of scenarios, in whole units a month, so that all that is printed adds up.
+
+    `parts` are the clusters that the scenarios are the sums of; a sum is the sum of what is printed of each.
+    """
 
     def __init__(self, ladder: Ladder, parts: Sequence[Ladder] = ()) -> None:
-        self._now, self._parts = ladder.now.cost, parts
-        self._unit = min(
-            year_unit(ladder.now.cost),
-            year_unit(ladder.now.cost - ladder.at_rest.cost or ladder.now.cost, _KNOWN_OF_SAVED),
-        )
+        self._ladder, self._parts = ladder, parts
+        self.known = ladder.now.cost > 0
+        """False for machines without prices."""
 
-    def month(self, step: LadderStep) -> str:
-        return whole_money(self.whole_month(step), of=step.cost)
-
-    def whole_month(self, step: LadderStep) -> int:
+    def saved(self, step: LadderStep) -> int:
+        """Return how much less the scenario costs than the cluster does now."""
         if not self._parts:
-            return month_beside(self._now, step.cost)
-        return sum(month_beside(each.now.cost, _SUMMED[step.rung](each).cost) for each in self._parts)
-
-    def year(self, step: LadderStep) -> str:
-        return whole_money(rounded_year(self._now, self._unit) - self._saved_year(step), of=step.cost)
-
-    def saved_month(self, step: LadderStep) -> str:
-        return whole_money(self._saved_month(step), of=self._now - step.cost)
-
-    def saved_year(self, step: LadderStep) -> str:
-        return whole_money(self._saved_year(step), of=self._now - step.cost)
-
-    def saved_share(self, step: LadderStep) -> str:
-        """Return how much of what is paid now is saved, never more than is."""
-        return f"{(self._now - step.cost) * 100 // self._now}%" if self._now else "0%"
-
-    def between_months(self, one: LadderStep, other: LadderStep) -> str:
-        """Return by how much a month of the one differs from one of the other, without a sign."""
-        return whole_money(abs(self._saved_month(one) - self._saved_month(other)), of=abs(one.cost - other.cost))
-
-    def between_years(self, one: LadderStep, other: LadderStep) -> str:
-        return whole_money(abs(self._saved_year(one) - self._saved_year(other)), of=abs(one.cost - other.cost))
-
-    def _saved_month(self, step: LadderStep) -> int:
-        if not self._parts:
-            return _month(self._now - step.cost)
+            return _month(self._ladder.now.cost - step.cost)
         return sum(_month(each.now.cost - _SUMMED[step.rung](each).cost) for each in self._parts)
 
-    def _saved_year(self, step: LadderStep) -> int:
-        return rounded_year(self._now - step.cost, self._unit)
+    def left(self, step: LadderStep) -> int:
+        """Return what the scenario costs."""
+        return sum(_month(each.now.cost) for each in self._parts or (self._ladder,)) - self.saved(step)
+
+    @property
+    def added(self) -> int:
+        """What Ebb saves on top of the autoscaler; below 0 where its policy leaves more."""
+        return self.saved(self._ladder.at_rest) - self.saved(self._ladder.alone)
+
+    def month(self, step: LadderStep) -> str:
+        return whole_money(self.left(step)) if self.known else _NONE
+
+    def year(self, step: LadderStep) -> str:
+        return yearly(self.left(step)) if self.known else _NONE
+
+    def share(self, saved: int) -> str:
+        """Return a saving as a share of what is paid now."""
+        now = self.left(self._ladder.now)
+        return rounded_percent(Fraction(saved, now)) if now else _NONE
 
 
 def month_beside(now: int, cost: int) -> int:
-    """Return whole units of the currency for a month of what is left, beside what there was."""
+    """Return whole units of the currency for a month of a scenario, which with its saving add up to now's."""
     return _month(now) - _month(now - cost)
 
 
@@ -88,33 +82,35 @@ def _month(amount: int) -> int:
 
 POLICY: Final = "this policy"
 DEFAULTS: Final = "default settings"
+ADDED: Final = "Ebb adds"
+_NONE: Final = "-"
 _TITLES: Final = {
     Rung.NOW: "now",
-    Rung.AUTOSCALER_ALONE: "the autoscaler alone",
-    Rung.POLICY_AT_REST: "{whose} at rest",
-    Rung.BOUND: "no plan goes below",
+    Rung.AUTOSCALER_ALONE: "autoscaler alone",
+    Rung.POLICY_AT_REST: "with Ebb, {whose}",
+    Rung.BOUND: "no plan can go below",
 }
-_WISHES: Final = {
-    "jobs": "moving running Jobs",
+_RELAXED: Final = {
+    "jobs": "running Jobs may move",
     "limits": "no ratio limits",
-    "required_count": "no required count of nodes",
-    "excess": "no excess nodes asked for",
+    "required_count": "no required number of nodes",
+    "excess": "no excess nodes required",
     "pools": "all pools enabled",
-    "local_storage": "moving local storage",
-    "pdb": "room in {about}",
+    "local_storage": "local storage may move",
+    "pdb": "PDB {about} allows 1",
 }
-UNTRIED: Final = (
-    "A cluster of this size is told in few large rounds, and what relaxing would add was not tried: ebb why-not does."
-)
+UNTRIED: Final = "Large cluster: figures are approximate and relaxations were skipped; ebb why-not tries them."
 AT_MOST: Final = "≤"
 AT_LEAST: Final = "≥"
-CUT_SHORT: Final = f"{AT_MOST}: followed for a few rounds only, and may come to less: ebb why-not follows it further."
+CUT_SHORT: Final = f"{AT_MOST}: estimate. The search was cut short, the true figure may be lower; see ebb why-not."
+CHECK: Final = "Check minimum sizes, pools with autoscaling off, stuck rollouts."
+QUESTION: Final = f"Your autoscaler could have removed {{these}} within {{minutes}}: {CHECK[:1].lower()}{CHECK[1:]}"
 _MOST_HELD: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class LadderRow:
-    """One rung: its title, and the figures of it as they are printed."""
+    """One scenario as it is printed: its title, its figures, and how it looks."""
 
     title: str
     nodes: str
@@ -124,103 +120,123 @@ class LadderRow:
     """Of what is paid now, saved."""
     evictions: str
     """For each node that goes."""
-    relaxed: bool = False
+    style: str = ""
 
 
 def rows(ladder: Ladder, whose: str) -> tuple[LadderRow, ...]:
-    """Return a row for each rung; `whose` are the settings at rest."""
+    """Return what Ebb adds, and a row for each scenario; `whose` are the settings of Ebb."""
     money = LadderMoney(ladder)
-    return tuple(_row(step, whose, money) for step in ladder.steps)
+    return (_added(ladder, money), *(_row(step, whose, money) for step in ladder.steps))
+
+
+def _added(ladder: Ladder, money: LadderMoney) -> LadderRow:
+    """Return the difference between Ebb and the autoscaler alone."""
+    nodes, added = ladder.alone.nodes - ladder.at_rest.nodes, money.added
+    paid = (_less(added), _less(added, yearly)) if money.known else (_NONE, _NONE)
+    return LadderRow(ADDED, _less(nodes, "{:,}".format), *paid, money.share(added), _NONE, BOLD)
+
+
+def _less(amount: int, written: Callable[[int], str] = whole_money) -> str:
+    return f"{'-' if amount > 0 else '+' if amount else ''}{written(abs(amount))}"
+
+
+def _row(step: LadderStep, whose: str, money: LadderMoney) -> LadderRow:
+    title = f"  + {relaxation(step)}" if step.wish else _TITLES[step.rung].format(whose=whose)
+    most, least = ("", "") if is_followed(step) else (AT_MOST, AT_LEAST)
+    cells = f"{most}{step.nodes:,}", f"{most}{money.month(step)}", f"{most}{money.year(step)}"
+    saved = _NONE if step.rung in {Rung.NOW, Rung.BOUND} else f"{least}{money.share(money.saved(step))}"
+    each = f"{step.evictions / step.gone:.1f}" if step.gone else _NONE
+    return LadderRow(title, *cells, saved, each, DIM if step.rung in {Rung.RELAXED, Rung.BOUND} else "")
 
 
 def headline(ladder: Ladder, whose: str, now: datetime, parts: Sequence[Ladder] = ()) -> str:
-    """Return what a reader keeps: now, the autoscaler alone, the policy at rest, and what that saves.
+    """Return what a reader keeps: what Ebb adds and by when, then what each scenario costs.
 
-    `parts` are the ladders that it is the sum of.
+    `parts` are the scenarios of the clusters that they are the sum of.
     """
-    first, alone, rest = ladder.now, ladder.alone, ladder.at_rest
-    by = f" by {clock(by_the_minute(ladder.by), now)} UTC" if ladder.by else ""
-    money, beyond = LadderMoney(ladder, parts), alone.cost - rest.cost
-    saved = f"{money.saved_month(rest)} a month ({money.saved_year(rest)} a year)"
-    other = f"{money.between_months(alone, rest)} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
-    return (
-        f"{count(first.nodes, 'node')} for {money.month(first)} a month now; the autoscaler alone comes to "
-        f"{alone.nodes:,} for {money.month(alone)}, {whose} at rest to {rest.nodes:,} for "
-        f"{money.month(rest)}{by}. Saved: {saved}, {other if beyond else 'no more than by the autoscaler alone'}."
-    )
+    money, adds = LadderMoney(ladder, parts), worth(ladder, LadderMoney(ladder, parts))
+    year = f" ({yearly(money.added)} a year)" if adds and money.known else ""
+    by = f", by {clock(by_the_minute(ladder.by), now)} UTC" if adds and ladder.by else ""
+    rows = (("Now", ladder.now), ("autoscaler alone", ladder.alone), ("with Ebb", ladder.at_rest))
+    costs = "; ".join(f"{name} {_cost(step, money)}" for name, step in rows)
+    return f"{ADDED} {adds or 'nothing'}{year} with {whose}{by}. {costs}."
 
 
-def sentences(ladder: Ladder, now: datetime) -> Iterator[str]:
-    """Yield what the rungs do not say: by when, what holds it up, what never goes, and what was not tried."""
-    if ladder.by:
-        by = by_the_minute(ladder.by)
-        begun = now.replace(second=0, microsecond=0)
-        yield f"At rest by {clock(by, now)} UTC, in {span(by - begun)}{_held(ladder.held_up)}."
-    if ladder.alone.gone:
-        yield "At rest counts what the autoscaler takes by itself meanwhile, too."
+def worth(ladder: Ladder, money: LadderMoney) -> str:
+    """Return what Ebb adds in money, or in nodes if these have no price; empty if it adds nothing."""
+    if money.known:
+        return f"{whole_money(money.added)} a month" if money.added > 0 else ""
+    nodes = ladder.alone.nodes - ladder.at_rest.nodes
+    return f"the removal of {count(nodes, 'node')}" if nodes > 0 else ""
+
+
+def _cost(step: LadderStep, money: LadderMoney) -> str:
+    month = " a month" if step.rung is Rung.NOW else ""
+    return f"{count(step.nodes, 'node')} for {money.month(step)}{month}" if money.known else count(step.nodes, "node")
+
+
+def question(ladder: Ladder, rules: Mapping[str, ScaleDownRule]) -> str:
+    """Return what to check if the autoscaler could remove nodes and has not; `rules` are those of each pool."""
+    gone = ladder.now.nodes - ladder.alone.nodes
+    if gone <= 0:
+        return ""
+    delay = max((rule.unneeded for rule in rules.values()), default=timedelta())
+    minutes = -(-(delay + gone * ONE_REMOVAL) // timedelta(minutes=1))
+    these = "this node" if gone == 1 else f"these {gone:,} nodes"
+    return QUESTION.format(these=these, minutes=count(minutes, "minute"))
+
+
+def steady(ladder: Ladder, now: datetime) -> str:
+    """Return by when the steady state is reached, and what delays it most; empty if no node goes."""
+    if not ladder.by:
+        return ""
+    by, begun = by_the_minute(ladder.by), now.replace(second=0, microsecond=0)
+    return f"by {clock(by, now)} UTC, in {span(by - begun)}{_held(ladder.held_up)}"
+
+
+def sentences(ladder: Ladder) -> Iterator[str]:
+    """Yield what the rows leave open: gates that never open, relaxations that add nothing, and what was not tried."""
     for reason, nodes in sorted(ladder.never.items(), key=lambda each: -each[1]):
-        yield f"{count(nodes, 'node')} could go, and never may: {reason.value}. {reason.sentence}"
+        yield f"{count(nodes, 'removable node')} never may go: {reason.value}. {reason.sentence}"
     if ladder.idle:
-        yield f"Given up alone these add nothing: {some([wish(each) for each in ladder.idle])}."
+        yield f"Relaxing one of these alone removes no node: {some([relaxation(each) for each in ladder.idle])}."
     if not all(map(is_followed, ladder.steps)):
         yield CUT_SHORT
     if ladder.untried:
         yield UNTRIED
 
 
-def wish(step: LadderStep) -> str:
-    """Return what is given up in a relaxed rung, in words."""
-    return _WISHES[step.wish].format(about=step.about)
+def relaxation(step: LadderStep) -> str:
+    """Return what is relaxed, in words."""
+    return _RELAXED[step.wish].format(about=step.about)
 
 
 def is_followed(step: LadderStep) -> bool:
-    """Whether a rung is the whole of what its wish comes to."""
+    """Whether a relaxation was followed until no more nodes go."""
     return step.is_rest or not step.wish
 
 
 def _held(held_up: Mapping[Reason, int]) -> str:
     most = sorted(held_up.items(), key=lambda each: -each[1])[:_MOST_HELD]
-    told = (f"{reason.value} ({span(timedelta(seconds=seconds))})" for reason, seconds in most)
-    return f"; held up longest by {', '.join(told)}" if most else ""
+    rows = (f"{reason.value} ({span(timedelta(seconds=seconds))})" for reason, seconds in most)
+    return f"; delayed most by {', '.join(rows)}" if most else ""
 
 
-def _row(step: LadderStep, whose: str, money: LadderMoney) -> LadderRow:
-    title = f"  + {wish(step)}" if step.wish else _TITLES[step.rung]
-    each = f"{step.evictions / step.gone:.1f}" if step.gone else "-"
-    most, least = ("", "") if is_followed(step) else (AT_MOST, AT_LEAST)
-    cells = f"{most}{step.nodes:,}", f"{most}{money.month(step)}", f"{most}{money.year(step)}"
-    saved = "-" if step.rung is Rung.NOW else f"{least}{money.saved_share(step)}"
-    return LadderRow(title.format(whose=whose), *cells, saved, each, relaxed=bool(step.wish))
-
-
-def title(ladder: Ladder, money: LadderMoney, whose: str, where: str = "") -> str:
-    """Return the sentence; `whose` are the settings at rest, `where` are the clusters if there are several."""
-    among = f" in {where}" if where else ""
-    saved = ladder.now.cost - ladder.at_rest.cost
-    if not saved:
-        stay = "1 node stays" if ladder.now.nodes == 1 else f"all {count(ladder.now.nodes, 'node')} stay"
-        return f"{_capital(whose)} would save nothing{among or ' here'}: {stay}"
-    told = money.saved_month(ladder.at_rest)
-    if ladder.at_rest.cost == ladder.alone.cost:
-        return f"The autoscaler alone would save {told} a month{among}; {whose} would add nothing"
-    share = f", {money.saved_share(ladder.at_rest)} of the cost" if ladder.now.cost else ""
-    instead = f"{ladder.at_rest.nodes:,} nodes instead of {ladder.now.nodes:,}"
-    return f"{_capital(whose)} would save {told} a month{among}{share}: {instead}{_alone(ladder, money)}"
-
-
-def _alone(ladder: Ladder, money: LadderMoney) -> str:
-    if ladder.alone.cost >= ladder.now.cost:
-        return ""
-    of_it = " of it" if ladder.alone.cost > ladder.at_rest.cost else ""
-    return f"; the autoscaler alone would save {money.saved_month(ladder.alone)}{of_it}"
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+def title(ladder: Ladder, money: LadderMoney, where: str = "here") -> str:
+    """Return the one sentence about a cluster, or about those that `where` names."""
+    adds = worth(ladder, money)
+    if adds:
+        now = f"of {count(ladder.now.nodes, 'node')} {ladder.at_rest.nodes:,} stay, not {ladder.alone.nodes:,}"
+        return f"Ebb would add {adds} to the autoscaler's savings {where}: {now}"
+    saved = money.saved(ladder.alone)
+    if saved > 0:
+        return f"Ebb would add nothing {where}: the autoscaler alone would save {whole_money(saved)} a month"
+    stay = "1 node stays" if ladder.at_rest.nodes == 1 else f"all {count(ladder.at_rest.nodes, 'node')} stay"
+    return f"Ebb would save nothing {where}: {stay}"
 
 
 def rungs(ladder: Ladder) -> list[dict[str, Any]]:
-    """Return a value for each rung, in order; every key is always there."""
+    """Return a JSON value for each scenario, in order; every key is always there."""
     return [_rung(step, ladder) for step in ladder.steps]
 
 

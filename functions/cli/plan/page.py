@@ -61,10 +61,12 @@ def _begin(console: Console, view: PlanView) -> None:
     else:
         show_odd(console, view.notes)
         draw(console, ladder_table(view.ladder.rows, console.width))
-        for sentence in view.ladder.sentences:
-            console.print(sentence)
+        if view.ladder.question:
+            console.print(view.ladder.question, style="yellow")
         console.print()
     console.print(facts(_head(view), "bold"))
+    for note in view.ladder.notes if view.ladder else ():
+        console.print(note)
     if view.nodes:
         console.print()
         if view.partial:
@@ -77,6 +79,8 @@ def _head(view: PlanView) -> Iterator[tuple[str, str]]:
     nodes = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
     yield f"Nodes{view.mark}", f"{nodes} for {monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)"
     yield f"This pass{view.mark}", view.saving
+    if view.ladder and view.ladder.steady:
+        yield "Steady state", view.ladder.steady
     if view.potential_saving:
         yield f"Potential{view.mark}", view.potential_saving
 

@@ -139,7 +139,7 @@ HOLDING: Final = (WordKind.NODE, WordKind.POD)
 class LegendEntry:
     """One word with its sentence: how many nodes it names, what they cost, and what (pods, PDBs, budgets) it is about.
 
-    `cost` is in micro-dollars per hour; objects of the dearest nodes come first.
+    `cost` is in micro-dollars per hour; objects of the most expensive nodes come first.
     """
 
     word: str
@@ -214,7 +214,7 @@ RESTS_ON: Final = "What this rests on"
 
 
 def show_odd(console: Console, notes: Sequence[str]) -> None:
-    """Print the warnings among the notes: whoever reads on has to know them."""
+    """Print the warnings among the notes: a reader has to know them first."""
     odd = tuple(filter(_is_odd, notes))
     if odd:
         show_notes(console, odd)

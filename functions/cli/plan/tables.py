@@ -29,7 +29,7 @@ PER_NODE: Final = "per node: evictions for each node that goes."
 def ladder_table(rows: Sequence[LadderRow], width: int) -> Table:
     """Return a row for each scenario; where the names need room, the last title stands below."""
     cells = [(row.title, row.nodes, row.month, row.year, row.share, row.evictions) for row in rows]
-    styles = tuple(DIM if row.relaxed else "" for row in rows)
+    styles = tuple(row.style for row in rows)
     short = replace(_EVICTIONS, title="per node")
     return fit((
         Table.of((*_SCENARIO, _EVICTIONS), cells, styles=styles),
@@ -84,7 +84,7 @@ def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[_Figure]:
         ("keep", _counts(pools, Verdict.KEEP), "", False, ""),
         ("cost/mo", _money(pools, lambda pool: pool.cost), "", True, ""),
         ("order/mo", _money(pools, lambda pool: pool.saving), _GREEN, go, ""),
-        ("goes", [pool.rest_go for pool in pools], _GREEN, rest, "gone at rest"),
+        ("goes", [pool.rest_go for pool in pools], _GREEN, rest, "gone in steady state"),
         ("goes/mo", _money(pools, lambda pool: pool.rest_save), _GREEN, rest, ""),
         ("could go", [pool.could_go for pool in pools], "", could, "by the safety rules alone"),
         ("could/mo", _money(pools, lambda pool: pool.could_save), "", could, ""),
@@ -236,11 +236,11 @@ def left_out(given: Shown) -> str:
 
 HEADINGS: Final[Mapping[WordKind, str]] = {
     WordKind.GOES: "Why nodes go",
-    WordKind.NODE: "Why nodes stay in this pass, and what these cost: each node counts once",
-    WordKind.POD: "Pods that keep nodes, and what these cost: a node may count in several lines",
-    WordKind.ALSO: "What else stands in their way",
+    WordKind.NODE: "Why nodes were kept in this pass (each node counted once)",
+    WordKind.POD: "Pods that keep nodes (a node may count in several lines)",
+    WordKind.ALSO: "What else keeps nodes",
 }
-HOLDS: Final = "holds/mo: what the nodes cost that it is on, not what giving it up frees: ebb why-not tells that."
+HOLDS: Final = "holds/mo is the cost of the nodes affected, not the saving; see ebb why-not."
 FIRST: Final = 4
 _HELD: Final = (Column("holds/mo", right=True), Column("nodes", right=True), Column("reason"),
                 Column("meaning", wraps=True), Column("about", style=DIM, wraps=True, below=True))  # fmt: skip

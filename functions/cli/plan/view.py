@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
-from functions.cli.input.missing_data import nothing_of_savings
+from functions.cli.input.inputs import WARNING
+from functions.cli.input.missing_data import NO_BUDGETS, nothing_of_savings
 from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import some
 from functions.cli.plan import sentences
-from functions.cli.plan.ladder import LadderRow, headline, rows
+from functions.cli.plan.ladder import LadderRow, headline, question, rows, steady
 from functions.cli.plan.ladder import sentences as ladder_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
@@ -135,12 +136,22 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class LadderView:
-    """The ladder as values, and as a person reads it."""
+    """The scenarios as values, and as a person reads them."""
 
     ladder: Ladder
     rows: tuple[LadderRow, ...]
-    sentences: tuple[str, ...]
-    headline: str
+    """What Ebb adds, then a row for each scenario."""
+    question: str
+    """Why the autoscaler may not have removed what it could; empty if it could remove nothing."""
+    steady: str
+    """By when the steady state is reached; empty if no node goes."""
+    notes: tuple[str, ...]
+    """What the rows leave open."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        steady = f"Steady state {self.steady}." if self.steady else ""
+        return tuple(filter(None, (self.question, steady, *self.notes)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +178,7 @@ class PlanView:
     partial: str = ""
     """Why no figure is the whole one; empty where all that counts is known."""
     ladder: LadderView | None = None
-    """None where no rung could be the whole one."""
+    """None if the dump lacks pods."""
     prices: Prices | None = None
     """What all money rests on."""
     priced: PricedNodes | None = None
@@ -224,13 +235,18 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
     )
 
 
+UNKNOWN_BUDGETS: Final = "PDBs are unknown: fewer nodes may go."
+
+
 def with_ladder(view: PlanView, ladder: Ladder, whose: str) -> PlanView:
-    """Return the view with the ladder, whose headline it ends with; `whose` are the settings at rest."""
-    told = headline(ladder, whose, view.taken_at)
-    shown = LadderView(ladder, rows(ladder, whose), tuple(ladder_sentences(ladder, view.taken_at)), told)
+    """Return the view with the scenarios, whose headline it ends with; `whose` are the settings of Ebb."""
+    unknown = f" {UNKNOWN_BUDGETS}" if f"{WARNING}{NO_BUDGETS}" in view.notes else ""
+    told = f"{headline(ladder, whose, view.taken_at)}{unknown}"
     decisions, could_go = [node.decision for node in view.nodes], view.potential.nodes if view.potential else ()
     pools = pool_summaries(decisions, could_go, ladder.gone)
     whole = whole_cluster(decisions, could_go, ladder.gone)
+    asked, by = question(ladder, view.autoscaler), steady(ladder, view.taken_at)
+    shown = LadderView(ladder, rows(ladder, whose), asked, by, tuple(ladder_sentences(ladder)))
     return replace(view, ladder=shown, summary=told, pools=pools, whole=whole)
 
 

@@ -29,14 +29,13 @@ def headline(ladders: Sequence[Ladder]) -> str:
         return UNKNOWN
     old, new = (each.at_rest for each in ladders)
     before, after = map(LadderMoney, ladders)
-    more = old.cost - new.cost
-    comes = f"{count(new.nodes, 'node')} for {after.month(new)} a month"
-    if not more:
-        return f"At rest the cluster comes to the same: {comes}."
-    month = whole_money(abs(after.whole_month(new) - before.whole_month(old)), of=more)
+    less = before.left(old) - after.left(new)
+    ends = f"{count(new.nodes, 'node')} for {after.month(new)} a month"
+    if old.cost == new.cost:
+        return f"The steady state stays the same: {ends}."
     return (
-        f"At rest the cluster comes to {comes}, where it came to {old.nodes:,} for {before.month(old)}: "
-        f"{month} a month {'less' if more > 0 else 'more'} ({yearly(abs(more))} a year)."
+        f"The steady state becomes {ends}, from {old.nodes:,} for {before.month(old)}: "
+        f"{whole_money(abs(less))} a month {'less' if less > 0 else 'more'} ({yearly(abs(less))} a year)."
     )
 
 
@@ -46,33 +45,30 @@ def rows(ladders: Sequence[Ladder], now: datetime) -> Iterator[tuple[str, ...]]:
         return
     old, new = ladders
     before, after = map(LadderMoney, ladders)
-    whole, cost = (
-        after.whole_month(new.at_rest) - before.whole_month(old.at_rest),
-        new.at_rest.cost - old.at_rest.cost,
-    )
+    more = after.left(new.at_rest) - before.left(old.at_rest)
     yield "now, a month", before.month(old.now), after.month(new.now), UNCHANGED_CELL
-    yield counted("nodes at rest", old.at_rest.nodes, new.at_rest.nodes)
-    yield "a month at rest", before.month(old.at_rest), after.month(new.at_rest), difference(whole, cost)
-    saved = before.saved_month(old.at_rest), after.saved_month(new.at_rest)
-    yield "saved, a month", *saved, difference(-whole, -cost)
+    yield counted("nodes in steady state", old.at_rest.nodes, new.at_rest.nodes)
+    yield "a month in steady state", before.month(old.at_rest), after.month(new.at_rest), difference(more)
+    saved = whole_money(before.saved(old.at_rest)), whole_money(after.saved(new.at_rest))
+    yield "saved, a month", *saved, difference(-more)
     yield _by(old.by, new.by, now)
     yield counted("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
-    yield "no plan goes below, a month", before.month(old.bound), after.month(new.bound), UNCHANGED_CELL
+    yield "no plan can go below, a month", before.month(old.bound), after.month(new.bound), UNCHANGED_CELL
 
 
 def counted(what: str, old: int, new: int) -> tuple[str, ...]:
     return what, f"{old:,}", f"{new:,}", f"{new - old:+,}" if old != new else UNCHANGED_CELL
 
 
-def difference(whole: int, cost: int) -> str:
-    """Return whole units of the currency with their sign; `cost` is the amount that they stand for."""
-    return f"{'+' if cost > 0 else '-'}{whole_money(abs(whole), of=cost)}" if cost else UNCHANGED_CELL
+def difference(whole: int) -> str:
+    """Return whole units of the currency with their sign."""
+    return f"{'+' if whole > 0 else '-'}{whole_money(abs(whole))}" if whole else UNCHANGED_CELL
 
 
 def _by(old: datetime | None, new: datetime | None, now: datetime) -> tuple[str, ...]:
     before, after = (by_the_minute(each) if each else None for each in (old, new))
     told = (clock(each, now) if each else _NEVER for each in (before, after))
-    return "at rest by (UTC)", *told, _later(before, after)
+    return "steady state by (UTC)", *told, _later(before, after)
 
 
 def _later(before: datetime | None, after: datetime | None) -> str:

@@ -44,6 +44,7 @@ def _report(material: Material, extras: Sequence[ExtraSection]) -> dict[str, Any
         "title": money_section.title(material),
         "headline": view.summary,
         "figures": money_section.key_figures(material),
+        "added": money_section.added_row(material),
         "ladder": money_section.ladder_rows(material),
         "sentences": list(view.ladder.sentences) if view.ladder else [],
         "pools": money_section.pools(material),

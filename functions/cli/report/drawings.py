@@ -1,4 +1,4 @@
-"""Pictures of the pages, as SVG: bars of money, histograms and lines. Attributes alone, for a page allows no other."""
+"""Charts of the pages, as SVG: bars of money, histograms and lines. Styles are classes: a page allows no others."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -22,9 +22,9 @@ def _box(class_: str, x: float, y: float, width: float, height: float) -> Html:
 
 
 def bill(left: int, before: int, most: int, kinds: tuple[str, str] = ("remains", "saves"), least: int = 0) -> Html:
-    """Draw what is left of an amount and what is saved of it, to the scale of `most`; `least` is a line."""
+    """Draw what is left of an amount and what is saved, to the scale of `most`; `least` is a line."""
     stays, whole, bound = (round(_WIDE * each / most) for each in (left, before, least))
-    parts = [_box(kinds[0], 0, 2, min(stays, whole), 16)]
+    parts = [_box(kinds[0], 0, 2, min(stays, whole), 16)] if whole else []
     if whole > stays:
         parts.append(_box(kinds[1], stays, 2, whole - stays, 16))
     if least:
@@ -48,12 +48,13 @@ def waterfall(steps: Sequence[JsonRow]) -> Html:
 
 
 def _step(step: JsonRow, most: int) -> Html:
-    rest = step["rung"] == "policy_at_rest"
+    rest, bound = step["rung"] == "policy_at_rest", step["rung"] == "bound"
     sure = rest or step["rung"] == "autoscaler_alone"
     kinds = ("remains rest" if rest else "remains", "saves" if sure else "could")
     looks = "rung strong" if rest else "rung relaxed" if step["relaxed"] else "rung"
     label, amount = element("span", step["title"], class_="label"), element("span", step["month"], class_="amount")
-    picture = bill(step["cost"], max(step["cost"], step["from"]), most, kinds)
+    whole = max(step["cost"], step["from"])
+    picture = bill(0, 0, most, least=step["cost"]) if bound else bill(step["cost"], whole, most, kinds)
     return element("div", label, element("span", picture, class_="track"), amount, class_=looks)
 
 
@@ -92,7 +93,7 @@ def _tenth(at: int, numbers: Sequence[int], most: int) -> Iterator[Html]:
 
 
 def plot(told: JsonRow, title: str) -> tuple[Html, Html]:
-    """Draw lines over one axis, and return what their colours mean and the picture."""
+    """Draw lines over one axis, and return what their colours mean and the chart."""
     wide, high, left, below = 800, 240, 56, 22
     most: float = max(1, *(float(value) for line in told["lines"] for value in line["values"]))
     last = len(told["x"]) - 1

@@ -64,7 +64,7 @@ _UTC: Final = "UTC"
 
 
 def week(material: Material) -> dict[str, Any]:
-    """Return a week from the picture's day on, for each set of pools with equal days."""
+    """Return a week from the snapshot's day on, for each set of pools with equal days."""
     question = _question(material)
     pools = [name for name in material.now.nodes_by_pool if name and material.policy.pool(name).enabled]
     days = calendar(question, pools)
@@ -119,13 +119,13 @@ def _alike(hour: Hour | None) -> tuple[NodeLimit | None, bool]:
 
 
 WHAT: Final = (
-    "The coming time in virtual time: the autoscaler alone, and with Ebb beside it under each policy. "
-    "Every run sees the same demand."
+    "The coming days in virtual time: the autoscaler alone, and with Ebb under each policy. Every run sees the same "
+    "demand."
 )
 DIFFERS: Final = (
-    "In these days {who} saves {played} beside the autoscaler alone; by the ladder it would be {ladder}. The ladder "
-    "takes demand as it is now; here it changes: its fall lets the autoscaler remove nodes by itself, and its rise "
-    "needs them again."
+    "In these days {who} saves {played} of the cost with the autoscaler alone; above it is {ladder}. The figures above "
+    "take demand as it is now. Here it changes: if it falls the autoscaler removes nodes by itself, and if it rises "
+    "they are needed again."
 )
 _APART: Final = Fraction(2, 100)
 """Shares that lie no further apart are not worth a sentence."""
@@ -134,7 +134,7 @@ _MOST_POINTS: Final = 336
 
 
 def section(view: DaysView, ladder: Ladder | None = None) -> ExtraSection:
-    """Return the runs as a table and a plot; what the ladder says of the first policy is set beside it."""
+    """Return the runs as a table and a plot; what the scenarios show for the first policy is compared."""
     rows = [[f"{each.title}: {each.meaning}", *(each.said(view, run) for run in view.runs)] for each in COLUMNS]
     title = f"{count(view.days, 'simulated day')} to come"
     return ExtraSection(title, (WHAT, *_beside(view, ladder), *view.notes), ("", *view.names), rows, _plot(view))

@@ -1,14 +1,14 @@
-"""The ladder, the pools and the blockers with their money, each figure as the table prints it.
+"""The scenarios, the pools and the blockers with their money, each figure as the table prints it.
 
-Beside what is printed stand whole micro-dollars an hour, for lengths of bars.
+Next to what is printed are whole micro-dollars an hour, for lengths of bars.
 """
 
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
 from functions.cli.analysis.pools import PoolSummary
-from functions.cli.output.format import count, monthly, monthly_parts, percent
-from functions.cli.plan.ladder import LadderMoney, is_followed
+from functions.cli.output.format import count, monthly, monthly_parts, percent, whole_money, yearly
+from functions.cli.plan.ladder import CHECK, LadderMoney, LadderRow, is_followed, worth
 from functions.cli.plan.ladder import title as ladder_title
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.tables import ALL, HEADINGS
@@ -20,10 +20,10 @@ _OBJECTS: Final = 3
 
 def title(material: Material) -> str:
     """Return the one sentence that a reader keeps."""
-    ladder, whose = material.ladder, material.whose
+    ladder = material.ladder
     if ladder is None:
         return f"{count(material.view.totals.nodes, 'node')} for {monthly(material.view.totals.cost)} a month"
-    return ladder_title(ladder, LadderMoney(ladder), whose)
+    return ladder_title(ladder, LadderMoney(ladder))
 
 
 def key_figures(material: Material) -> list[dict[str, Any]]:
@@ -31,33 +31,46 @@ def key_figures(material: Material) -> list[dict[str, Any]]:
     ladder = material.ladder
     if ladder is None:
         return []
-    first, alone, rest = ladder.now, ladder.alone, ladder.at_rest
-    money, saved = LadderMoney(ladder), first.cost - rest.cost
+    money, rest, gone = LadderMoney(ladder), ladder.at_rest, ladder.now.nodes - ladder.alone.nodes
+    alone = f"{count(gone, 'node')} fewer. {CHECK}" if gone > 0 else "no node fewer"
     each = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
-    return [
-        _figure("Now, a month", money.month(first), count(first.nodes, "node")),
-        _figure("The autoscaler alone, a month", money.month(alone), count(alone.nodes, "node")),
-        _figure("Saved in a year", money.saved_year(rest), _beyond(ladder, money), good=saved > 0),
-        _figure("Evictions until then", f"{rest.evictions:,}", each),
-    ]
+    paid = (
+        _figure("Ebb adds, a month", whole_money(max(money.added, 0)), f"{yearly(max(money.added, 0))} a year",
+                good=money.added > 0),
+        _figure("The autoscaler alone saves, a month", whole_money(money.saved(ladder.alone)), alone),
+        _figure("Now, a month", money.month(ladder.now), count(ladder.now.nodes, "node")),
+        _figure("With Ebb, a month", money.month(rest), count(rest.nodes, "node")),
+    )  # fmt: skip
+    nodes = (
+        _figure("Ebb adds", worth(ladder, money) or "nothing", f"{count(rest.nodes, 'node')} left", good=True),
+        _figure("The autoscaler alone", count(ladder.alone.nodes, "node"), alone),
+        _figure("Now", count(ladder.now.nodes, "node"), "their machines have no price here"),
+    )
+    return [*(paid if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", each)]
+
+
+def added_row(material: Material) -> dict[str, str] | None:
+    """Return what Ebb adds to the autoscaler, as the table prints it."""
+    return _row(material.view.ladder.rows[0]) if material.view.ladder else None
+
+
+def _row(row: LadderRow) -> dict[str, str]:
+    printed = {"title": row.title.strip(), "nodes": row.nodes, "month": row.month, "year": row.year}
+    return {**printed, "evictions": row.evictions}
 
 
 def ladder_rows(material: Material) -> list[dict[str, Any]]:
-    """Return the rungs as the table prints them; `from` is the cost that a rung is told against."""
+    """Return the scenarios as the table prints them; `from` is the cost that a scenario is compared with."""
     shown = material.view.ladder
     if shown is None:
         return []
-    pairs = zip(shown.ladder.steps, shown.rows, strict=True)
+    pairs = zip(shown.ladder.steps, shown.rows[1:], strict=True)
     return [
         {
             "rung": step.rung.value,
-            "title": row.title.strip(),
-            "nodes": row.nodes,
-            "month": row.month,
-            "year": row.year,
+            **_row(row),
             "saved": _saved(shown.ladder, step),
-            "evictions": row.evictions,
-            "relaxed": row.relaxed,
+            "relaxed": bool(step.wish),
             "cost": step.cost,
             "from": _against(shown.ladder, step).cost,
         }
@@ -95,27 +108,19 @@ def _figure(label: str, value: str, note: str, *, good: bool = False) -> dict[st
     return {"label": label, "value": value, "note": note, "good": good}
 
 
-def _beyond(ladder: Ladder, money: LadderMoney) -> str:
-    beyond = ladder.alone.cost - ladder.at_rest.cost
-    if not beyond:
-        return "no more than by the autoscaler alone"
-    told = money.between_years(ladder.alone, ladder.at_rest)
-    return f"{told} {'more' if beyond > 0 else 'less'} than by the autoscaler alone"
-
-
 def _against(ladder: Ladder, step: LadderStep) -> LadderStep:
-    """Return the rung that a rung is told against: a wish given up and the bound go on from the policy at rest."""
+    """Return what a scenario is compared with: a relaxation goes on from the policy's steady state."""
     return ladder.at_rest if step.rung in {Rung.RELAXED, Rung.BOUND} else ladder.now
 
 
 def _saved(ladder: Ladder, step: LadderStep) -> str:
-    against = _against(ladder, step)
-    if step.rung is Rung.NOW or against.cost == step.cost:
+    """Return the change of a month; of the bound nothing, for no plan is known to reach it."""
+    money = LadderMoney(ladder)
+    saved = money.saved(step) - money.saved(_against(ladder, step))
+    if step.rung in {Rung.NOW, Rung.BOUND} or not saved:
         return "-"
-    told = LadderMoney(ladder).between_months(against, step)
-    if against.cost < step.cost:
-        return f"+{told}"
-    return f"-{told}" if is_followed(step) else f"-{told} or more"
+    sign, more = ("-", "" if is_followed(step) else " or more") if saved > 0 else ("+", "")
+    return f"{sign}{whole_money(abs(saved))}{more}"
 
 
 def _pool(pool: PoolSummary, month: str, saved: str | None) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def page(document: Mapping[str, Any]) -> str:
         kicker=kicker,
         headline=report["headline"],
         figures=tuple(figure(**each) for each in report["figures"]),
-        made=f"Made by {report['made_by']} from a picture of {report['seen_at']}.",
+        made=f"Made by {report['made_by']} from a snapshot of {report['seen_at']}.",
         name=f"{report['title']} - {document['cluster'] or 'cluster'}",
         warnings=tuple(each for each in report["notes"] if each.startswith(_WARNING)),
         script=_script(),
@@ -62,7 +62,7 @@ def _sections(document: JsonRow, report: JsonRow) -> list[Section]:
         Section(f"extra-{number}", each["title"], "", _extra(each)) for number, each in enumerate(report["extras"])
     ]
     return [
-        Section("ladder", "What it comes to", LADDER, tuple(_ladder(report))),
+        Section("ladder", "What Ebb saves", LADDER, tuple(_ladder(report))),
         Section("cluster", "The cluster before and after", CLUSTER, (no_script, _BODY, _zones(report))),
         Section("fill", "How full the nodes are", FILL, tuple(_fill(report))),
         Section("blockers", "What keeps nodes", BLOCKERS, tuple(_blockers(report["blockers"]))),
@@ -76,20 +76,20 @@ def _sections(document: JsonRow, report: JsonRow) -> list[Section]:
 
 
 LADDER: Final = (
-    "What is left of the bill at each step: today, when GKE's autoscaler is left to itself, when Ebb has done what the "
-    "settings allow, what giving up a wish would add, and the least that any plan could reach."
+    "Your bill now, with the autoscaler alone, and with Ebb; then what relaxing one constraint would add. No plan can "
+    "go below the thin grey line."
 )
 CLUSTER: Final = (
-    "Each bar is a node, filled with what its pods reserve of it, by workload. A dashed or empty place is a node that "
-    "is gone. Choose a bar to see its pods; arrow keys go from bar to bar."
+    "Each bar is a node, filled with what its pods reserve, by workload. A dashed or empty place is a node that is "
+    "gone. Choose a bar to see its pods; arrow keys go from bar to bar."
 )
-FILL: Final = "Nodes by how much of them is reserved. Fewer nodes that are fuller do the same work."
+FILL: Final = "Nodes by how much of each is reserved. Fewer nodes that are fuller do the same work."
 BLOCKERS: Final = (
-    "Ordered by what the nodes cost that each is on, with what can be done about it. Other things hold them, too: what "
-    "giving one up frees, ebb why-not tells."
+    "Ordered by the cost of the nodes that each reason is on, with what to do. Several reasons may keep one node: "
+    "ebb why-not shows what relaxing one would save."
 )
 ORDER: Final = (
-    "Who goes, one after another, until nothing more goes. Times are estimates; each drain is judged again when it "
+    "The nodes one after another, until no more can go. Times are estimates: Ebb judges each node again when its drain "
     "begins."
 )
 
@@ -106,8 +106,9 @@ def _ladder(report: JsonRow) -> Iterator[Html]:
     if steps:
         yield drawings.waterfall(steps)
         keys = ("title", "nodes", "month", "year", "saved", "evictions")
-        styles = tuple(DIM if each["relaxed"] else BOLD if each["rung"] == "policy_at_rest" else "" for each in steps)
-        rows = ([each[key] for key in keys] for each in steps)
+        styles = (BOLD, *(DIM if each["relaxed"] else "" for each in steps))
+        added = {**report["added"], "saved": report["added"]["month"]}
+        rows = ([each[key] for key in keys] for each in (added, *steps))
         yield html.table(Table.of(_STEPS, rows, styles=styles), "The ladder in figures", "ladder")
     yield from (element("p", sentence, class_="quiet") for sentence in report["sentences"])
     yield element("h3", "By node pool")
@@ -130,10 +131,13 @@ def _folded(table: Table, label: str, class_: str) -> Html:
     return element("details", summary, html.table(table, label, class_), class_="figures-of")
 
 
+_OFFERED: Final = {"nodes": "nodes", "cpu": "CPU", "memory": "memory"}
+
+
 def _zones(report: JsonRow) -> Html:
-    titles = {"nodes": "nodes now", "cpu": "CPU now", "memory": "memory now"}
+    titles = {name: f"{title} before" for name, title in _OFFERED.items()}
     if report["has_rest"]:
-        titles |= {"nodes_at_rest": "nodes at rest", "cpu_at_rest": "CPU at rest", "memory_at_rest": "memory at rest"}
+        titles |= {f"{name}_at_rest": f"{title} after" for name, title in _OFFERED.items()}
     columns = (Column("pool"), Column("zone"), *(Column(title, right=True) for title in titles.values()))
     rows = [
         (each["pool"] or "(none)", each["zone"] or _NONE, *(str(each[key]) for key in titles))
@@ -143,7 +147,7 @@ def _zones(report: JsonRow) -> Html:
 
 
 def _fill(report: JsonRow) -> Iterator[Html]:
-    shown = {"now": "now", **({"at_rest": "at rest"} if report["has_rest"] else {})}
+    shown = {"now": "now", **({"at_rest": "in steady state"} if report["has_rest"] else {})}
     most = max(each[key] for told in report["fill"] for each in told["bins"] for key in shown)
     yield drawings.key((f"swatch {key}", title) for key, title in shown.items())
     columns = (Column("reserved"), *(Column(f"nodes {title}", right=True) for title in shown.values()))

@@ -17,7 +17,6 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.resources import GPU, Resources
 
 HOURS_PER_MONTH: Final = 730
-HOURS_PER_YEAR: Final = 8_760
 GIB: Final = 1024**3
 MICRO: Final = 10**6
 FALLBACK: Final = "e2"
@@ -172,11 +171,6 @@ def _of(price: Attached, node: Node) -> Fraction:
 def per_month(per_hour: int) -> int:
     """Return micro-dollars per month of 730 hours, as the price lists count it."""
     return per_hour * HOURS_PER_MONTH
-
-
-def per_year(per_hour: int) -> int:
-    """Return micro-dollars per year of 365 days."""
-    return per_hour * HOURS_PER_YEAR
 
 
 EPHEMERAL: Final = "ephemeral-storage"

@@ -1,20 +1,26 @@
 """The ladder as people and tools read it."""
 
 from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
 from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.input.inputs import WARNING
+from functions.cli.input.missing_data import NO_BUDGETS
 from functions.cli.plan import page
-from functions.cli.plan.ladder import UNTRIED, headline, rows, rungs, sentences
+from functions.cli.plan.ladder import CUT_SHORT, UNTRIED, headline, question, rows, rungs, sentences, steady
 from functions.cli.plan.sentences import RESTS_ON, WordKind
 from functions.cli.plan.tables import HEADINGS
-from functions.cli.plan.view import view_of, with_ladder
-from shared.core.reasons import Unremovable
+from functions.cli.plan.view import UNKNOWN_BUDGETS, view_of, with_ladder
+from shared.core.cluster.autoscaling import ScaleDownRule
 from tests.builders import NOW
 from tests.cli.plan.plans import of_every_kind, some_ladder
+
+TEN_MINUTES = ScaleDownRule("", Fraction(1, 2), timedelta(minutes=10))
 
 
 def printed(ladder: Ladder, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
@@ -28,16 +34,15 @@ def printed(ladder: Ladder, width: int = 80, notes: tuple[str, ...] = ()) -> lis
 def test_it_is_the_first_thing_and_fits_the_terminal(width: int) -> None:
     lines = printed(some_ladder(), width)
 
-    assert lines[:7] == [
-        "                         nodes  a month  a year  saved  evictions a node",
-        "now                         10     $730  $8,760      -                 -",
-        "the autoscaler alone         8     $584  $7,010    20%               5.0",
-        "this policy at rest          7     $511  $6,130    30%               5.0",
-        "  + moving running Jobs      6     $438  $5,260    40%               5.0",
-        "  + room in shop/db          6     $438  $5,260    40%               5.0",
-        "no plan goes below           4     $292  $3,500    60%                 -",
+    assert [line.rsplit(maxsplit=5) for line in lines[1:8]] == [
+        ["Ebb adds", "-1", "-$73", "-$876", "10%", "-"],
+        ["now", "10", "$730", "$8,760", "-", "-"],
+        ["autoscaler alone", "8", "$584", "$7,008", "20%", "5.0"],
+        ["with Ebb, this policy", "7", "$511", "$6,132", "30%", "5.0"],
+        ["  + running Jobs may move", "6", "$438", "$5,256", "40%", "5.0"],
+        ["  + PDB shop/db allows 1", "6", "$438", "$5,256", "40%", "5.0"],
+        ["no plan can go below", "4", "$292", "$3,504", "-", "-"],
     ]
-    assert lines[7].startswith("At rest by 23:31 UTC, in 1h31m; held up longest by time_gap (30m)")
     assert max(map(len, lines)) <= width
 
 
@@ -48,35 +53,49 @@ def test_a_warning_stands_above_it_and_what_it_rests_on_below_what_keeps_nodes()
     below = lines.index(RESTS_ON)
     assert lines.index(HEADINGS[WordKind.POD]) < below
     assert lines[below + 1] == "Without a policy."
-    assert "Saved: " in " ".join(lines[lines.index("Without a policy.") :])
-    assert "2 nodes could go" in " ".join(lines[: lines.index("Without a policy.")])
+    assert "Ebb adds $73" in " ".join(lines[lines.index("Without a policy.") :])
+    assert "2 removable nodes" in " ".join(lines[: lines.index("Without a policy.")])
 
 
-def test_what_the_rungs_do_not_say_is_said() -> None:
-    assert list(sentences(replace(some_ladder(), untried=True), NOW)) == [
-        "At rest by 23:31 UTC, in 1h31m; held up longest by time_gap (30m), nodes_per_pass (15m).",
-        "At rest counts what the autoscaler takes by itself meanwhile, too.",
-        f"2 nodes could go, and never may: outside_windows. {Unremovable.OUTSIDE_WINDOWS.sentence}",
-        UNTRIED,
-    ]
+def test_what_the_rows_leave_open_is_told() -> None:
+    first, *_, untried = sentences(replace(some_ladder(), untried=True))
+    assert "outside_windows" in first
+    assert untried == UNTRIED
+
+
+def test_what_the_autoscaler_could_have_removed_is_asked_about_with_the_minutes_it_needs() -> None:
+    ladder = some_ladder()
+    assert "these 2 nodes within 14 minutes" in question(ladder, {"a": TEN_MINUTES})
+    assert question(replace(ladder, alone=ladder.now), {"a": TEN_MINUTES}) == ""
+
+
+def test_the_steady_state_has_a_time_and_what_delays_it() -> None:
+    assert steady(some_ladder(), NOW).startswith("by 23:31 UTC, in 1h31m; delayed most by time_gap (30m), nodes_per")
+    assert steady(replace(some_ladder(), by=None), NOW) == ""
 
 
 @pytest.mark.parametrize(
     ("expected", "alone"),
     [
-        pytest.param("$73 more than by the autoscaler alone.", 8, id="Ebb saves more"),
-        pytest.param("no more than by the autoscaler alone.", 7, id="Ebb saves the same"),
-        pytest.param("$73 less than by the autoscaler alone.", 6, id="Ebb leaves more"),
+        pytest.param("Ebb adds $73 a month ($876 a year) with this policy, by 23:31 UTC.", 8, id="Ebb saves more"),
+        pytest.param("Ebb adds nothing with this policy.", 7, id="Ebb saves the same"),
+        pytest.param("Ebb adds nothing with this policy.", 6, id="Ebb leaves more"),
     ],
 )
-def test_the_headline_says_what_ebb_adds_to_the_autoscaler(expected: str, alone: int) -> None:
+def test_the_headline_begins_with_what_ebb_adds_to_the_autoscaler(expected: str, alone: int) -> None:
     ladder = some_ladder()
     told = replace(ladder, alone=replace(ladder.alone, nodes=alone, cost=alone * 100_000))
 
-    assert headline(told, "this policy", NOW) == (
-        f"10 nodes for $730 a month now; the autoscaler alone comes to {alone} for ${alone * 73}, this policy at rest "
-        f"to 7 for $511 by 23:31 UTC. Saved: $219 a month ($2,630 a year), {expected}"
-    )
+    shown = headline(told, "this policy", NOW)
+    assert shown.startswith(expected)
+    costs = [f"${each * 73}" for each in (10, alone, 7)]
+    assert [word.strip(";.") for word in shown.removeprefix(expected).split() if "$" in word] == costs
+
+
+def test_without_budgets_the_last_line_warns() -> None:
+    view = view_of(of_every_kind(), notes=(f"{WARNING}{NO_BUDGETS}",))
+    assert with_ladder(view, some_ladder(), "this policy").summary.endswith(UNKNOWN_BUDGETS)
+    assert not with_ladder(view_of(of_every_kind()), some_ladder(), "this policy").summary.endswith(UNKNOWN_BUDGETS)
 
 
 def test_the_last_line_repeats_the_headline() -> None:
@@ -103,8 +122,8 @@ def test_json_has_a_value_for_each_rung() -> None:
 def test_a_rung_that_was_not_followed_to_its_end_is_marked_in_its_row() -> None:
     ladder = some_ladder()
     cut = replace(ladder, relaxed=tuple(replace(each, is_rest=False) for each in ladder.relaxed))
-    found = [row for row in rows(cut, "this policy") if row.relaxed]
+    found = [row for row in rows(cut, "this policy") if row.title.startswith("  +")]
     assert found
     assert all(cell.startswith("≤") for row in found for cell in (row.nodes, row.month, row.year))
     assert not [cell for row in rows(ladder, "this policy") for cell in (row.nodes, row.month) if "≤" in cell]
-    assert any(each.startswith("≤: followed") for each in sentences(cut, NOW))
+    assert CUT_SHORT in sentences(cut)

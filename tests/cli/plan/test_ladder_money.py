@@ -1,4 +1,4 @@
-"""What a reader subtracts from what comes out as it is printed, whatever the amounts."""
+"""What a reader adds, subtracts or multiplies by twelve comes out as it is printed, whatever the amounts."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.forecast.ladder import Ladder
-from functions.cli.plan.ladder import LadderMoney
+from functions.cli.plan.ladder import LadderMoney, rows
 from tests.cli.plan.plans import some_ladder
 
 AMOUNTS = st.integers(0, 10**8)
@@ -20,47 +20,47 @@ def of(now: int, alone: int, rest: int) -> Ladder:
 
 
 def printed(text: str) -> int:
-    return 0 if text.startswith("<") else int(text.strip("$").replace(",", ""))
+    return int(text.replace("$", "").replace(",", ""))
 
 
 @given(AMOUNTS, AMOUNTS, AMOUNTS)
-def test_printed_money_subtracts_as_it_is_printed(now: int, alone: int, rest: int) -> None:
-    ladder = of(now + alone + rest, alone + rest, rest)
-    money = LadderMoney(ladder)
+def test_printed_money_adds_up_as_it_is_printed(now: int, alone: int, rest: int) -> None:
+    ladder = of(now + alone + rest + 10**6, alone + rest, rest)
+    money, (added, first, by_itself, with_ebb, *_) = LadderMoney(ladder), rows(ladder, "this policy")
 
-    for step in (ladder.alone, ladder.at_rest):
-        assert printed(money.month(ladder.now)) - printed(money.month(step)) == printed(money.saved_month(step))
-        assert printed(money.year(ladder.now)) - printed(money.year(step)) == printed(money.saved_year(step))
-    beyond = printed(money.saved_month(ladder.at_rest)) - printed(money.saved_month(ladder.alone))
-    assert printed(money.between_months(ladder.alone, ladder.at_rest)) == beyond
+    assert printed(first.month) - printed(with_ebb.month) == money.saved(ladder.at_rest)
+    assert printed(with_ebb.month) - printed(by_itself.month) == printed(added.month)
+    for row in (added, first, by_itself, with_ebb):
+        assert printed(row.year) == 12 * printed(row.month)
 
 
-@pytest.mark.parametrize(
-    ("expected", "now", "rest"),
-    [
-        pytest.param("33%", 3_000, 2_000, id="a third"),
-        pytest.param("66%", 3_000, 1_000, id="two thirds are not 67%"),
-        pytest.param("99%", 1_000, 1, id="not all"),
-        pytest.param("0%", 1_000, 1_000, id="nothing"),
-        pytest.param("0%", 0, 0, id="nothing of nothing"),
-    ],
-)
-def test_no_greater_share_is_saved_than_is(expected: str, now: int, rest: int) -> None:
-    ladder = of(now, now, rest)
+@given(AMOUNTS, AMOUNTS, AMOUNTS)
+def test_a_sum_is_the_sum_of_what_is_printed_of_each_cluster(now: int, alone: int, rest: int) -> None:
+    parts = (of(now + alone + rest, alone + rest, rest), of(now + 3 * rest, 2 * rest, rest))
+    whole = of(*(sum(getattr(each, name).cost for each in parts) for name in ("now", "alone", "at_rest")))
+    money = LadderMoney(whole, parts)
 
-    assert LadderMoney(ladder).saved_share(ladder.at_rest) == expected
+    for step in (whole.now, whole.alone, whole.at_rest):
+        name = {"now": "now", "autoscaler_alone": "alone", "policy_at_rest": "at_rest"}[step.rung.value]
+        assert money.left(step) == sum(LadderMoney(each).left(getattr(each, name)) for each in parts)
 
 
 @pytest.mark.parametrize(
     ("expected", "now", "rest"),
     [
-        pytest.param(("$646,000", "$391,000", "$255,000"), 73_773_500, 44_706_800, id="three digits"),
-        pytest.param(("$646,300", "$644,800", "$1,500"), 73_773_500, 73_600_000, id="two of what is saved"),
-        pytest.param(("$8,760", "$8,760", "$0"), 1_000_000, 1_000_000, id="nothing saved"),
+        pytest.param("33%", 3_000_000, 2_000_000, id="a third"),
+        pytest.param("67%", 3_000_000, 1_000_000, id="two thirds are rounded"),
+        pytest.param("0%", 1_000_000, 1_000_000, id="nothing"),
+        pytest.param("-", 0, 0, id="nothing of nothing"),
     ],
 )
-def test_a_year_has_the_digits_that_are_known(expected: tuple[str, str, str], now: int, rest: int) -> None:
+def test_the_share_that_is_saved_is_rounded(expected: str, now: int, rest: int) -> None:
     ladder = of(now, now, rest)
     money = LadderMoney(ladder)
 
-    assert (money.year(ladder.now), money.year(ladder.at_rest), money.saved_year(ladder.at_rest)) == expected
+    assert money.share(money.saved(ladder.at_rest)) == expected
+
+
+def test_what_has_no_price_is_told_in_nodes() -> None:
+    added, *_, last = rows(of(0, 0, 0), "this policy")
+    assert (added.nodes, added.month, last.month) == ("-1", "-", "-")

@@ -66,7 +66,7 @@ def test_what_would_be_gone_at_rest_is_said_by_pool_where_there_is_a_ladder() ->
     head, *rows, meanings = _drawn(with_rest, 120)
     assert head.split()[-2:] == ["goes", "goes/mo"]
     assert [row.split()[-2:] for row in rows] == [["1", "$73"], ["1", "$73"], ["2", "$146"]]
-    assert meanings == "cpu, memory: requests; goes: gone at rest"
+    assert meanings == "cpu, memory: requests; goes: gone in steady state"
 
 
 def test_verdicts_that_occur_nowhere_have_no_column() -> None:

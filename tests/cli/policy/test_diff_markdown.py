@@ -65,16 +65,18 @@ def test_the_ladder_before_and_after_is_that_of_the_two_plans(folder: Path, whol
         next(each for each in plan(folder, name)["ladder"] if each["rung"] == "policy_at_rest")
         for name in ("old.yaml", "new.yaml")
     )
-    assert shown.row("nodes at rest")[1:3] == [str(before["nodes"]), str(after["nodes"])]
+    assert shown.row("nodes in steady state")[1:3] == [str(before["nodes"]), str(after["nodes"])]
     assert shown.row("evictions until then")[1:3] == [str(before["evictions"]), str(after["evictions"])]
-    assert shown.row("a month at rest")[1:3] == [f"${each['cost_per_month']:,.0f}" for each in (before, after)]
-    assert shown.row("at rest by (UTC)")[1].endswith(f"{by_the_minute(datetime.fromisoformat(before['by'])):%H:%M}")
-    assert f"**At rest the cluster comes to {after['nodes']} nodes for $" in whole
+    assert shown.row("a month in steady state")[1:3] == [f"${each['cost_per_month']:,.0f}" for each in (before, after)]
+    assert shown.row("steady state by (UTC)")[1].endswith(
+        f"{by_the_minute(datetime.fromisoformat(before['by'])):%H:%M}"
+    )
+    assert f"**The steady state becomes {after['nodes']} nodes for $" in whole
 
 
 def test_differences_are_those_of_what_is_printed(whole: str) -> None:
     shown, sums = Page(whole), {}
-    for name in ("a month at rest", "saved, a month"):
+    for name in ("a month in steady state", "saved, a month"):
         before, after, differs = (int(re.sub(r"[$,+]", "", each)) for each in shown.row(name)[1:4])
         assert after - before == differs
         sums[name] = before, after
@@ -97,14 +99,14 @@ def test_it_says_how_much_later_it_is_at_rest(expected: str, before: int | None,
     ladders = [
         replace(some_ladder(), by=None if each is None else NOW + timedelta(minutes=each)) for each in (before, after)
     ]
-    assert next(each for each in rows(ladders, NOW) if each[0] == "at rest by (UTC)")[-1] == expected
+    assert next(each for each in rows(ladders, NOW) if each[0] == "steady state by (UTC)")[-1] == expected
 
 
 def test_the_table_on_a_terminal_says_the_same_of_the_ladder(folder: Path, whole: str) -> None:
     paths = [folder / "old.yaml", folder / "new.yaml"]
     shown = ebb("policy", "diff", *paths, "--dump", folder / "dump.json", "--assume-marked").stdout
-    for name in ("now, a month", "nodes at rest", "a month at rest", "saved, a month", "at rest by (UTC)",
-                 "evictions until then", "no plan goes below, a month"):  # fmt: skip
+    for name in ("now, a month", "nodes in steady state", "a month in steady state", "saved, a month",
+                 "steady state by (UTC)", "evictions until then", "no plan can go below, a month"):  # fmt: skip
         (line,) = (each for each in shown.splitlines() if each.startswith(name))
         assert re.split(r"\s{2,}", line.strip()) == Page(whole).row(name)
     assert f"**{shown.splitlines()[-1]}**" in whole
@@ -141,7 +143,7 @@ def test_of_a_cluster_that_is_not_whole_nothing_is_told_of_its_rest(folder: Path
     (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     told = page(folder, "new.yaml", "--dump", str(tmp_path / "d.json"))
     assert "not all pods are known" in told
-    assert "nodes at rest" not in told
+    assert "nodes in steady state" not in told
 
 
 def test_hostile_names_are_words_in_cells(folder: Path, tmp_path: Path) -> None:

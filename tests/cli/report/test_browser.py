@@ -115,8 +115,10 @@ def test_its_figures_are_those_of_the_json(seen: Page, shop: Report) -> None:
     assert text(seen, "h1") == told["title"]
     assert text(seen, ".headline") == told["headline"]
     assert texts(seen, "#figures .value") == [each["value"] for each in told["figures"]]
+    added = {**told["added"], "saved": told["added"]["month"]}
     assert rows(seen, "table.ladder") == [
-        [each[name] for name in ("title", "nodes", "month", "year", "saved", "evictions")] for each in told["ladder"]
+        [each[name] for name in ("title", "nodes", "month", "year", "saved", "evictions")]
+        for each in (added, *told["ladder"])
     ]
     assert rows(seen, "table.pools") == [
         [
@@ -133,11 +135,12 @@ def test_its_figures_are_those_of_the_json(seen: Page, shop: Report) -> None:
 
 
 def test_bars_are_as_long_as_their_money(seen: Page, shop: Report) -> None:
-    ladder = shop.report["ladder"]
+    *ladder, bound = shop.report["ladder"]
     most = max(each["cost"] for each in ladder)
 
     widths = of_each(seen, ".track .remains", "each.width.baseVal.value")
     assert widths == [round(1000 * each["cost"] / most) for each in ladder]
+    assert of_each(seen, ".track .least", "each.x1.baseVal.value") == [round(1000 * bound["cost"] / most)]
 
 
 def test_the_picture_has_a_bar_for_each_node_before_and_after(seen: Page, shop: Report) -> None:

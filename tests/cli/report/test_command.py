@@ -22,7 +22,7 @@ def test_the_page_is_written_and_the_headline_said(dump: Path, tmp_path: Path) -
 
     first, second = ended.stdout.splitlines()
     assert ended.exit_code == 0
-    assert first.startswith("8 nodes for ")
+    assert first.startswith("Ebb adds ")
     assert second.startswith(f"{out}: ")
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
 

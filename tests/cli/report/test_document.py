@@ -49,7 +49,7 @@ def test_it_is_the_plans_json_with_one_key_more(made: Material, told: dict[str, 
 
 def test_the_ladder_is_that_of_the_table(made: Material, report: dict[str, Any]) -> None:
     assert made.view.ladder
-    printed = [(row.title.strip(), row.nodes, row.month, row.year, row.evictions) for row in made.view.ladder.rows]
+    printed = [(row.title.strip(), row.nodes, row.month, row.year, row.evictions) for row in made.view.ladder.rows[1:]]
 
     assert [
         (each["title"], each["nodes"], each["month"], each["year"], each["evictions"]) for each in report["ladder"]
@@ -200,31 +200,22 @@ def test_another_command_may_add_a_section(made: Material) -> None:
 @pytest.mark.parametrize(
     ("expected", "now", "alone", "rest"),
     [
-        pytest.param(
-            "Default settings would save $73 a month, 10% of the cost: 9 nodes instead of 10", 10, 10, 9, id="some go"
-        ),
-        pytest.param(
-            "Default settings would save $146 a month, 20% of the cost: 8 nodes instead of 10; "
-            "the autoscaler alone would save $73 of it",
-            10,
-            9,
-            8,
-            id="some by both",
-        ),
-        pytest.param("Default settings would save nothing here: all 10 nodes stay", 10, 10, 10, id="nothing goes"),
-        pytest.param("Default settings would save nothing here: 1 node stays", 1, 1, 1, id="one node"),
-        pytest.param(
-            "The autoscaler alone would save $73 a month; default settings would add nothing", 10, 9, 9, id="autoscaler"
-        ),
+        pytest.param("Ebb would add $73 a month", 10, 10, 9, id="some go"),
+        pytest.param("Ebb would add $73 a month", 10, 9, 8, id="some by both"),
+        pytest.param("Ebb would save nothing here: all 10 nodes stay", 10, 10, 10, id="nothing goes"),
+        pytest.param("Ebb would save nothing here: 1 node stays", 1, 1, 1, id="one node"),
+        pytest.param("Ebb would add nothing here: the autoscaler alone would save $73", 10, 9, 9, id="autoscaler"),
     ],
 )
 def test_the_title_says_what_a_reader_should_keep(
     made: Material, expected: str, now: int, alone: int, rest: int
 ) -> None:
-    first, left_alone, at_rest = (LadderStep(Rung.NOW, nodes, nodes * 10**5) for nodes in (now, alone, rest))
+    kinds = (Rung.NOW, Rung.AUTOSCALER_ALONE, Rung.POLICY_AT_REST)
+    pairs = zip(kinds, (now, alone, rest), strict=True)
+    first, left_alone, at_rest = (LadderStep(kind, nodes, nodes * 10**5) for kind, nodes in pairs)
     ladder = replace(some_ladder(), now=first, alone=left_alone, at_rest=at_rest)
     view = with_ladder(made.view, ladder, DEFAULTS)
-    assert document(replace(made, view=view, whose=DEFAULTS))["report"]["title"] == expected
+    assert document(replace(made, view=view, whose=DEFAULTS))["report"]["title"].startswith(expected)
 
 
 def test_a_policy_that_is_paused_says_so_in_the_calendar(tmp_path: Path) -> None:

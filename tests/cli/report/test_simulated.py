@@ -80,8 +80,7 @@ def test_a_ladder_that_says_otherwise_is_set_beside_the_days(*, expected: bool, 
     ladder = Ladder(now, alone, rest, (), least, None, {}, {}, untried=False)
     told = " ".join(section(days(saved), ladder).sentences)
 
-    said = f"policy.yaml saves {saved}.0% beside the autoscaler alone; by the ladder it would be 30.0%."
-    assert (said in told) is expected
+    assert (f"policy.yaml saves {saved}.0%" in told and "30.0%" in told) is expected
 
 
 def test_policies_of_one_name_are_told_apart(files: Path) -> None:

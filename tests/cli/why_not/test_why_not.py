@@ -173,7 +173,7 @@ def test_its_money_is_printed_as_by_the_plan(tmp_path: Path) -> None:
     shown, found = (CliRunner().invoke(app, [name, "--dump", str(path)]).stdout for name in ("why-not", "plan"))
     told = re.search(r"at rest: \d+ nodes for (\$[\d,]+),", shown)
     assert told
-    assert told[1] in next(line for line in found.splitlines() if line.startswith("default settings at rest"))
+    assert told[1] in next(line for line in found.splitlines() if line.startswith("with Ebb, default settings"))
 
 
 def test_its_base_is_the_rung_of_the_plan(tmp_path: Path) -> None:

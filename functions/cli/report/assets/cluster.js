@@ -42,9 +42,9 @@ function legend() {
 function poolPicture(name, resource) {
   const own = nodes.filter((each) => (each.pool || "") === name);
   const left = own.filter((each) => !each.gone).length;
-  const told = report.has_rest ? `${count(own.length, "node")} now, ${left.toLocaleString("en-US")} at rest` : count(own.length, "node");
+  const told = report.has_rest ? `${count(own.length, "node")} now, ${left.toLocaleString("en-US")} in steady state` : count(own.length, "node");
   const sides = [side("Now", own, resource, (node) => node.now, () => false)];
-  if (report.has_rest) sides.push(side("At rest", own, resource, (node) => node.rest, (node) => node.gone));
+  if (report.has_rest) sides.push(side("Steady state", own, resource, (node) => node.rest, (node) => node.gone));
   return element("div", { class: "pool" }, element("h3", {}, name || "Nodes outside any pool", " ", element("span", {}, told)), element("div", { class: "sides" }, sides));
 }
 

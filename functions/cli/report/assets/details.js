@@ -23,12 +23,12 @@ function showNode(node) {
     ["reserved", `CPU ${share(node.cpu_ratio)}, memory ${share(node.memory_ratio)}`],
     ["verdict", [node.verdict, node.reason, node.when].filter(Boolean).join(", ")],
   ];
-  if (report.has_rest) facts.push(["at rest", node.gone ? `gone; ${count(node.moves, "pod")} moved` : `still there, with ${count(node.rest.length, "pod")}`]);
+  if (report.has_rest) facts.push(["steady state", node.gone ? `gone; ${count(node.moves, "pod")} moved` : `still there, with ${count(node.rest.length, "pod")}`]);
   const columns = [
     { title: "pod", heads: true, cell: (pod) => pod.name },
     { title: "of", cell: (pod) => workloadButton(workloads[pod.workload]) },
     ...amounts(),
-    ...(report.has_rest ? [{ title: "at rest on", cell: placeAtRest }] : []),
+    ...(report.has_rest ? [{ title: "in steady state on", cell: placeAtRest }] : []),
   ];
   show(node.name, facts, causes(node.blockers), longTable(columns, node.now, 40, { label: `Pods of ${node.name}` }));
 }
@@ -44,7 +44,7 @@ function showWorkload(workload) {
     { title: "pod", heads: true, cell: (pod) => pod.name },
     { title: "on", cell: (pod) => (pod.node >= 0 ? nodeButton(nodes[pod.node]) : "no node yet") },
     ...amounts(),
-    ...(report.has_rest ? [{ title: "at rest on", cell: placeAtRest }] : []),
+    ...(report.has_rest ? [{ title: "in steady state on", cell: placeAtRest }] : []),
   ];
   show(workload.name, facts, causes(blockersOf(workload)), longTable(columns, workload.pods, 40, { label: `Pods of ${workload.name}` }));
 }

@@ -44,7 +44,7 @@ function nodeColumns() {
     { title: "verdict", short: true, cell: (node) => node.verdict },
     { title: "reason", cell: (node) => node.reason },
   ];
-  return report.has_rest ? [...columns, { title: "at rest", short: true, cell: (node) => (node.gone ? element("span", { class: "good" }, "gone") : "stays") }] : columns;
+  return report.has_rest ? [...columns, { title: "steady state", short: true, cell: (node) => (node.gone ? element("span", { class: "good" }, "gone") : "stays") }] : columns;
 }
 
 function workloadColumns() {

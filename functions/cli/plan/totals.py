@@ -1,0 +1,108 @@
+"""Several clusters together: the sum of their scenarios, a table with a row for each, and one sentence about all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep
+from functions.cli.output.format import dollars_a_month, whole_money
+from functions.cli.output.tables import BOLD, DIM, Column, Table
+from functions.cli.plan.ladder import ADDED, LadderMoney, headline, rungs
+from functions.cli.plan.view import PlanView
+
+SCHEMA: Final = 1
+PARTIAL: Final = "Partial: "
+UNKNOWN: Final = "unknown"
+_SUMS: Final = ("nodes", "pods", "pending_pods", "orders", "cost_per_hour", "saving_per_hour", "saving_per_month")
+_STEPS: Final = ("nodes", "cost", "evictions", "gone")
+FIGURES: Final = (
+    Column(ADDED, right=True, style=BOLD),
+    *(Column(title, right=True) for title in ("nodes", "now", "alone", "with Ebb")),
+    Column("bound", right=True, style=DIM),
+    Column("saved", right=True),
+)
+MEANING: Final = "All money is a month. alone: with the autoscaler alone. bound: no plan can go below."
+
+
+def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
+    """Return the plan's JSON of one cluster as it is, or that of several with their sum."""
+    if len(documents) == 1:
+        return documents[0]
+    return {"schema": SCHEMA, "clusters": list(documents), **sums(documents, views)}
+
+
+def sums(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
+    """Return `ladder` and `totals` of several plans together."""
+    totals: dict[str, Any] = {name: _sum([each["totals"][name] for each in documents]) for name in _SUMS}
+    ladder = summed(views)
+    return {"ladder": rungs(ladder) if ladder else [], "totals": {"clusters": len(documents), **totals}}
+
+
+def _sum(amounts: Sequence[int | float]) -> int | float:
+    found = sum(amounts)
+    return round(found, 4) if isinstance(found, float) else found
+
+
+def summed(views: Sequence[PlanView]) -> Ladder | None:
+    """Return the sum of the scenarios that each cluster has; None if no cluster has any."""
+    ladders = ladders_of(views)
+    if not ladders:
+        return None
+    now, alone, at_rest, bound = (
+        _step([getattr(each, name) for each in ladders]) for name in ("now", "alone", "at_rest", "bound")
+    )
+    by = max((each.by for each in ladders if each.by), default=None)
+    return Ladder(now, alone, at_rest, (), bound, by, {}, {}, untried=any(each.untried for each in ladders))
+
+
+def ladders_of(views: Sequence[PlanView]) -> tuple[Ladder, ...]:
+    return tuple(view.ladder.ladder for view in views if view.ladder)
+
+
+def _step(steps: Sequence[LadderStep]) -> LadderStep:
+    return replace(steps[0], **{name: sum(getattr(each, name) for each in steps) for name in _STEPS})
+
+
+def money_of(views: Sequence[PlanView], ladder: Ladder) -> LadderMoney:
+    """Return the money of `summed`."""
+    return LadderMoney(ladder, ladders_of(views))
+
+
+def whole_headline(views: Sequence[PlanView], whose: str) -> str:
+    """Return what Ebb adds in all clusters, and of how many that is known."""
+    ladder, whole = summed(views), [view for view in views if view.ladder]
+    if ladder is None:
+        return f"{PARTIAL}of no cluster it is known what could go."
+    told = headline(ladder, whose, max(view.taken_at for view in whole), ladders_of(views))
+    return told if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. {told}"
+
+
+def cluster_table(views: Sequence[PlanView]) -> Table:
+    """Return a row for each cluster, and their sum."""
+    marked = next((view.mark for view in views if view.partial), "")
+    rows = [(f"{view.cluster}{view.mark}", *figures([view])) for view in views]
+    whole = (f"all{marked}", *figures(views))
+    name = Column(f"{len(views)} clusters", wraps=True)
+    styles = (*[""] * len(rows), BOLD)
+    table = Table.of((name, *FIGURES), (*rows, whole), styles=styles, foot=MEANING)
+    if not any(view.potential for view in views):
+        return table
+    most = (*(view.potential.saving if view.potential else 0 for view in views),)
+    cells = (*(_month([each]) for each in most), _month(most))
+    return replace(table, columns=(*table.columns, Column("potential", cells, right=True)))
+
+
+def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
+    """Return the cells under `FIGURES` of some clusters together, each sum that of what is printed of each."""
+    nodes, now = f"{sum(each.totals.nodes for each in views):,}", _month([each.totals.cost for each in views])
+    ladder = summed(views)
+    if ladder is None:
+        return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))
+    money = money_of(views, ladder)
+    alone, rest, bound = (money.month(each) for each in (ladder.alone, ladder.at_rest, ladder.bound))
+    saved = whole_money(money.saved(ladder.at_rest))
+    return (whole_money(max(money.added, 0)), nodes, now, alone, rest, bound, saved)
+
+
+def _month(amounts: Sequence[int]) -> str:
+    return whole_money(sum(round(dollars_a_month(each)) for each in amounts), of=sum(amounts))
