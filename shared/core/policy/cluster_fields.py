@@ -1,4 +1,4 @@
-"""The settings that are no pool's, each declared once as in `fields`: those of the whole cluster and of a drain."""
+"""The settings of the whole cluster and of a drain, each declared once as in `fields`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,12 +20,12 @@ from shared.core.policy.shapes import (
     IGNORABLE,
     NAMESPACE_RATE,
     POSITIVE_DURATION,
-    PREFERENCE,
     RATE,
     SEVERAL,
     WAVE,
     ListOf,
     SetOf,
+    one_of,
 )
 from shared.core.policy.values import Budget, Freeze, NamespaceRate, Preference, Rate, WaveLimits
 
@@ -33,12 +33,10 @@ _WATCHDOGS: Final = {"BALANCED": "25m", "OPTIMIZE_UTILIZATION": "8m"}
 WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.items()}
 """How long a drained node is left to the autoscaler, by autoscaling profile."""
 _AFTER_THE_DELAY: Final = {"BALANCED": timedelta(minutes=15), "OPTIMIZE_UTILIZATION": timedelta(minutes=7)}
-"""What the autoscaler may need besides its delay: to look at the node again, to delete the machine.
-
-See docs/decisions/completion.md.
-"""
+"""What the autoscaler needs besides its delay: to check the node again, to delete the machine
+(docs/decisions/completion.md)."""
 _AFTER_A_REAPERS_DELAY: Final = timedelta(minutes=10)
-"""The same where it only takes empty nodes: it tries no others, and so passes over none for five minutes."""
+"""The same if it only removes empty nodes: it tries no others, and so skips none for five minutes."""
 
 
 def _not_below_first(most: timedelta, known: Mapping[str, Any]) -> None:
@@ -168,7 +166,7 @@ class Policy:
     )
     prefer: tuple[Preference, ...] = setting(
         "cluster.prefer",
-        ListOf(PREFERENCE, len(Preference)),
+        ListOf(one_of(Preference), len(Preference)),
         [],
         "Which of the removable nodes go first: expensive, onDemand, spot, old. The first word counts most. Default "
         "none: the least used go first.",
@@ -226,8 +224,8 @@ class Policy:
     def drain_for(self, profile: str, delay: timedelta | None = None, *, reaps: bool = False) -> DrainSettings:
         """Return the settings of a drain in a cluster of that autoscaling profile (docs/decisions/completion.md).
 
-        `delay` is how long the autoscaler waits with the node where that was set: the watchdog waits longer, whatever
-        the policy says, or every drain there would be given back. `reaps`: it only takes empty nodes there.
+        `delay` is how long the autoscaler waits with the node, if that was set: the watchdog waits longer, whatever
+        its setting, or Ebb would return the node after every drain. `reaps`: it only removes empty nodes there.
         """
         usual = WATCHDOGS.get(profile, self.drain.watchdog) if self.watchdog_by_profile else self.drain.watchdog
         if not delay:

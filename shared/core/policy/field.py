@@ -73,7 +73,7 @@ class _Text(str):
 
 
 def path_text(path: Sequence[Any]) -> str:
-    """Return a path as a person would say it: `nodePools.a.disruption.budgets[0].nodes`."""
+    """Return a path as a person would write it: `nodePools.a.disruption.budgets[0].nodes`."""
     text = "".join(_step(step) for step in path)
     return text.removeprefix(".") or "policy"
 
@@ -100,21 +100,21 @@ class Shape(Protocol[T_co]):
 
 
 class Binds(StrEnum):
-    """Who asks a setting, and for how long its answer holds."""
+    """Which steps read a setting, and for how long its value holds."""
 
     PASS = "pass"  # noqa: S105 - a pass of the planner
     """The planner's pass alone."""
     CLAIM = "claim"
     """The pass, and again the claim of a drain."""
     DRAIN = "drain"
-    """The same, and the drain keeps what held when it was claimed."""
+    """The same, and the drain keeps the value of its claim."""
     STEP = "step"
-    """The same, and again every step of a drain, which is given back when the answer has changed."""
+    """The same, and again every step of a drain: Ebb uncordons the node if the value has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What the document calls it, what it takes, and all that is said of it."""
+    """One field: its name in the document, its shape, and its texts."""
 
     path: str
     """Its name, below the groups in which it stands: `disruption.budgets`."""
@@ -122,17 +122,17 @@ class Field:
     text: str
     """What it means; `{default}` is the default."""
     default: Any = REQUIRED
-    """As a person would write it, and read like that; None where being left out has a meaning of its own."""
+    """As a person would write it; None if leaving it out has a meaning of its own."""
     binds: Binds = Binds.CLAIM
     unset: str = "none"
-    """What is said where it is left out."""
+    """The text for a field that is left out."""
     empty: str = "none"
-    """What is said of an empty list."""
+    """The text for an empty list."""
     unit: str = ""
     written: Callable[[Any, Mapping[str, Any]], None] | None = None
-    """Looks at what is written (None: nothing), before it is read, and at the fields before it."""
+    """Checks what is written (None = nothing) before it is read, with the fields before it."""
     check: Callable[[Any, Mapping[str, Any]], None] | None = None
-    """Looks at what was read, and at the fields before it."""
+    """Checks the value, with the fields before it."""
 
     @property
     def name(self) -> str:
@@ -171,7 +171,7 @@ _DECLARED: Final = "declared"
 
 
 class Options(TypedDict, total=False):
-    """What a declaration may say besides; `Field` says what each means."""
+    """Further parts of a declaration; see `Field`."""
 
     binds: Binds
     unset: str
@@ -202,4 +202,4 @@ def optional(path: str, shape: Shape[T], text: str, **more: Unpack[Options]) -> 
 
 def declared(kind: type) -> Mapping[str, Field]:
     """Return the fields of a dataclass by attribute; attributes that are no settings are not among them."""
-    return {each.name: each.metadata[_DECLARED] for each in fields(kind) if _DECLARED in each.metadata}
+    return {row.name: row.metadata[_DECLARED] for row in fields(kind) if _DECLARED in row.metadata}

@@ -1,7 +1,7 @@
-"""The settings of a node pool, each declared once: name in the document, what it takes, default, sentence, who asks it.
+"""The settings of a node pool, each declared once: name in the document, shape, default, sentence, which step reads it.
 
-The attribute is what the rules ask; schema, page, `ebb policy check` and `ebb policy diff` are made from the rest.
-A text says the default by `{default}`.
+The rules read the attribute. Schema, page, `ebb policy check` and `ebb policy diff` are generated from the rest.
+`{default}` in a text is the default.
 """
 
 from dataclasses import dataclass
@@ -13,26 +13,21 @@ from shared.core.policy.field import Binds, declared, optional, setting
 from shared.core.policy.scalars import NEVER, ratio
 from shared.core.policy.shapes import (
     BUDGETS,
-    CONSOLIDATION_POLICY,
     COUNT,
     DOLLARS,
     DURATION,
     DURATION_OR_NEVER,
     FLAG,
-    JOBS,
-    KUBE_SYSTEM_PODS,
-    LOCAL_STORAGE,
-    LONG_GRACE,
     NODE_LIMIT,
     PERCENT,
     RATE,
     RATIO,
     SEVERAL,
-    SINGLE_REPLICAS,
     TAINT_KEY,
     THRESHOLD,
     WINDOWS,
     SetOf,
+    one_of,
 )
 from shared.core.policy.values import (
     Budget,
@@ -129,21 +124,21 @@ class PoolPolicy:
     )
     kube_system_pods: KubeSystemPods = setting(
         "kubeSystemPods",
-        KUBE_SYSTEM_PODS,
+        one_of(KubeSystemPods),
         "evict",
         "{default} (default), or leave: such a pod, DaemonSets aside, then keeps its node.",
         binds=Binds.DRAIN,
     )
     local_storage: LocalStorage = setting(
         "localStorage",
-        LOCAL_STORAGE,
+        one_of(LocalStorage),
         "block",
         "{default} (default, estafette): pods with emptyDir or hostPath keep their node; or evict.",
         binds=Binds.DRAIN,
     )
     long_grace: LongGrace = setting(
         "longGrace",
-        LONG_GRACE,
+        one_of(LongGrace),
         "keep",
         "keep: a pod with a longer grace period than drain.maxGracePeriod keeps its node; or cut: it gets that much. "
         "Default {default}: the autoscaler waits up to an hour, and such a pod has work to end.",
@@ -159,7 +154,7 @@ class PoolPolicy:
     )
     single_replicas: SingleReplicas = setting(
         "singleReplicas",
-        SINGLE_REPLICAS,
+        one_of(SingleReplicas),
         "move",
         "Pods of a workload with one replica: move, avoid, surge or never. With avoid their node goes last. "
         "With surge their Deployment starts another elsewhere first, or they stay. Default {default}, as the "
@@ -168,7 +163,7 @@ class PoolPolicy:
     )
     jobs: Jobs = setting(
         "jobs",
-        JOBS,
+        one_of(Jobs),
         "wait",
         "Pods of Jobs: move, wait (the node stays while one runs), or never. Default {default}: an evicted pod loses "
         "its work, and counts as a failure against the Job's backoffLimit.",
@@ -204,7 +199,7 @@ class PoolPolicy:
     )
     consolidation_policy: ConsolidationPolicy = setting(
         "disruption.consolidationPolicy",
-        CONSOLIDATION_POLICY,
+        one_of(ConsolidationPolicy, WhenEmptyOrUnderutilized=ConsolidationPolicy.WHEN_UNDERUTILIZED),
         "WhenUnderutilized",
         "{default} (default, as in Karpenter) or WhenEmpty: only nodes without pods to move.",
     )

@@ -3,9 +3,10 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
+from itertools import takewhile
 from typing import Any, Final
 
 import msgspec
@@ -21,7 +22,7 @@ HASH_LENGTH: Final = 12
 
 
 def effective(read: Mapping[str, Any], written: Mapping[str, Any]) -> Policy:
-    """Return the policy in force; `read` holds what the document says, `written` is it as plain values."""
+    """Return the policy in force; `read` has the values of the document, `written` the document as plain values."""
     defaults = _settings(POOL_FIELDS, read.get("defaults", {}))
     own = {name: _settings(POOL_FIELDS, pool) for name, pool in read.get("nodePools", {}).items()}
     drain = _settings(DRAIN_FIELDS, read)
@@ -37,14 +38,14 @@ def effective(read: Mapping[str, Any], written: Mapping[str, Any]) -> Policy:
 
 def _settings(fields: Mapping[str, Field], read: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of the fields that were written, by attribute."""
-    found = {}
+    settings = {}
     for attribute, field in fields.items():
         section = read
         for group in field.path.split(".")[:-1]:
             section = section.get(group, {})
         if field.name in section:
-            found[attribute] = section[field.name]
-    return found
+            settings[attribute] = section[field.name]
+    return settings
 
 
 def _pool(settings: Mapping[str, Any]) -> PoolPolicy:
@@ -63,49 +64,26 @@ def _plain(value: object) -> str:
     return str(value.normalize()) if isinstance(value, Decimal) else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    """A name that holds fields: its title in the schema, what it is, and what it means where it stands."""
-
-    title: str
-    text: str
-    meaning: str
-    default: Any
-
-
-_HEADINGS: Final[Mapping[str, _Heading]] = {
-    "cluster": _Heading("ClusterSection", "Gates of the whole cluster.", "What holds for all pools together.", {}),
-    "cluster.disruption": _Heading("CeilingSection", "Disruption of the whole cluster.", "Budgets over all pools.", {}),
-    "drain": _Heading(
-        "DrainSection",
-        "How a drain is carried out; a running drain keeps what held when it began.",
-        "How a drain is carried out.",
-        {},
-    ),
-    "drain.backoff": _Heading(
-        "BackoffSection",
-        "How long a node is left alone after a drain of it failed.",
-        "How long a node is left alone after a failed drain.",
-        {},
-    ),
-    "manual": _Heading(
-        "ManualSection", "What a person's drain order may leave out.", "What a person's drain may leave out.", {}
-    ),
-    "disruption": _Heading(
+_HEADINGS: Final[Mapping[str, tuple[str, str, Any]]] = {
+    "cluster": ("ClusterSection", "Gates of the whole cluster: they hold for all pools together.", {}),
+    "cluster.disruption": ("CeilingSection", "Disruption of the whole cluster: budgets over all pools.", {}),
+    "drain": ("DrainSection", "How a drain is carried out; a running drain keeps what held when it began.", {}),
+    "drain.backoff": ("BackoffSection", "How long a node is left alone after a failed drain.", {}),
+    "manual": ("ManualSection", "What a person's drain order may leave out.", {}),
+    "disruption": (
         "DisruptionSection",
         "Karpenter's block of the same name, v1beta1 and v1, with allow-windows added.",
-        "Karpenter's disruption block.",
         None,
     ),
 }
-"""By path, those of a pool below its name; at the top of the document they follow in this order."""
+"""By path: title in the schema, text, default. Those of a pool are below its name; at the top they have this order."""
 _TOP: Final = [*_HEADINGS]
 ANY_NAME: Final = "NAME"
 """The step of a path that is a person's own name."""
 
 
 def _tree(fields: Iterable[Field], above: str = "") -> tuple[Field, ...]:
-    """Return what stands at a place of the document, in the order in which its fields are declared."""
+    """Return the fields and groups at a place of the document, in the order of declaration."""
     rows: dict[str, list[Field]] = {}
     for field in fields:
         rows.setdefault(field.path.removeprefix(above).partition(".")[0], []).append(field)
@@ -116,8 +94,8 @@ def _branch(path: str, fields: list[Field]) -> Field:
     heading = _HEADINGS.get(path)
     if heading is None:
         return fields[0]
-    group = Group(heading.title, heading.text, _tree(fields, f"{path}."))
-    return Field(path, group, heading.meaning, heading.default)
+    title, text, default = heading
+    return Field(path, Group(title, text, _tree(fields, f"{path}.")), text, default)
 
 
 def _place(field: Field) -> int:
@@ -169,30 +147,29 @@ _CUT: Final[Mapping[str, str]] = {
 
 
 def remedy_for(path: Path) -> str:
-    """Return what to do about a field that is none of its section; empty where its name tells nothing."""
+    """Return what to do about a field that is none of its section; empty for an unknown name."""
     return _CUT.get(str(path[-1]), "") or _belongs(path)
 
 
 def _belongs(path: Path) -> str:
     """Return where a field of that name belongs, as a remedy; empty where no section has one.
 
-    Of several sections the one that shares most of the path is meant: `disruption` of the pool, not the cluster's.
+    Of several sections it is the one that shares most of the path: `disruption` of the pool, not the cluster's.
     """
     *place, name = [str(step) for step in path if not isinstance(step, int)]
-    found = _sections().get(name, ())
-    shared = {each: _shared(_steps(place), _steps(each)) for each in found}
-    best = [each for each in found if shared[each] == max(shared.values())][:_MOST_PLACES]
-    said = [_section_name(each, shared[each], len(place)) for each in best]
-    return f"it belongs under {' or '.join(said)}" if said else ""
+    shared = {section: _shared(_steps(place), _steps(section)) for section in _sections().get(name, ())}
+    best = [section for section in shared if shared[section] == max(shared.values())][:_MOST_PLACES]
+    names = [_section_name(section, shared[section], len(place)) for section in best]
+    return f"it belongs under {' or '.join(names)}" if names else ""
 
 
 @cache
 def _sections() -> Mapping[str, tuple[tuple[str, ...], ...]]:
     """Return the sections that have a field of a name, in the order of their names."""
-    found: dict[str, list[tuple[str, ...]]] = {}
+    by_name: dict[str, list[tuple[str, ...]]] = {}
     for *section, name in sorted(places()):
-        found.setdefault(name, []).append(tuple(section))
-    return {name: tuple(sections) for name, sections in found.items()}
+        by_name.setdefault(name, []).append(tuple(section))
+    return {name: tuple(sections) for name, sections in by_name.items()}
 
 
 def _steps(place: Sequence[str]) -> list[str]:
@@ -203,9 +180,8 @@ def _steps(place: Sequence[str]) -> list[str]:
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    return next(
-        (count for count, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return len(list(pairs))
 
 
 def _section_name(section: Sequence[str], shared: int, depth: int) -> str:
@@ -222,18 +198,18 @@ def another_kind(written: Mapping[Any, Any]) -> str:
     """Return the sentence for a Kubernetes object that was given as a policy; empty for anything else."""
     if "kind" not in written or "apiVersion" not in written:
         return ""
-    kinds = sorted({_kind(each) for each in _objects(written)} - {""})
+    kinds = sorted({_kind(thing) for thing in _objects(written)} - {""})
     if "items" in written and _OF_DUMPS & {*kinds}:
         return "policy: it is a dump of a cluster and no policy; name it with --dump."
-    imports = sorted({name for each in _objects(written) for name in _imports(each)})
-    said = " or ".join(f"`ebb policy import {name}`" for name in imports)
+    imports = sorted({name for thing in _objects(written) for name in _imports(thing)})
+    commands = " or ".join(f"`ebb policy import {name}`" for name in imports)
     what = f"policy: it is {' and '.join(kinds) or 'an object'} of Kubernetes and no policy"
-    return f"{what}; convert it with {said}." if said else f"{what}; write at least `nodePools: {{}}`."
+    return f"{what}; {f'convert it with {commands}' if commands else 'write at least `nodePools: {}`'}."
 
 
 def _objects(written: Mapping[Any, Any]) -> Iterator[Mapping[Any, Any]]:
     items = written.get("items")
-    yield from (each for each in items if isinstance(each, Mapping)) if isinstance(items, list) else (written,)
+    yield from (item for item in items if isinstance(item, Mapping)) if isinstance(items, list) else (written,)
 
 
 def _kind(thing: Mapping[Any, Any]) -> str:
@@ -272,7 +248,7 @@ def parse(data: bytes) -> Policy:
 
 
 def _sentences(faults: Iterable[Fault]) -> Iterator[str]:
-    """Yield what is wrong; of a field that belongs elsewhere, where, and of one that was cut, what holds instead."""
+    """Yield each fault; of a field that belongs elsewhere or was cut, with the remedy for that."""
     for fault in faults:
         remedy = remedy_for(fault.path) if fault.unknown else ""
         yield str(replace(fault, remedy=remedy) if remedy else fault)

@@ -7,8 +7,10 @@ value is null counts as absent (Terraform writes optional values so).
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
+from itertools import chain
 from typing import Any, Final
 
 import yaml
@@ -39,7 +41,7 @@ def read(data: bytes) -> dict[Any, Any]:
     """Return the document's mapping with plain values; decimals as `Decimal`.
 
     Raises:
-        BadPolicy: the bytes are no such document; the sentence says where and what to do.
+        BadPolicy: the bytes are no such document; the sentence names the place and the remedy.
     """
     document = _decoded(data, MOST_POLICY_BYTES, _load)
     if not isinstance(document, dict):
@@ -51,10 +53,10 @@ def read_each(data: bytes) -> list[Any]:
     """Return the plain values of every document of a file, for what `kubectl` prints; as trusting as `read`.
 
     Raises:
-        BadPolicy: the bytes are no such documents; the sentence says where and what to do.
+        BadPolicy: the bytes are no such documents; the sentence names the place and the remedy.
     """
     rows: list[Any] = _decoded(data, MOST_BYTES_OF_MANY, _load_each)
-    return [each for each in rows if each is not None]
+    return [row for row in rows if row is not None]
 
 
 def _decoded(data: bytes, most: int, load: Callable[[str], Any]) -> Any:
@@ -70,8 +72,14 @@ def _decoded(data: bytes, most: int, load: Callable[[str], Any]) -> Any:
 
 
 def _load(text: str) -> Any:
-    found = _load_json(text)
-    return _load_yaml(text) if found is None else found
+    document = _load_json(text)
+    if document is not None:
+        return document
+    with _yaml_faults():
+        loader = Loader(text)
+        node = loader.get_single_node()
+        refuse_bombs(node)
+        return None if node is None else loader.construct_document(node)
 
 
 def _load_json(text: str) -> Any:
@@ -84,29 +92,26 @@ def _load_json(text: str) -> Any:
         return None
 
 
-def _load_yaml(text: str) -> Any:
-    try:
-        loader = Loader(text)
-        node = loader.get_single_node()
-        refuse_bombs(node)
-        return None if node is None else loader.construct_document(node)
-    except (yaml.YAMLError, ValueError, ArithmeticError) as error:
-        raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_remedy(error)}.") from error
-
-
 def _load_each(text: str) -> list[Any]:
-    found = _load_json(text)
-    if found is not None:
-        return [found]
-    try:
-        loader, documents = Loader(text), []
+    document = _load_json(text)
+    if document is not None:
+        return [document]
+    documents: list[Any] = []
+    with _yaml_faults():
+        loader = Loader(text)
         while loader.check_node():
             node = loader.get_node()
             refuse_bombs(node)
             documents.append(loader.construct_document(node))
+    return documents
+
+
+@contextmanager
+def _yaml_faults() -> Iterator[None]:
+    try:
+        yield
     except (yaml.YAMLError, ValueError, ArithmeticError) as error:
         raise BadPolicy(f"policy: {_where(error)} cannot be read as YAML or JSON; {_remedy(error)}.") from error
-    return documents
 
 
 def _where(error: Exception) -> str:
@@ -137,13 +142,13 @@ def _no_such_number(text: str) -> Any:
 def without_nulls(value: Any) -> Any:
     """Leave out every key whose value is null; a pool named with nothing behind it has all defaults."""
     if isinstance(value, list):
-        return [without_nulls(each) for each in value]
+        return [without_nulls(item) for item in value]
     if not isinstance(value, dict):
         return value
     pools = value.get("nodePools")
-    rows = {key: without_nulls(each) for key, each in value.items() if each is not None}
+    rows = {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(pools, dict):
-        rows["nodePools"] = {key: without_nulls(each) if each is not None else {} for key, each in pools.items()}
+        rows["nodePools"] = {key: {} if pool is None else without_nulls(pool) for key, pool in pools.items()}
     return rows
 
 
@@ -217,7 +222,7 @@ def _written_out(node: yaml.Node, sizes: dict[int, int | None]) -> int:
     sizes[id(node)] = None
     children: Iterable[yaml.Node] = ()
     if isinstance(node, yaml.MappingNode):
-        children = (each for pair in node.value for each in pair)
+        children = chain.from_iterable(node.value)
     elif isinstance(node, yaml.SequenceNode):
         children = node.value
     sizes[id(node)] = size = 1 + sum(_written_out(child, sizes) for child in children)

@@ -20,7 +20,7 @@ _DECIMALS: Final = 12
 PERCENT_PATTERN: Final = r"(?:100|[0-9]{1,2})%"
 LIMIT_PATTERN: Final = rf"{PERCENT_PATTERN}|[0-9]+"
 _MOST_NODES: Final = 999_999_999
-"""More than any cluster has: a longer number says the same."""
+"""More than any cluster has: a longer number means the same."""
 TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"
 
 
@@ -68,20 +68,16 @@ def ratio(value: Any) -> Fraction:
     return Fraction(number)
 
 
-def threshold(value: Any) -> Fraction:
-    """Read a number of nodes that may have decimals, zero or more."""
-    number = _decimal(value, "write a number of nodes such as 2 or 1.5")
-    if number < 0:
-        raise ValueError("write a number of nodes such as 2 or 1.5, zero or more")
-    return Fraction(number)
+def at_least_zero(what: str) -> Callable[[Any], Fraction]:
+    """Return a reader of numbers that may have decimals, zero or more; `what` is to be written."""
 
+    def read(value: Any) -> Fraction:
+        number = _decimal(value, f"write {what}")
+        if number < 0:
+            raise ValueError(f"write {what}, zero or more")
+        return Fraction(number)
 
-def dollars(value: Any) -> Fraction:
-    """Read an amount of money, zero or more."""
-    number = _decimal(value, "write dollars such as 1 or 0.5")
-    if number < 0:
-        raise ValueError("write dollars such as 1 or 0.5, zero or more")
-    return Fraction(number)
+    return read
 
 
 def _decimal(value: Any, remedy: str) -> Decimal:
@@ -114,7 +110,7 @@ def time_zone(value: Any) -> str:
 
 
 def moment(value: Any) -> datetime:
-    """Read a date (its first instant) or a time in ISO form; without an offset it is local to the zone beside it."""
+    """Read a date (its first instant) or a time in ISO form; without an offset it is in its section's zone."""
     remedy = "write a date such as 2026-11-27, or a time such as 2026-11-27T18:00"
     if not isinstance(value, str):
         raise ValueError(remedy)  # noqa: TRY004 - one kind of failure is gathered
@@ -165,11 +161,12 @@ _LONGEST_AGE: Final = 106_751 * _SECONDS["d"]
 
 def duration(value: Any) -> timedelta:
     """Read a duration as Go writes it, with days: `1h30m`, `15s`, `30d`; `0` is none at all."""
-    return timedelta(0) if _is_zero(value) else _length(value, DURATION_PATTERN, _DURATION)
+    return _duration(value, _LONGEST)
 
 
-def _is_zero(value: Any) -> bool:
-    return not isinstance(value, bool) and value in (0, "0")
+def _duration(value: Any, longest: int) -> timedelta:
+    is_zero = not isinstance(value, bool) and value in (0, "0")
+    return timedelta(0) if is_zero else _length(value, DURATION_PATTERN, _DURATION, longest)
 
 
 def positive_duration(value: Any) -> timedelta:
@@ -185,7 +182,7 @@ def duration_or_never(value: Any) -> timedelta | None:
     if value == NEVER:
         return None
     try:
-        return timedelta(0) if _is_zero(value) else _length(value, DURATION_PATTERN, _DURATION, _LONGEST_AGE)
+        return _duration(value, _LONGEST_AGE)
     except ValueError as error:
         raise ValueError(f"{error}, or {NEVER}") from error
 

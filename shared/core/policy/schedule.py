@@ -1,7 +1,7 @@
 """Cron schedules: the grammar that a person writes, and when a schedule is active.
 
 The grammar is that of robfig/cron v3 `ParseStandard` (CronJobs, Karpenter), with Sunday also as 7. croniter reads more
-than that (seconds, `L`, `W`, `#`, `H`, `R`, ranges that wrap) and reads parts of it differently (`1-1` as `*`), so it
+than that (seconds, `L`, `W`, `#`, `H`, `R`, ranges that wrap) and reads some parts differently (`1-1` as `*`), so it
 gets only lists of numbers.
 
 A schedule is active in half-open windows of elapsed time after each hit, in its own zone. Hits are found on the local

@@ -17,7 +17,7 @@ from shared.core.policy.scalars import (
     TAINT_KEY_PATTERN,
     WINDOW_PATTERN,
     at,
-    dollars,
+    at_least_zero,
     duration,
     duration_or_never,
     flag,
@@ -29,7 +29,6 @@ from shared.core.policy.scalars import (
     ratio,
     schedule,
     taint_key,
-    threshold,
     time_zone,
     whole,
     window_duration,
@@ -39,28 +38,21 @@ from shared.core.policy.values import (
     DEFAULT_ZONE,
     KARPENTERS_REASONS,
     Budget,
-    ConsolidationPolicy,
     Freeze,
-    Jobs,
-    KubeSystemPods,
-    LocalStorage,
-    LongGrace,
     NamespaceRate,
-    Preference,
     Rate,
     Schedule,
-    SingleReplicas,
     WaveLimits,
 )
 
 T = TypeVar("T")
 _UNQUOTED: Final = {"boolean": "true|false", "integer": "[0-9]{1,9}", "number": r"[0-9]{1,9}(\.[0-9]{1,12})?"}
-"""By type in the schema: text that is a value of it."""
+"""By type in the schema: text that has a value of that type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Single(Generic[T]):
-    """One value, by a reader of `scalars`, with the JSON Schema that says the same to an editor."""
+    """One value, by a reader of `scalars`, with the JSON Schema of the same rule for an editor."""
 
     reader: Callable[[Any], T]
     schema: Mapping[str, Any]
@@ -73,7 +65,7 @@ class Single(Generic[T]):
             raise Wrong([wrong_value(path, written, f"{error}{quotes}")]) from error
 
     def _is_quoted(self, value: Any) -> bool:
-        """Whether it is text that would be what the field asks for, had it no quotes."""
+        """Whether it is text that would be a value of the field without quotes."""
         pattern = _UNQUOTED.get(self.schema.get("type", ""), "")
         return bool(pattern) and isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) is not None
 
@@ -88,12 +80,12 @@ class ListOf(Generic[T]):
             raise Wrong([wrong_value(path, written, "write a list")])
         if self.most is not None and len(written) > self.most:
             raise Wrong([wrong_value(path, written, f"write at most {self.most}")])
-        return tuple(_each(partial(self.item.read, each, (*path, place)) for place, each in enumerate(written)))
+        return tuple(_each(partial(self.item.read, item, (*path, place)) for place, item in enumerate(written)))
 
 
 @dataclass(frozen=True, slots=True)
 class SetOf(Generic[T]):
-    """A list whose order says nothing."""
+    """A list without an order."""
 
     item: Shape[T]
     most: int | None = None
@@ -111,7 +103,7 @@ class ByName(Generic[T]):
     def read(self, written: Any, path: Path) -> dict[str, T]:
         if not isinstance(written, dict):
             raise Wrong([wrong_value(path, written, "write a mapping of names to settings")])
-        return dict(_each(partial(self._entry, name, each, path) for name, each in written.items()))
+        return dict(_each(partial(self._entry, name, item, path) for name, item in written.items()))
 
     def _entry(self, name: Any, written: Any, path: Path) -> tuple[str, T]:
         first, second = _each((partial(_name, name, path), partial(self.item.read, written, (*path, name))))
@@ -145,7 +137,7 @@ class Group:
 
 
 def _known(fields: tuple[Field, ...], written: Any, path: Path) -> dict[str, Any]:
-    """Return what is known of each field once the section was read: what is written, or its default."""
+    """Return the value of each field of a section: the written one, or the default."""
     if not isinstance(written, dict):
         raise Wrong([wrong_value(path, written, "write a mapping of settings")])
     known: dict[str, Any] = {}
@@ -193,16 +185,17 @@ def _no_name(name: Any, path: Path) -> Fault:
 W = TypeVar("W", bound=StrEnum)
 
 
-def _words(kind: type[W]) -> dict[str, W]:
-    return {member.value: member for member in kind}
-
-
 def _text(reader: Callable[[Any], T], pattern: str, *examples: str) -> Single[T]:
     return Single(reader, {"type": "string", "pattern": f"^({pattern})$", "examples": list(examples)})
 
 
-def _one_of(words: dict[str, T]) -> Single[T]:
+def _choice(words: dict[str, T]) -> Single[T]:
     return Single(word_of(words), {"enum": list(words)})
+
+
+def one_of(kind: type[W], **also: W) -> Single[W]:
+    """Return the shape of an enum's values; `also` are further words for some of them."""
+    return _choice({**{member.value: member for member in kind}, **also})
 
 
 _REASONS: Final = ("underutilized", "empty", "expired", *KARPENTERS_REASONS)
@@ -224,23 +217,14 @@ PERCENT: Final = _text(percent, PERCENT_PATTERN, "10%")
 COUNT: Final = Single(whole(0), {"type": "integer", "minimum": 0})
 SEVERAL: Final = Single(whole(1), {"type": "integer", "minimum": 1})
 RATIO: Final = Single(ratio, {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
-THRESHOLD: Final = Single(threshold, {"type": "number", "minimum": 0})
-DOLLARS: Final = Single(dollars, {"type": "number", "minimum": 0})
+THRESHOLD: Final = Single(at_least_zero("a number of nodes such as 2 or 1.5"), {"type": "number", "minimum": 0})
+DOLLARS: Final = Single(at_least_zero("dollars such as 1 or 0.5"), {"type": "number", "minimum": 0})
 CRON: Final = Single(schedule, {"type": "string", "examples": ["0 9 * * mon-fri"]})
 ZONE: Final = Single(time_zone, {"type": "string", "examples": ["UTC", "Europe/Amsterdam"]})
 MOMENT: Final = Single(moment, {"type": "string", "examples": ["2026-11-27", "2026-11-27T18:00"]})
 TAINT_KEY: Final = _text(taint_key, TAINT_KEY_PATTERN, "example.com/dedicated")
-CONSOLIDATION_POLICY: Final = _one_of(
-    {**_words(ConsolidationPolicy), "WhenEmptyOrUnderutilized": ConsolidationPolicy.WHEN_UNDERUTILIZED}
-)
-REASON: Final = _one_of({spelling(word): word for spelling in (str, str.capitalize) for word in _REASONS})
-KUBE_SYSTEM_PODS: Final = _one_of(_words(KubeSystemPods))
-LOCAL_STORAGE: Final = _one_of(_words(LocalStorage))
-LONG_GRACE: Final = _one_of(_words(LongGrace))
-SINGLE_REPLICAS: Final = _one_of(_words(SingleReplicas))
-JOBS: Final = _one_of(_words(Jobs))
-PREFERENCE: Final = _one_of(_words(Preference))
-IGNORABLE: Final = _one_of({word: word for word in ("windows", "budgets", "gates")})
+REASON: Final = _choice({spelling(word): word for spelling in (str, str.capitalize) for word in _REASONS})
+IGNORABLE: Final = _choice({word: word for word in ("windows", "budgets", "gates")})
 
 
 Known = Mapping[str, Any]
@@ -322,7 +306,7 @@ RATE: Final = Block(
 )
 NAMESPACE_RATE: Final = Block(
     "NamespaceRateSection",
-    "How many pods of one namespace drains may move within any period of that length, so that no team bears all.",
+    "How many pods of one namespace drains may move within any period of that length, so that no team carries all.",
     (Field("pods", SEVERAL, "Whole number of pods; a node with more of one namespace never goes."), _PERIOD),
     lambda known: NamespaceRate(known["pods"], known["per"]),
 )

@@ -23,7 +23,7 @@ class KubeSystemPods(StrEnum):
 
 class LocalStorage(StrEnum):
     BLOCK = "block"
-    """emptyDir and hostPath keep a node, as in estafette; safe-to-evict says otherwise per pod."""
+    """emptyDir and hostPath keep a node, as in estafette; safe-to-evict overrides that per pod."""
     EVICT = "evict"
 
 
@@ -44,10 +44,10 @@ class Jobs(StrEnum):
 
 
 class LongGrace(StrEnum):
-    """What becomes of a pod that asks for more grace than `drain.maxGracePeriod`."""
+    """What happens to a pod with a longer grace period than `drain.maxGracePeriod`."""
 
     KEEP = "keep"
-    """Its node is kept: whoever asks for an hour has work to end."""
+    """Its node is kept: a pod with an hour of grace has work to end."""
     CUT = "cut"
     """It is evicted with maxGracePeriod, as node-refiner does."""
 
@@ -136,9 +136,9 @@ class Freeze:
 
 
 class PodRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pool's settings say of pods; kept in a drain's record, so that a running drain ends as it was begun.
+    """A pool's settings about pods; kept in a drain's record, so that a running drain ends as it was begun.
 
-    The defaults are what holds for a drain whose record says nothing of it: nothing keeps a pod.
+    The defaults apply to a drain whose record has no value: nothing keeps a pod.
     """
 
     kube_system_pods: KubeSystemPods = KubeSystemPods.EVICT

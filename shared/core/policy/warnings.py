@@ -1,4 +1,4 @@
-"""What a policy may say but its author hardly means: sentences for `policy check`.
+"""Settings that are valid and probably unintended: sentences for `policy check`.
 
 One of them is a window in which no node can go, because a budget of 0 is active for as long as it is open. To find it,
 the openings of one year are read, clock changes included; no clock is read.
@@ -61,7 +61,7 @@ def _budgets(pool: PoolPolicy) -> Iterator[str]:
 def _without_limit(budgets: tuple[Budget, ...], what: str) -> Iterator[str]:
     if not budgets:
         yield f"disruption.budgets: the list is empty, so no budget limits {what}; leave it out for {_BUDGET}."
-    elif not any(_always_for_all(each) for each in budgets):
+    elif not any(map(_always_for_all, budgets)):
         yield (
             f"disruption.budgets: no budget is always active for all reasons, so at some times none limits {what}; "
             "a schedule with a limit does not mean `only then`: use windows for that."
@@ -109,10 +109,10 @@ def _shut(pool: PoolPolicy, policy: Policy) -> Iterator[str]:
     windows = pool.windows or ()
     shut = shut_windows(windows, (*pool.budgets, *policy.budgets))
     if shut and len(shut) == len(windows):
-        yield "disruption.windows: a budget of 0 is active whenever one is open, so no node of it is ever drained."
+        yield "disruption.windows: a budget of 0 is active whenever one is open, so the pool is never drained."
         return
     for place in shut:
-        yield f"disruption.windows[{place}]: a budget of 0 is active for all of it, so no node goes in it."
+        yield f"disruption.windows[{place}]: a budget of 0 is active for the whole window, so no node goes in it."
 
 
 def _timers(pool: PoolPolicy) -> Iterator[str]:
@@ -138,14 +138,14 @@ NONE: Final = frozenset({Limit(count=0), Limit(percent=0)})
 _YEAR: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _LONG: Final = timedelta(days=366)
 _MOST_OPENINGS: Final = 500
-"""More than one a day; of a window that opens more often nothing is said."""
+"""More than one a day; a window that opens more often is not checked."""
 _MOST_BLOCKS: Final = 50
-"""One after the other; of a window that takes more to be shut nothing is said."""
+"""One after the other; a window that takes more to be shut is not reported."""
 
 
 def shut_windows(windows: Sequence[Schedule], budgets: Sequence[Budget]) -> tuple[int, ...]:
     """Return the places of the windows that lie wholly inside the time of budgets of 0."""
-    blocks = [each.schedule for each in budgets if each.nodes in NONE and not each.reasons and each.schedule]
+    blocks = [row.schedule for row in budgets if row.nodes in NONE and not row.reasons and row.schedule]
     return tuple(place for place, window in enumerate(windows) if blocks and _is_shut(window, blocks))
 
 
@@ -153,7 +153,7 @@ def _is_shut(window: Schedule, blocks: Sequence[Schedule]) -> bool:
     openings = list(islice(hits(window, _YEAR, _YEAR + _LONG), _MOST_OPENINGS + 1))
     if not 0 < len(openings) <= _MOST_OPENINGS:
         return False
-    return all(_is_covered(each, each + window.duration, blocks) for each in openings)
+    return all(_is_covered(start, start + window.duration, blocks) for start in openings)
 
 
 def _is_covered(start: datetime, end: datetime, blocks: Sequence[Schedule]) -> bool:

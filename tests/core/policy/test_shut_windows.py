@@ -56,7 +56,9 @@ NIGHT = at("0 20 * * *", 8)
     ("expected", "windows", "ceiling"),
     [
         pytest.param("disruption.windows: a budget of 0 is active whenever one is open", (TEN,), (), id="all"),
-        pytest.param("disruption.windows[1]: a budget of 0 is active for all of it", (NIGHT, TEN), (), id="the second"),
+        pytest.param(
+            "disruption.windows[1]: a budget of 0 is active for the whole window", (NIGHT, TEN), (), id="the second"
+        ),
         pytest.param("", (NIGHT,), (), id="none"),
         pytest.param("disruption.windows: a budget of 0", (NIGHT,), (zero("0 19 * * *", 10),), id="by the cluster's"),
     ],
