@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from functions.cli.dumps.anonymize.objects import compute_class
+from functions.cli.dumps.anonymize.objects import KINDS
 from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
 from functions.cli.dumps.contents import DumpContents
 from shared.adapters.kubernetes import buffer_objects
@@ -106,8 +106,8 @@ def test_a_dump_holds_them_and_one_under_other_names_says_the_same() -> None:
     contents, hidden, given = DumpContents(), DumpContents(), of_class("web", {**REAPER, "secret": "acme"})
     contents.add("ComputeClass", json.dumps(given).encode())
     names = Gathering()
-    compute_class(names, given)
-    hidden.add("ComputeClass", json.dumps(compute_class(Pseudonyms(names), given)).encode())
+    KINDS["ComputeClass"](names, given)
+    hidden.add("ComputeClass", json.dumps(KINDS["ComputeClass"](Pseudonyms(names), given)).encode())
 
     assert contents.read().compute_classes == ComputeClasses({"web": REAPS})
     assert tuple(hidden.read().compute_classes.found.values()) == (REAPS,)

@@ -1,92 +1,51 @@
-"""A dump with other names: two passes over its files, one to collect names, one to write each object."""
+"""A dump with other names: the rule of each kind, and two passes over its files, one to collect names, one to write."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from functions.cli.dumps.anonymize import selectors, storage
-from functions.cli.dumps.anonymize.metadata import amounts, condition, metadata, owner
-from functions.cli.dumps.anonymize.pods import pod, pod_template, template
 from functions.cli.dumps.anonymize.pseudonyms import Gathering, Namer, Pseudonyms
-from functions.cli.dumps.anonymize.selectors import Object, each_of, picked
+from functions.cli.dumps.anonymize.rules import (
+    Object,
+    Rule,
+    affinity,
+    amounts,
+    conditions,
+    driver,
+    every,
+    expression,
+    fields,
+    keep,
+    labels,
+    metadata,
+    named,
+    node_selector,
+    owner,
+    resource,
+    selector,
+    spread,
+    taint,
+)
 from functions.cli.dumps.files import Told, files_of
 from functions.cli.dumps.reading import documents_of, place_of, typed
 from shared.adapters.kubernetes.namespace_limits import counted_name
-from shared.core.cluster.names import CRITICAL_CLASSES
+from shared.core.cluster import names
+from shared.core.cluster.pod import EPHEMERAL
 from shared.core.cluster.returning import ANY_CONTAINER
 from shared.errors import BadDump
 
-_AMOUNTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
-_PRIORITY_CLASS = "PriorityClass"
-
-
-def limit_range(namer: Namer, given: Mapping[str, Any]) -> Object:
-    rows = (given.get("spec") or {}).get("limits")
-    return {
-        "metadata": metadata(namer, given.get("metadata") or {}, "limits"),
-        "spec": {"limits": each_of(rows, lambda row: _item(namer, row))},
-    }
-
-
-def _item(namer: Namer, given: Mapping[str, Any]) -> Object:
-    told = {field: amounts(namer, given[field]) for field in _AMOUNTS if given.get(field) is not None}
-    return picked(given, "type") | told
-
-
-def resource_quota(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return whom a quota is for, and what it counts of pods."""
-    spec, status = given.get("spec") or {}, given.get("status") or {}
-    rows = (spec.get("scopeSelector") or {}).get("matchExpressions")
-    return {
-        "metadata": metadata(namer, given.get("metadata") or {}, "limits"),
-        "spec": picked(spec, "scopes")
-        | {"scopeSelector": {"matchExpressions": each_of(rows, lambda row: _scope(namer, row))}},
-        "status": {each: _counted(namer, status.get(each) or {}) for each in ("hard", "used")},
-    }
-
-
-def _scope(namer: Namer, given: Mapping[str, Any]) -> Object:
-    found = picked(given, "scopeName", "operator")
-    if given.get("values") and given.get("scopeName") == _PRIORITY_CLASS:
-        values = given["values"]
-        found["values"] = [each if each in CRITICAL_CLASSES else namer.name("priority", each) for each in values]
-    return found
-
-
-def _counted(namer: Namer, given: Mapping[str, Any]) -> Object:
-    found: Object = {}
-    for name, value in given.items():
-        prefix, bare = counted_name(name)
-        if bare:
-            (renamed,) = amounts(namer, {bare: value})
-            found[prefix + renamed] = value
-    return found
-
-
 _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<zone>[^/]+)/(?P<node>.+)")
-_COUNTS: Final = ("replicas", "updatedReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration")
-_REVISIONS: Final = ("currentRevision", "updateRevision")
+_DISK: Final = re.compile(r"projects/(?P<project>[^/]+)/(?P<where>(zones|regions)/[^/]+)/disks/(?P<disk>.+)")
+_TOKEN: Final = re.compile(r"kube-api-access-[a-z0-9]{5}")
+_PRIORITY: Final = named("priority", names.CRITICAL_CLASSES)
 
 
-def node(namer: Namer, given: Mapping[str, Any]) -> Object:
-    spec, status = given.get("spec") or {}, given.get("status") or {}
-    found: Object = picked(spec, "unschedulable")
-    found["taints"] = each_of(spec.get("taints"), lambda row: selectors.taint(namer, row))
-    found["providerID"] = _provider(namer, spec.get("providerID") or "")
-    return {
-        "metadata": metadata(namer, given.get("metadata") or {}, "node"),
-        "spec": found,
-        "status": {
-            "allocatable": amounts(namer, status.get("allocatable") or {}),
-            "conditions": each_of(status.get("conditions"), condition),
-            "nodeInfo": picked(status.get("nodeInfo") or {}, "kubeletVersion"),
-            "declaredFeatures": status.get("declaredFeatures") or [],
-        },
-    }
+def kind(sort: str, **rules: Rule) -> Rule:
+    return fields(metadata=metadata(sort), **rules)
 
 
 def _provider(namer: Namer, given: str) -> str:
@@ -98,143 +57,204 @@ def _provider(namer: Namer, given: str) -> str:
     return f"gce://{project}/{on_gce['zone']}/{name}"
 
 
-def namespace(namer: Namer, given: Mapping[str, Any]) -> Object:
-    return {"metadata": metadata(namer, given.get("metadata") or {}, "namespace")}
+def _handle(namer: Namer, given: str) -> str:
+    """Return a driver's name of a volume; one of Google's says the zone, by which it is known again."""
+    disk = _DISK.fullmatch(given)
+    if disk is None:
+        return namer.name("handle", given)
+    project = named("project", ("UNSPECIFIED",))(namer, disk["project"])
+    return f"projects/{project}/{disk['where']}/disks/{namer.name('disk', disk['disk'])}"
 
 
-def disruption_budget(namer: Namer, given: Mapping[str, Any]) -> Object:
-    spec = given.get("spec") or {}
-    found = picked(spec, "minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy")
-    if spec.get("selector") is not None:
-        found["selector"] = selectors.selector(namer, spec["selector"])
-    counts = ("disruptionsAllowed", "expectedPods", "currentHealthy", "desiredHealthy", "observedGeneration")
-    return {
-        "metadata": metadata(namer, given.get("metadata") or {}, "budget"),
-        "spec": found,
-        "status": picked(given.get("status") or {}, *counts),
-    }
+_CLASS: Final = fields(storageClassName=named("class"))
+_SOURCE: Final = fields(
+    "medium", claimName=named("claim"), pdName=named("disk"), driver=driver, volumeHandle=_handle,
+    volumeClaimTemplate=fields(spec=_CLASS),
+)  # fmt: skip
+"""What a volume is of: a claim, a disk, a driver's, or memory."""
 
 
-def controller(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return a ReplicaSet, a Deployment or a StatefulSet."""
-    spec, status = given.get("spec") or {}, given.get("status") or {}
-    found = picked(spec, "replicas", "podReplacementPolicy", "minReadySeconds", "paused")
-    if spec.get("template") is not None:
-        found["template"] = template(namer, spec["template"])
-    found |= {name: _strategy(spec[name]) for name in ("strategy", "updateStrategy") if spec.get(name) is not None}
-    seen = picked(status, *_COUNTS) | {
-        name: namer.name("revision", status[name]) for name in _REVISIONS if status.get(name)
-    }
-    return {
-        "metadata": metadata(namer, given.get("metadata") or {}, "workload"),
-        "spec": found,
-        "status": {**seen, "conditions": each_of(status.get("conditions"), condition)},
-    }
+def _volume(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return a volume: its name, and under its kind what tells it apart."""
+    name, sources = given.get("name", ""), {kind: body or {} for kind, body in given.items() if kind != "name"}
+    is_token = "projected" in sources and _TOKEN.fullmatch(name)
+    mounted = "kube-api-access" if is_token else namer.name("volume", name)
+    return {"name": mounted, **{kind: _SOURCE(namer, body) for kind, body in (sources or {"emptyDir": {}}).items()}}
 
 
-def _strategy(given: Mapping[str, Any]) -> Object:
-    """Return how a controller replaces its pods."""
-    found, update = picked(given, "type"), given.get("rollingUpdate")
-    if update is not None:
-        found["rollingUpdate"] = picked(update, "partition", "maxSurge", "maxUnavailable")
-    return found
+def _persistent_volume(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return the spec of a volume. Its source is a field that bears the source's kind as its name."""
+    rule = fields(
+        "accessModes", nodeAffinity=fields(required=node_selector),
+        claimRef=fields(namespace=named("namespace"), name=named("claim")),
+    )  # fmt: skip
+    known = rule(namer, given)
+    sources = {name: body for name, body in given.items() if name not in known and isinstance(body, dict)}
+    return {**{name: _SOURCE(namer, body) for name, body in sources.items()}, **known}
 
 
-def vertical_autoscaler(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return a VerticalPodAutoscaler: whom it is for, what it may do, and its targets."""
-    spec = given.get("spec") or {}
-    found, target = _boosted(spec), spec.get("targetRef") or {}
-    found["targetRef"] = owner(namer, target)
-    if spec.get("updatePolicy") is not None:
-        found["updatePolicy"] = picked(spec["updatePolicy"], "updateMode")
-    rows = (spec.get("resourcePolicy") or {}).get("containerPolicies")
-    found["resourcePolicy"] = {"containerPolicies": each_of(rows, lambda row: _container_policy(namer, row))}
-    told = ((given.get("status") or {}).get("recommendation") or {}).get("containerRecommendations")
-    status = {"containerRecommendations": each_of(told, lambda row: _of_container(namer, row, "target"))}
-    return {
-        "metadata": metadata(namer, given.get("metadata") or {}, "autoscaler"),
-        "spec": found,
-        "status": {"recommendation": status},
-    }
+_CONTAINER_NAME: Final = named("container")
+_REQUESTS: Final = fields(requests=amounts)
+_AMOUNTS: Final = fields(requests=amounts, limits=amounts)
+_STATUSES: Final = every(fields(name=_CONTAINER_NAME, resources=_REQUESTS, allocatedResources=amounts))
+_NAMED_GATES: Final = every(fields(name=named("gate")))
+_EMPTY: Final[Rule] = lambda *_: {}  # noqa: E731 - that it is there is all that is read
 
 
-def _container_policy(namer: Namer, given: Mapping[str, Any]) -> Object:
-    found = _of_container(namer, given, "minAllowed", "maxAllowed") | picked(given, "mode", "controlledValues")
-    if given.get("controlledResources") is not None:
-        found["controlledResources"] = list(amounts(namer, dict.fromkeys(given["controlledResources"])))
-    return found | _boosted(given)
+def _pod_spec(resources: Rule) -> Rule:
+    address = named("address", ("0.0.0.0", "::"))  # noqa: S104 - of a dump, to which nothing is bound
+    ports = every(fields("containerPort", "hostPort", "protocol", hostIP=address))
+    containers = every(fields("restartPolicy", name=_CONTAINER_NAME, resources=resources, ports=ports))
+    return fields(
+        "hostNetwork", "priority", "terminationGracePeriodSeconds", "restartPolicy",
+        nodeName=named("node"), schedulerName=named("scheduler", names.SCHEDULERS), priorityClassName=_PRIORITY,
+        containers=containers, initContainers=containers, resources=resources, overhead=amounts,
+        workloadRef=_EMPTY, schedulingGroup=_EMPTY, nodeSelector=labels, tolerations=every(taint), affinity=affinity,
+        topologySpreadConstraints=every(spread), resourceClaims=_NAMED_GATES, schedulingGates=_NAMED_GATES,
+        evictionResponders=_NAMED_GATES, volumes=every(_volume),
+    )  # fmt: skip
 
 
-def _of_container(namer: Namer, given: Mapping[str, Any], *fields: str) -> Object:
-    name = given.get("containerName", "")
-    told = {field: amounts(namer, given[field]) for field in fields if given.get(field) is not None}
-    return {"containerName": name if name == ANY_CONTAINER else namer.name("container", name)} | told
+_POD: Final = kind(
+    "pod",
+    spec=_pod_spec(_REQUESTS),
+    status=fields(
+        "phase", "startTime", nominatedNodeName=named("node"), conditions=conditions, containerStatuses=_STATUSES,
+        initContainerStatuses=_STATUSES, resources=_REQUESTS, allocatedResources=amounts,
+        extendedResourceClaimStatus=_EMPTY,
+    ),
+)  # fmt: skip
 
 
-def _boosted(given: Mapping[str, Any]) -> Object:
-    boost = (given.get("startupBoost") or {}).get("cpu")
-    return {"startupBoost": {"cpu": picked(boost, "type", "factor", "quantity")}} if boost is not None else {}
+def _pod(namer: Namer, given: Mapping[str, Any]) -> Any:
+    """Return a pod; a claim that it makes by itself is named after it and the volume."""
+    for volume in (given.get("spec") or {}).get("volumes") or ():
+        if EPHEMERAL in volume:
+            namer.made_claim((given.get("metadata") or {}).get("name", ""), volume.get("name", ""))
+    return _POD(namer, given)
 
 
-def capacity_buffer(namer: Namer, given: Mapping[str, Any]) -> Object:
-    status = given.get("status") or {}
-    found = picked(status, "replicas", "readyReplicas", "provisioningStrategy")
-    if status.get("podTemplateRef") is not None:
-        found["podTemplateRef"] = {"name": namer.name("template", status["podTemplateRef"].get("name", ""))}
-    found["conditions"] = each_of(status.get("conditions"), condition)
-    return {
-        "metadata": metadata(namer, given.get("metadata") or {}, "buffer"),
-        "spec": picked(given.get("spec") or {}, "provisioningStrategy"),
-        "status": found,
-    }
+_TEMPLATES: Final = every(fields("restartPolicy", name=_CONTAINER_NAME, resources=_AMOUNTS))
+_UPDATE: Final = fields("type", rollingUpdate=fields("partition", "maxSurge", "maxUnavailable"))
+_CONTROLLER: Final = kind(
+    "workload",
+    spec=fields(
+        "replicas", "podReplacementPolicy", "minReadySeconds", "paused", strategy=_UPDATE, updateStrategy=_UPDATE,
+        template=fields(
+            spec=fields(resources=_AMOUNTS, overhead=amounts, containers=_TEMPLATES, initContainers=_TEMPLATES)
+        ),
+    ),
+    status=fields(
+        "replicas", "updatedReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration",
+        currentRevision=named("revision"), updateRevision=named("revision"), conditions=conditions,
+    ),
+)  # fmt: skip
 
 
-def compute_class(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return a ComputeClass with its buffers and how its nodes are taken away, and nothing else."""
-    spec = given.get("spec") or {}
-    return {
-        "metadata": metadata(namer, given.get("metadata") or {}, "workload"),
-        "spec": {"buffers": each_of(spec.get("buffers"), lambda row: _class_buffer(namer, row))} | _autoscaling(spec),
-    }
+def _scope(namer: Namer, given: Mapping[str, Any]) -> Any:
+    of_classes = given.get("scopeName") == "PriorityClass"
+    return fields("scopeName", "operator", **({"values": every(_PRIORITY)} if of_classes else {}))(namer, given)
 
 
-def _autoscaling(spec: Mapping[str, Any]) -> Object:
-    """Return the numbers of its autoscaling policy; other words might be anybody's."""
-    block = spec.get("autoscalingPolicy")
-    if not isinstance(block, dict):
-        return {}
-    names = ("consolidationThreshold", "gpuConsolidationThreshold", "consolidationDelayMinutes")
-    return {"autoscalingPolicy": {name: block[name] for name in names if isinstance(block.get(name), int)}}
+def _counted(namer: Namer, given: Mapping[str, Any]) -> Object:
+    """Return what a quota counts of pods."""
+    parts = ((*counted_name(name), amount) for name, amount in given.items())
+    return {prefix + resource(namer, bare): amount for prefix, bare, amount in parts if bare}
 
 
-def _class_buffer(namer: Namer, given: Mapping[str, Any]) -> Object:
-    found = picked(given, "provisioningStrategy")
-    return found | ({"limits": amounts(namer, given["limits"])} if given.get("limits") is not None else {})
+_BOOST: Final = fields(cpu=fields("type", "factor", "quantity"))
+_OF_CONTAINER: Final = named("container", (ANY_CONTAINER,))
+_POLICY: Final = fields(
+    "mode", "controlledValues", containerName=_OF_CONTAINER, minAllowed=amounts, maxAllowed=amounts,
+    controlledResources=every(resource), startupBoost=_BOOST,
+)  # fmt: skip
 
 
-KINDS: Final[Mapping[str, Callable[[Namer, Mapping[str, Any]], Object]]] = {
-    "Node": node,
-    "Pod": pod,
-    "PodDisruptionBudget": disruption_budget,
-    "Namespace": namespace,
-    "ReplicaSet": controller,
-    "Deployment": controller,
-    "StatefulSet": controller,
-    "VerticalPodAutoscaler": vertical_autoscaler,
-    "CapacityBuffer": capacity_buffer,
-    "LimitRange": limit_range,
-    "ResourceQuota": resource_quota,
-    "PodTemplate": pod_template,
-    "ComputeClass": compute_class,
-    "PersistentVolumeClaim": storage.claim,
-    "PersistentVolume": storage.volume,
-    "StorageClass": storage.storage_class,
-    "CSINode": storage.csi_node,
-    "VolumeAttachment": storage.attachment,
-    "CSIDriver": storage.csi_driver,
-}
+def _numbers(namer: Namer, given: Any) -> Object:
+    """Return the numbers of an autoscaling policy; other words might be anybody's."""
+    block = given if isinstance(given, dict) else {}
+    rule = fields("consolidationThreshold", "gpuConsolidationThreshold", "consolidationDelayMinutes")
+    return {name: number for name, number in rule(namer, block).items() if isinstance(number, int)}
 
 
+_LIMIT_FIELDS: Final = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+KINDS: Final[Mapping[str, Rule]] = {
+    "Node": kind(
+        "node",
+        spec=fields("unschedulable", taints=every(taint), providerID=_provider),
+        status=fields(
+            "declaredFeatures", allocatable=amounts, conditions=conditions, nodeInfo=fields("kubeletVersion")
+        ),
+    ),
+    "Pod": _pod,
+    "PodDisruptionBudget": kind(
+        "budget",
+        spec=fields("minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy", selector=selector),
+        status=fields(
+            "disruptionsAllowed", "expectedPods", "currentHealthy", "desiredHealthy", "observedGeneration"
+        ),
+    ),
+    "Namespace": kind("namespace"),
+    **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet"), _CONTROLLER),
+    "VerticalPodAutoscaler": kind(
+        "autoscaler",
+        spec=fields(
+            targetRef=owner, updatePolicy=fields("updateMode"), startupBoost=_BOOST,
+            resourcePolicy=fields(containerPolicies=every(_POLICY)),
+        ),
+        status=fields(
+            recommendation=fields(
+                containerRecommendations=every(fields(containerName=_OF_CONTAINER, target=amounts))
+            )
+        ),
+    ),
+    "CapacityBuffer": kind(
+        "buffer",
+        spec=fields("provisioningStrategy"),
+        status=fields(
+            "replicas", "readyReplicas", "provisioningStrategy", conditions=conditions,
+            podTemplateRef=fields(name=named("template")),
+        ),
+    ),
+    "LimitRange": kind(
+        "limits",
+        spec=fields(limits=every(fields("type", **dict.fromkeys(_LIMIT_FIELDS, amounts)))),
+    ),
+    "ResourceQuota": kind(
+        "limits",
+        spec=fields("scopes", scopeSelector=fields(matchExpressions=every(_scope))),
+        status=fields(hard=_counted, used=_counted),
+    ),
+    "PodTemplate": kind("template", template=kind("pod", spec=_pod_spec(_AMOUNTS))),
+    "ComputeClass": kind(
+        "workload",
+        spec=fields(buffers=every(fields("provisioningStrategy", limits=amounts)), autoscalingPolicy=_numbers),
+    ),
+    "PersistentVolumeClaim": kind(
+        "claim",
+        spec=fields("accessModes", volumeName=named("disk-object"), storageClassName=named("class")),
+        status=fields("phase"),
+    ),
+    "PersistentVolume": kind("disk-object", spec=_persistent_volume),
+    "StorageClass": kind(
+        "class",
+        volumeBindingMode=keep,
+        provisioner=driver,
+        allowedTopologies=every(fields(matchLabelExpressions=every(expression))),
+    ),
+    "CSINode": kind(
+        "node", spec=fields(drivers=every(fields(name=driver, allocatable=fields("count"))))
+    ),
+    "VolumeAttachment": kind(
+        "attachment",
+        spec=fields(
+            attacher=driver, nodeName=named("node"),
+            source=fields(persistentVolumeName=named("disk-object")),
+        ),
+    ),
+    "CSIDriver": fields(metadata=metadata("driver", driver), spec=fields("storageCapacity")),
+}  # fmt: skip
+"""By kind: what of it is written, and how."""
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError, msgspec.MsgspecError)
 NameTable = dict[str, dict[str, str]]
 """By sort and name: what stands for it."""
