@@ -12,6 +12,7 @@ from functions.cli.drains.outcome import why_sentence
 from functions.cli.drains.progress import held_by
 from functions.cli.output.format import span
 from shared.core.planning.marks import INTERVAL, silence
+from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave
@@ -54,12 +55,30 @@ class MarkedPool:
 
 
 @dataclass(frozen=True, slots=True)
-class EndedDrain:
-    """One drain that ended; `sentence` is its reason's, empty where the outcome says all."""
+class PastDrain:
+    """One drain that ended; `sentence` is its reason's, empty where the outcome says all.
+
+    `took` is the time from its first step to its end; None where nothing was claimed.
+    """
 
     record: DrainRecord
     ended_at: datetime
+    took: timedelta | None
+    moved: int
     sentence: str
+
+
+def past_drains(records: Iterable[DrainRecord]) -> tuple[PastDrain, ...]:
+    """Return the drains that ended, newest first; those that are under way are no history."""
+    ended = (_past(each, each.updated_at) for each in records if each.phase is DrainPhase.SETTLED and each.updated_at)
+    return tuple(sorted(ended, key=lambda each: (each.ended_at, each.record.order.order_id), reverse=True))
+
+
+def _past(record: DrainRecord, ended: datetime) -> PastDrain:
+    is_claimed = record.outcome not in {Outcome.REFUSED, Outcome.WOULD_DRAIN}
+    took = ended - record.begun_at if record.begun_at and is_claimed else None
+    moved = sum(each.moved for each in record.pods.values())
+    return PastDrain(record, ended, took, moved, why_sentence(record))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +94,7 @@ class InstallationStatus:
     marks: tuple[MarkedPool, ...]
     backoffs: tuple[tuple[str, Backoff], ...]
     breakers: tuple[tuple[str, Breaker], ...]
-    results: tuple[EndedDrain, ...]
+    results: tuple[PastDrain, ...]
     unreadable: tuple[str, ...] = ()
     """Why documents were skipped, each with its name."""
     interval: timedelta = INTERVAL
@@ -143,7 +162,7 @@ def status_of(
         ),
         backoffs=tuple(sorted((row for row in state.backoffs.items() if row[1].until > now), key=_until)),
         breakers=tuple(sorted(open_breakers(state, now).items())),
-        results=_results(drains.values()),
+        results=past_drains(drains.values())[:RESULTS],
         interval=interval,
     )
 
@@ -165,13 +184,3 @@ def _held_node(uid: str, claim: Claim, record: DrainRecord | None) -> HeldNode:
 
 def _until(row: tuple[str, Backoff]) -> tuple[datetime, str]:
     return row[1].until, row[1].node
-
-
-def _results(drains: Iterable[DrainRecord]) -> tuple[EndedDrain, ...]:
-    """Return the drains that ended last, newest first."""
-    ended = [
-        EndedDrain(record, record.updated_at, why_sentence(record))
-        for record in drains
-        if record.phase is DrainPhase.SETTLED and record.updated_at is not None
-    ]
-    return tuple(sorted(ended, key=lambda row: row.ended_at, reverse=True)[:RESULTS])

@@ -1,63 +1,42 @@
 """The status on a terminal and as JSON. JSON keys are a contract; times are RFC 3339 in UTC, or null."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
-from functions.cli.drains.status import EndedDrain, HeldNode, InstallationStatus
+from functions.cli.drains.status import HeldNode, InstallationStatus, PastDrain
 from functions.cli.output.format import clock, count, moment, rfc3339, span
+from functions.cli.output.tables import BOLD, DIM, Column, Table, draw
+from functions.cli.output.terminal import facts
 from shared.core.records.state import Wave
 
 _ROOM_FOR_ALL: Final = 110
 """Narrower than this the pool's column goes: it is part of a node's name."""
-_GAP: Final = 2
-_UNDER: Final = 13
-"""Under the outcome, after the time."""
 
 
 def show(console: Console, status: InstallationStatus) -> None:
     """Print the whole status."""
-    console.print(_head(status))
+    paused = Text(_paused(status), style="bold yellow" if status.paused else "")
+    about = ("Cluster", status.cluster), ("Time", moment(status.now)), ("Last pass", _last_pass(status))
+    console.print(facts((*about, ("Paused", paused), *_wave_row(status)), style=BOLD))
     for warning in status.warnings:
         console.print(f"warning: {warning}", style="bold yellow")
-    wide = not console.is_terminal or console.width >= _ROOM_FOR_ALL
-    parts = (
-        ("Claims", _claims(status, wide=wide)),
-        ("Marks", _marks(status)),
-        ("Back-offs", _backoffs(status)),
-        ("Breakers", _breakers(status)),
-    )
-    for title, table in parts:
-        _part(console, title, table if table.row_count else None)
-    _part(console, "Last results", _results(status, wide=wide) if status.results else None)
+    for title, table in _tables(status, wide=not console.is_terminal or console.width >= _ROOM_FOR_ALL):
+        console.print()
+        if not table.columns[0].cells:
+            console.print(f"{title}: none", style=DIM)
+            continue
+        console.print(title, style=BOLD)
+        draw(console, table)
 
 
-def _part(console: Console, title: str, what: RenderableType | None) -> None:
-    console.print()
-    if what is None:
-        console.print(f"{title}: none", style="dim")
-        return
-    console.print(title, style="bold")
-    console.print(what)
-
-
-def _head(status: InstallationStatus) -> Table:
-    head = Table.grid(padding=(0, _GAP, 0, 0))
-    head.add_column(no_wrap=True, style="bold")
-    head.add_column(overflow="fold")
-    head.add_row("Cluster", Text(status.cluster))
-    head.add_row("Time", moment(status.now))
-    head.add_row("Last pass", _last_pass(status))
-    head.add_row("Paused", _paused(status))
-    if status.wave:
-        began, ends = clock(status.wave.began, status.now), clock(status.wave.deadline, status.now)
-        head.add_row("Wave", f"{count(len(status.wave.nodes), 'node')} since {began}, until {ends} at the latest")
-    return head
+def _wave_row(status: InstallationStatus) -> Iterator[tuple[str, str]]:
+    if wave := status.wave:
+        began, ends = clock(wave.began, status.now), clock(wave.deadline, status.now)
+        yield "Wave", f"{count(len(wave.nodes), 'node')} since {began}, until {ends} at the latest"
 
 
 def _last_pass(status: InstallationStatus) -> str:
@@ -72,85 +51,45 @@ def _ago(now: datetime, then: datetime) -> str:
     return f"{span(passed)} ago"
 
 
-def _paused(status: InstallationStatus) -> Text:
+def _paused(status: InstallationStatus) -> str:
     if not status.paused:
-        return Text("no; ebb pause --reason TEXT stops all drains (the policy may pause, too)")
-    reason = f": {status.pause_reason}" if status.pause_reason else ""
-    return Text(f"yes{reason} (ebb resume ends it)", style="bold yellow")
+        return "no; ebb pause --reason TEXT stops all drains (the policy may pause, too)"
+    return f"yes{f': {status.pause_reason}' if status.pause_reason else ''} (ebb resume ends it)"
 
 
-def _claims(status: InstallationStatus, *, wide: bool) -> Table:
+def _tables(status: InstallationStatus, *, wide: bool) -> Iterator[tuple[str, Table]]:
+    """Yield a table for each thing that is remembered; the last column of each may take several lines."""
+
+    def at(time: datetime | None) -> str:
+        return clock(time, status.now) if time else ""
+
+    claims = [
+        (row.claim.node, row.claim.pool, at(row.claim.since), row.phase, at(row.deadline), ", ".join(row.held_by))
+        for row in status.claims
+    ]
     titles = ("node", "pool", "since", "phase", "until", "held by")
-    table = _table(title for title in titles if wide or title != "pool")
-    for row in status.claims:
-        pool = (row.claim.pool,) if wide else ()
-        times = clock(row.claim.since, status.now), row.phase, _deadline(row, status.now)
-        table.add_row(*_texts(row.claim.node, *pool, *times, ", ".join(row.held_by)))
-    return table
+    narrow = [(node, *rest) for node, _, *rest in claims]
+    yield "Claims", _table(titles, claims) if wide else _table((titles[0], *titles[2:]), narrow)
+    marks = ((row.pool, f"{row.nodes:,}", f"{at(row.oldest)}, {_ago(status.now, row.oldest)}") for row in status.marks)
+    yield "Marks", _table(("pool", "nodes", "oldest"), marks)
+    backoffs = ((row.node, at(row.until), row.why) for _, row in status.backoffs)
+    yield "Back-offs", _table(("node", "until", "why"), backoffs)
+    breakers = ((pool, at(row.until), row.why) for pool, row in status.breakers)
+    yield "Breakers", _table(("pool", "until", "why"), breakers)
+    results = ((at(row.ended_at), row.record.outcome, row.record.order.node, _why(row)) for row in status.results)
+    yield "Last results", _table(("ended", "outcome", "node", "why"), results, below=not wide)
 
 
-def _deadline(row: HeldNode, now: datetime) -> str:
-    return clock(row.deadline, now) if row.deadline else ""
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str]], *, below: bool = False) -> Table:
+    *firsts, last = titles
+    why = Column(last, wraps=True, below=below, style=DIM if below else "")
+    return Table.of([*map(Column, firsts), why], rows)
 
 
-def _marks(status: InstallationStatus) -> Table:
-    table = _table(("pool", "nodes", "oldest"))
-    for row in status.marks:
-        oldest = f"{clock(row.oldest, status.now)}, {_ago(status.now, row.oldest)}"
-        table.add_row(*_texts(row.pool, f"{row.nodes:,}", oldest))
-    return table
-
-
-def _backoffs(status: InstallationStatus) -> Table:
-    table = _table(("node", "until", "why"))
-    for _, row in status.backoffs:
-        table.add_row(*_texts(row.node, clock(row.until, status.now), row.why))
-    return table
-
-
-def _breakers(status: InstallationStatus) -> Table:
-    table = _table(("pool", "until", "why"))
-    for pool, row in status.breakers:
-        table.add_row(*_texts(pool, clock(row.until, status.now), row.why))
-    return table
-
-
-def _results(status: InstallationStatus, *, wide: bool) -> RenderableType:
-    if wide:
-        table = _table(("ended", "outcome", "node", "why"))
-        for row in status.results:
-            table.add_row(*_texts(*_ended(row, status.now), _why(row)))
-        return table
-    lines: list[RenderableType] = []
-    for row in status.results:
-        lines.append(Text("  ".join(_ended(row, status.now))))
-        if why := _why(row):
-            lines.append(Padding(Text(why, style="dim"), (0, 0, 0, _UNDER)))
-    return Group(*lines)
-
-
-def _ended(row: EndedDrain, now: datetime) -> tuple[str, str, str]:
-    return f"{clock(row.ended_at, now):>11}", f"{row.record.outcome:<11}", row.record.order.node
-
-
-def _why(row: EndedDrain) -> str:
+def _why(row: PastDrain) -> str:
     word = f"{row.record.why}: {row.sentence}" if row.record.why else ""
     by = f"by {row.record.order.requested_by}" if row.record.order.requested_by else ""
     return " · ".join(part for part in (word, by) if part)
-
-
-def _table(titles: Iterable[str]) -> Table:
-    """Return a table whose last column takes what room is left and wraps; the others keep their words whole."""
-    names: Sequence[str] = tuple(titles)
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-    for name in names[:-1]:
-        table.add_column(name, no_wrap=True, overflow="fold")
-    table.add_column(names[-1], overflow="fold")
-    return table
-
-
-def _texts(*cells: str) -> tuple[Text, ...]:
-    return tuple(Text(cell) for cell in cells)
 
 
 SCHEMA: Final = 1
@@ -205,7 +144,7 @@ def _claim(row: HeldNode) -> dict[str, Any]:
     }
 
 
-def _result(row: EndedDrain) -> dict[str, Any]:
+def _result(row: PastDrain) -> dict[str, Any]:
     record = row.record
     return {
         "node": record.order.node,
