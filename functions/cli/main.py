@@ -160,7 +160,7 @@ def demo(
 def become_the_demo(logs: Path | None, *, keep: bool = False) -> NoReturn:
     """Replace this process by the demo; `logs` is the folder in which it keeps what its processes wrote.
 
-    With `keep` all of it stays up at the end, until Ctrl-C.
+    With `keep` everything stays up at the end, until Ctrl-C.
 
     The folder that a person stands in is kept off the path (`-P`): it may well have an `infra` of its own.
     """

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.main import app
-from functions.cli.policy.reference.page import precedence, schema, table
+from functions.cli.policy.reference.page import gates, schema, table
 from infra.module_reference import inputs, outputs
 from shared.core.reasons import FORMER, Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
 from tests.cli import dumps
@@ -41,7 +41,7 @@ def written() -> dict[Path, str]:
     """Return the text of each page with its generated parts as they should be."""
     return {
         REASONS: _with(REASONS, {**{name: reasons(kind) for name, kind in KINDS.items()}, "former": former()}),
-        POLICY: _with(POLICY, {"fields": table(schema()), "precedence": precedence()}),
+        POLICY: _with(POLICY, {"fields": table(schema()), "gates": gates()}),
         README: _with(README, {"sample": f"```console\n$ ebb {' '.join(SAMPLE)}\n{sample()}```\n"}),
         FLEET: _with(FLEET, fleet_sample.parts()),
         MODULE / "README.md": _with(

@@ -24,7 +24,7 @@ _HOW: Final = "docs/reaper.md says how it only deletes empty ones"
 
 
 def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
-    """Say of each pool how its nodes go, and what is amiss about that."""
+    """Check of each pool how its nodes are deleted."""
     snapshot = _snapshot(parts)
     rules = pool_rules(snapshot)
     if not rules:

@@ -18,7 +18,7 @@ from shared.errors import EbbError, Forbidden, Gone
 
 MOST_SKEW: Final = timedelta(seconds=30)
 """Ebb takes its time from the state; a machine further off makes tokens and times in reports hard to read."""
-_SKIPPED: Final = "They need what failed above."
+_SKIPPED: Final = "They need a check that failed above."
 _APPLY: Final = "Apply the module's output rbac: terraform output -raw rbac | kubectl apply -f -."
 
 
@@ -79,7 +79,7 @@ _AS: Final = (
 
 
 def admission(parts: InstallationParts) -> Iterable[CheckResult]:
-    """Look whether the fences stand, and whether they and the roles are this version's."""
+    """Check that the admission policies exist, and that they and the roles are this version's."""
     reviews = parts.reviews()
     try:
         yield from _fenced(fences("admission", "admission.yaml", reviews))
@@ -96,7 +96,7 @@ def _fenced(found: Fences) -> Iterator[CheckResult]:
         said = f"{', '.join(found.missing)} missing: a stolen identity of the drainer could do more than drain nodes."
         yield warn("admission", said, _APPLY)
     elif not found.differing:
-        yield ok("admission", "The admission policies fence the drainer's identity, as this version ships them.")
+        yield ok("admission", "The admission policies that limit the drainer are as this version ships them.")
 
 
 def state(parts: InstallationParts) -> Iterable[CheckResult]:
@@ -116,7 +116,7 @@ def topics(parts: InstallationParts) -> Iterable[CheckResult]:
         if granted:
             yield ok("topics", f"This identity may publish to {topic}.")
         else:
-            remedy = "Grant roles/pubsub.publisher on it to whoever orders drains; a function has it by the module."
+            remedy = "Grant roles/pubsub.publisher on it to those who order drains; functions have it by the module."
             yield warn("topics", f"This identity may not publish to {topic}.", remedy)
 
 
@@ -187,4 +187,4 @@ def _is_same(one: EbbError, other: EbbError) -> bool:
 
 def _failed(name: str, failure: EbbError) -> Iterator[CheckResult]:
     for sentence in told(failure).splitlines():
-        yield fail(name, f"{sentence.removesuffix('.')}.", "Fix what the sentence names, then run ebb doctor again.")
+        yield fail(name, f"{sentence.removesuffix('.')}.", "Fix this, then run ebb doctor again.")

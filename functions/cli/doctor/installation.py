@@ -68,7 +68,7 @@ Remembered = tuple[ClusterState, str | None, datetime]
 
 
 class RightsReview(Protocol):
-    """What the API server says of the rights of whoever asks."""
+    """What the API server answers about the caller's rights."""
 
     def may(self, verb: str, group: str, resource: str) -> bool:
         """Whether the one who asks may do so in every namespace."""
@@ -92,7 +92,7 @@ class InstallationParts:
     remembered: Callable[[], Remembered]
     policy: Callable[[], PolicySource]
     topic_rights: Callable[[], Mapping[str, bool]]
-    """By topic, whether whoever asks may publish."""
+    """By topic, whether the caller may publish."""
     now: Callable[[], datetime]
 
 

@@ -78,7 +78,7 @@ _HELD_BY: Final = {"${drainer}": "ebb-drainer", "${planner}": "ebb-planner"}
 """The ClusterRoleBinding whose subject each placeholder is."""
 _PLACEHOLDER: Final = re.compile(re.escape("${") + r"\w+}")
 _FILLED: Final = "[^'$]+"
-"""Whose name a placeholder became where no binding shows it; one that was never filled in fences nobody."""
+"""Whose name a placeholder became where no binding shows it; one that was never filled in limits nobody."""
 _UNSAID: Final = {"matchPolicy": "Equivalent", "scope": "*"} | dict.fromkeys(
     (
         *("excludeResourceRules", "matchConditions", "matchResources", "namespaceSelector", "objectSelector"),
@@ -86,7 +86,7 @@ _UNSAID: Final = {"matchPolicy": "Equivalent", "scope": "*"} | dict.fromkeys(
     ),
     "",
 )
-"""What a file leaves unsaid, with the API server's default for it: anything else there changes whom the fence holds.
+"""What a file leaves unsaid, with the API server's default for it: anything else there changes whom the policy limits.
 
 Source: https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/validating-admission-policy-v1/
 """
@@ -94,7 +94,7 @@ Source: https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/val
 
 @dataclass(frozen=True)
 class Fences:
-    """Of the fences of a file: those that are missing, by name, and a finding for each that is another one."""
+    """Admission policies of a file: the names of missing ones, and a finding for each that differs."""
 
     missing: tuple[str, ...]
     differing: tuple[CheckResult, ...]
@@ -267,12 +267,12 @@ def _needed(option: Option, asked: str, lacking: list[str]) -> CheckResult:
 
 
 def _stands(option: Option, reviews: RightsReview, *, needed: bool) -> Iterator[CheckResult]:
-    """Say what stands and is not this version's; that no fence stands only where it is needed."""
+    """Report what is not this version's; a missing admission policy only where it is needed."""
     file = f"options/{option.name}.yaml"
     try:
         found = fences(NAME, file, reviews)
         if needed and found.missing:
-            sentence = f"{', '.join(found.missing)} missing: the right of {option.file} stands without its fence."
+            sentence = f"{', '.join(found.missing)} missing: nothing limits the right of {option.file}."
             yield warn(NAME, sentence, _apply(option))
         yield from found.differing
         yield from roles(NAME, file, reviews)

@@ -21,20 +21,20 @@ from shared.store.snapshots import odd_autoscalers, odd_buffers
 CHECK: Final = "unverified"
 GKE_QUOTA: Final = "gke-resource-quotas"
 """The ResourceQuota that GKE puts into namespaces by itself."""
-_TELL: Final = "Compare it with docs/unverified.md, and tell Ebb's maintainers what your GKE does."
+_TELL: Final = "Compare it with docs/unverified.md, and report to Ebb's maintainers what your GKE does."
 _AS: Final = "Ask as the function, or as a person who may list what infra/rbac.yaml names."
 Look = Callable[[ClusterReading], Iterable[CheckResult]]
 
 
 def unverified(parts: InstallationParts) -> Iterable[CheckResult]:
-    """Say of each word what is there of it."""
+    """Report what the cluster has of each."""
     try:
         reading = parts.cluster().read()
     except Forbidden as refused:
         yield warn(CHECK, f"This identity may not read the cluster ({_bare(refused)}).", _AS)
         return
     found = [_named(word, each) for word, look in SIGHTINGS.items() for each in look(reading)]
-    nothing = "This cluster has nothing of what was never seen on a real GKE (docs/unverified.md)."
+    nothing = "None of the GKE features that Ebb has not been tested with are in use (docs/unverified.md)."
     yield from found or [ok(CHECK, nothing)]
 
 
@@ -67,7 +67,7 @@ def _waiting(reading: ClusterReading) -> Iterator[CheckResult]:
         return
     waiting = {each.name for each in nodes}
     own = [pod for pod in reading.pods if pod.node in waiting and not (is_daemon(pod.spec) or is_mirror(pod.spec))]
-    said = f"{count(len(nodes), 'node')} with {count(len(own), 'pod')} beside those of DaemonSets"
+    said = f"{count(len(nodes), 'node')} with {count(len(own), 'pod')} besides those of DaemonSets"
     yield _marked(said, nodes, _label_and_taint(names.STANDBY_NODE))
 
 
@@ -121,7 +121,7 @@ def _ending(reading: ClusterReading) -> Iterator[CheckResult]:
     told = [each for each in _deployments(reading) if each.terminating is not None]
     late = sum(each.replaced_at_end for each in _deployments(reading))
     if told:
-        yield ok(CHECK, f"{count(len(told), 'workload')} tell how many of their pods end; {late} replace at the end.")
+        yield ok(CHECK, f"{count(len(told), 'workload')} report how many of their pods end; {late} replace at the end.")
 
 
 def _deployments(reading: ClusterReading) -> Iterable[Workload]:
@@ -153,7 +153,7 @@ def _label_and_taint(key: str) -> Mapping[str, Callable[[Node], bool]]:
 
 
 def _marked(said: str, nodes: Iterable[Node], marks: Mapping[str, Callable[[Node], bool]]) -> CheckResult:
-    """Say whether each node bears all of the marks that GKE's code sets together."""
+    """Check that each node has all marks that GKE's code sets together."""
     lacking = [mark for mark, is_on in marks.items() if not all(map(is_on, nodes))]
     if lacking:
         return warn(CHECK, f"{said}; {some(lacking)} not on each.", _TELL)

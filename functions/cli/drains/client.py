@@ -1,6 +1,6 @@
 """What a command needs to act on a running Ebb: the state it shares with the functions, and the way to the drainer.
 
-A person's command never touches the cluster: it publishes an order, and reads in the state what became of it.
+A person's command never touches the cluster: it publishes an order, and reads its result in the state.
 """
 
 import getpass
@@ -10,18 +10,20 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
 
+from functions.cli.output.terminal import print_point, print_sentence
 from shared.adapters.clock import SystemClock
 from shared.core.cluster.names import NODE_NAME
 from shared.core.records.orders import CLAIM_WITHIN, Order, OrderKind
 from shared.errors import BadInput
 from shared.ports import Clock, OrderBus, State
 from shared.settings import read_settings
+from shared.store.compare_and_set import read_cluster
 from shared.wiring import orders_of, state_of
 
 POLL_SECONDS: Final = 2.0
 """Seconds between two looks at the state: each costs one read or two."""
 SILENT_AFTER: Final = timedelta(seconds=60)
-"""Longer than a cold start and a first redelivery take; then something is probably amiss."""
+"""Longer than a cold start and a first redelivery take; then something is probably wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def user_name() -> str:
 
 
 def manual_order(installation: Installation, kind: OrderKind, node: str, now: datetime, **changes: Any) -> Order:
-    """Return a person's order with an id of its own, so that what becomes of it can be followed."""
+    """Return a person's order with an id of its own, by which it can be followed."""
     return Order(
         kind=kind,
         order_id=f"manual-{uuid4().hex[:12]}",
@@ -74,15 +76,22 @@ def node_name(text: str) -> str:
     """Return the name of a node as typed.
 
     Raises:
-        BadInput: no node can bear it.
+        BadInput: no node can have this name.
     """
     if NODE_NAME.fullmatch(text):
         return text
     raise BadInput(f"NODE: {text!r} cannot be a node's name; write it as kubectl get nodes prints it.")
 
 
+def print_what_to_check(installation: Installation, order_id: str, why: str) -> None:
+    """Print where a person looks when the drainer does not answer."""
+    print_sentence(f"{why}. Check")
+    for advice in what_to_check(installation, order_id, read_cluster(installation.state)[0].last_pass):
+        print_point(advice)
+
+
 def what_to_check(installation: Installation, order_id: str, last_pass: datetime | None) -> tuple[str, ...]:
-    """Return where a person looks when the drainer does not answer, as sentences."""
+    """Return the sentences."""
     never = "" if last_pass else " No pass was ever completed in this state: it may be another's."
     topic = installation.topic
     return (

@@ -1,4 +1,4 @@
-"""`ebb drain`: publish one manual order, then print from the drain's record what becomes of it.
+"""`ebb drain`: publish one manual order, then print its progress from the drain's record.
 
 The order goes the planner's way, through Pub/Sub; the drainer judges it.
 """
@@ -16,7 +16,7 @@ from functions.cli.drains.client import (
     Installation,
     manual_order,
     node_name,
-    what_to_check,
+    print_what_to_check,
 )
 from functions.cli.drains.outcome import Ending, ending_of, goes_on, unclaimed, unfinished
 from functions.cli.drains.progress import Progress, ProgressLine, published_line, waiting_line
@@ -37,7 +37,7 @@ _UNCLAIMED: Final = frozenset({DrainPhase.ACCEPTED, DrainPhase.SETTLED})
 
 @dataclass(frozen=True, slots=True)
 class DrainOptions:
-    """What a person asked for beside the node."""
+    """What a person asked for besides the node."""
 
     dry_run: bool = False
     ignore: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ def order_drain(installation: Installation, node: str, options: DrainOptions, *,
     """Publish the order and return the exit code; with `wait` print the progress until its end.
 
     Raises:
-        BadInput: no node bears such a name, or `ignore` has a word that no order may leave out.
+        BadInput: no node can have this name, or `ignore` has a word that no order may leave out.
         Retryable, Terminal: the state or the topic does not answer.
     """
     order = order_for(installation, node, options)
@@ -74,7 +74,7 @@ def order_for(installation: Installation, node: str, options: DrainOptions) -> O
     """Return the order; its times are the state's, by which the drainer will judge them.
 
     Raises:
-        BadInput: no node bears such a name, or `ignore` has a word that no order may leave out.
+        BadInput: no node can have this name, or `ignore` has a word that no order may leave out.
     """
     unknown = [word for word in options.ignore if word not in IGNORABLE]
     if unknown:
@@ -143,11 +143,6 @@ class DrainWatch:
             return unclaimed(self._order)
         if not self._advised and found.read_at - self._order.issued_at >= SILENT_AFTER:
             self._advised = True
-            self._print_what_to_check()
+            why = f"Nothing has taken the order for {SILENT_AFTER.total_seconds():.0f} s"
+            print_what_to_check(self._installation, self._order.order_id, why)
         return None
-
-    def _print_what_to_check(self) -> None:
-        print_sentence(f"Nothing has taken the order for {SILENT_AFTER.total_seconds():.0f} s. Check")
-        last_pass = read_cluster(self._installation.state)[0].last_pass
-        for sentence in what_to_check(self._installation, self._order.order_id, last_pass):
-            print_point(sentence)

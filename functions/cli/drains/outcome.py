@@ -29,7 +29,7 @@ class Ending:
 
 
 def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
-    """Return how the drain ended for whoever ordered it; None while it goes on."""
+    """Return how the drain ended for the person who ordered it; None while it goes on."""
     if record.phase is DrainPhase.DRAINED:
         return _drained(record, claim)
     if record.phase is not DrainPhase.SETTLED:
@@ -83,7 +83,7 @@ def why_sentence(record: DrainRecord) -> str:
 
 def _drained(record: DrainRecord, claim: Claim | None) -> Ending:
     node = record.order.node
-    watchdog = f" It is given back if it still stands after {span(claim.settings.watchdog)}." if claim else ""
+    watchdog = f" It is returned if it still exists after {span(claim.settings.watchdog)}." if claim else ""
     return Ending(0, (f"{node}: drained. The cluster autoscaler deletes it next.{watchdog}",))
 
 

@@ -104,10 +104,10 @@ def sentences(cluster: str, state: ClusterState) -> tuple[str, ...]:
         why = f" ({state.pause_reason})" if state.pause_reason else ""
         return (
             f"{cluster} is paused{why}.",
-            f"No drain starts; {drains} in flight: given back at the next step. Healing and marks go on.",
+            f"No drain starts; {drains} in progress: nodes are returned at the next step. Repairs and marks go on.",
             "Run ebb resume to end it.",
         )
     return (
-        f"{cluster} is not paused by hand; {drains} in flight.",
+        f"{cluster} is not paused by hand; {drains} in progress.",
         "Drains start again with the next pass, unless the policy says paused: true.",
     )

@@ -37,7 +37,7 @@ class Progress:
 
 
 def progress_lines(record: DrainRecord, claim: Claim | None) -> tuple[ProgressLine, ...]:
-    """Return all that the record tells, oldest first."""
+    """Return all lines of the record, oldest first."""
     return tuple(sorted((*_phases(record, claim), *_surges(record), *_evictions(record)), key=lambda line: line.at))
 
 
@@ -57,7 +57,7 @@ def _phases(record: DrainRecord, claim: Claim | None) -> Iterator[ProgressLine]:
 
 
 def _until(record: DrainRecord) -> str:
-    return f"; given back unless drained by {record.deadline:%H:%M:%S}" if record.deadline else ""
+    return f"; returned unless drained by {record.deadline:%H:%M:%S}" if record.deadline else ""
 
 
 def _surges(record: DrainRecord) -> Iterator[ProgressLine]:
@@ -95,7 +95,7 @@ def waiting_line(record: DrainRecord, now: datetime) -> ProgressLine:
     if budgets := held_by(record):
         parts.append(f"held by {some(budgets)}")
     if record.deadline:
-        parts.append(f"given back at {record.deadline:%H:%M:%S}")
+        parts.append(f"returned at {record.deadline:%H:%M:%S}")
     if not record.is_leased(now):
         parts.append("no step is at work: a new message or the planner's next pass goes on")
     return ProgressLine(now, "waiting", "; ".join(parts))

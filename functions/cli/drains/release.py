@@ -12,12 +12,12 @@ from functions.cli.drains.client import (
     Installation,
     manual_order,
     node_name,
-    what_to_check,
+    print_what_to_check,
 )
 from functions.cli.drains.outcome import sentence
 from functions.cli.errors import INTERRUPTED, WRONG, told
 from functions.cli.output.format import count, moment, some, span
-from functions.cli.output.terminal import print_point, print_sentence, print_warning
+from functions.cli.output.terminal import print_sentence, print_warning
 from shared.core.cluster.node import Node, holding_order
 from shared.core.reasons import Outcome, Refusal
 from shared.core.records.drain_record import DrainRecord
@@ -142,7 +142,7 @@ def order_release(installation: Installation, name: str, read_nodes: ReadNodes, 
     """Release one node, or with `all` every node that is held, and return the exit code.
 
     Raises:
-        BadInput: no node bears such a name.
+        BadInput: no node can have this name.
         Retryable, Terminal: the state, the topic or the cluster that was asked for does not answer.
     """
     return (
@@ -265,7 +265,7 @@ class ReleaseWatch:
             passed = timedelta(seconds=self._installation.clock.monotonic() - begun)
             if not self._left or passed >= timeout:
                 break
-            self._print_what_to_check(state, passed)
+            self._advise(passed)
             self._installation.clock.sleep(POLL_SECONDS)
         for target in self._left:
             print_sentence(
@@ -278,11 +278,9 @@ class ReleaseWatch:
             print_sentence(freed_line(target, state, self._installation.state))
             self._left.remove(target)
 
-    def _print_what_to_check(self, state: ClusterState, passed: timedelta) -> None:
-        if self._advised or passed < SILENT_AFTER:
-            return
-        self._advised = True
-        print_sentence(f"{count(len(self._left), 'node')} not free after {span(SILENT_AFTER)}. Check")
-        held_by = self._left[0].order_id  # the drainer logs a person's release under the order that it ends
-        for advice in what_to_check(self._installation, held_by, state.last_pass):
-            print_point(advice)
+    def _advise(self, passed: timedelta) -> None:
+        if not self._advised and passed >= SILENT_AFTER:
+            self._advised = True
+            held_by = self._left[0].order_id  # the drainer logs a person's release under the order that it ends
+            why = f"{count(len(self._left), 'node')} not free after {span(SILENT_AFTER)}"
+            print_what_to_check(self._installation, held_by, why)

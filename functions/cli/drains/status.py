@@ -1,6 +1,6 @@
 """What a running Ebb remembers, for a person: claims, marks, back-offs, breakers, the pause, the last pass and results.
 
-All of it stands in the state; nothing is computed but what is past and what is not.
+It reads the state alone, and computes only what is past.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ NO_RECORD: Final = "no_record"
 """The phase of a claim whose drain's record is missing; healing gives its node back."""
 PUBLISHED: Final = "published"
 """The phase of an order that no drainer has claimed yet; forgotten at its deadline."""
-_LOOK_AT: Final = "look at the planner's log and the Cloud Scheduler job"
+_LOOK_AT: Final = "check the planner's log and the Cloud Scheduler job"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _past(record: DrainRecord, ended: datetime) -> PastDrain:
 
 @dataclass(frozen=True, slots=True)
 class InstallationStatus:
-    """All of it at one time, the state's own."""
+    """Everything at one time, the state's own."""
 
     cluster: str
     now: datetime
@@ -104,16 +104,16 @@ class InstallationStatus:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is amiss with the passes and the documents, as sentences."""
+        """What is wrong with the passes and the documents, as sentences."""
         skipped = tuple(f"Skipped, not read: {fault}" for fault in self.unreadable)
         return (*self._silence(), *skipped)
 
     def _silence(self) -> tuple[str, ...]:
         if self.last_pass is None:
-            return (f"No pass was ever completed in this state: {_LOOK_AT}.",)
+            return (f"No pass ever completed in this state: {_LOOK_AT}.",)
         if self.now - self.last_pass < silence(self.interval):
             return ()
-        return (f"No pass was completed for {span(silence(self.interval))}, so all marks start anew: {_LOOK_AT}.",)
+        return (f"No pass completed in the last {span(silence(self.interval))}; all marks were reset: {_LOOK_AT}.",)
 
 
 def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) -> InstallationStatus:

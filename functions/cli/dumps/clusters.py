@@ -20,7 +20,7 @@ class Print(NamedTuple):
 
 
 def give_way(stale: DumpContents, fresh: DumpContents) -> bool:
-    """Drop of an older picture what a newer one of the same things holds; return whether its pods were others."""
+    """Drop of an older snapshot what a newer one of the same things holds; return whether its pods were others."""
     names = _namespaces(fresh)
     is_whole = _is_whole(names, _namespaces(stale))
     again = _is_again(fresh, stale, names, is_whole=is_whole)
@@ -51,7 +51,7 @@ def _is_again(fresh: DumpContents, stale: DumpContents, names: set[str], *, is_w
 
 
 def _drop(old: dict[str, Any], names: set[str], *, is_whole: bool) -> None:
-    """Drop rows, of objects in namespaces only where the newer picture was printed: in those of its pods."""
+    """Drop rows, of objects in namespaces only where the newer snapshot was printed: in those of its pods."""
     for key in list(old):
         namespace, is_in_one, _ = key.partition("/")
         if not is_in_one or is_whole or namespace in names:
@@ -63,7 +63,7 @@ def _namespaces(contents: DumpContents) -> set[str]:
 
 
 def _is_whole(names: set[str], before: set[str]) -> bool:
-    """Whether pods of all namespaces were printed; some of those that an older picture has may be gone."""
+    """Whether pods of all namespaces were printed; some of those that an older snapshot has may be gone."""
     return KUBE_SYSTEM in names and len(names) > 1 and 2 * len(names & before) >= len(before)
 
 
@@ -83,7 +83,7 @@ class DumpPart:
     picture: Print | None = None
     """When the pods were printed that it holds; None without pods."""
     outdated: list[Print] = field(default_factory=list)
-    """Older pictures of the same things, which do not count."""
+    """Older snapshots of the same things, which do not count."""
 
     def join(self, other: "DumpPart") -> None:
         """Take in another part of the cluster; of what both hold, the newer counts, or else what was there before."""
@@ -96,7 +96,7 @@ class DumpPart:
 
     @property
     def age(self) -> datetime:
-        """When it was printed, as far as two parts with pods are compared: their pods tell it."""
+        """When it was printed, as far as two parts with pods are compared: their pods have it."""
         return self.picture.time if self.picture else self.contents.newest
 
 
@@ -104,7 +104,7 @@ def clusters_of(parts: Sequence[DumpPart]) -> list[DumpPart]:
     """Return one part a cluster.
 
     Raises:
-        BadDump: a part holds nodes of several clusters, or it cannot be told whose it is.
+        BadDump: a part holds nodes of several clusters, or it is not known whose it is.
     """
     for part in parts:
         _is_one(part)
@@ -160,7 +160,7 @@ def _place(found: list[DumpPart], part: DumpPart) -> None:
     for sign in (_by_kube_system, _by_pods, _by_file, _by_folder):
         candidates = sign(candidates, part) or candidates
     if len(candidates) > 1:
-        raise BadDump(f"{_files(part)}: does not tell which of {len(found)} clusters it is of; {APART}.")
+        raise BadDump(f"{_files(part)}: may be of any of {len(found)} clusters; {APART}.")
     if candidates:
         candidates[0].join(part)
     else:
@@ -187,7 +187,7 @@ def _by_folder(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
 
 
 def home(contents: DumpContents) -> Home:
-    """Return what is known of a cluster's home: the longest name that its nodes tell."""
+    """Return what is known of a cluster's home: the longest name that its nodes have."""
     return max(contents.homes, key=lambda each: (len(each.name), each), default=Home())
 
 

@@ -23,7 +23,7 @@ _SUFFIXES: Final = (".json", ".json.gz")
 MAKE_ONE: Final = "run: ebb dump"
 """It shows the command, and runs it with --out."""
 Told = Callable[[int], None]
-"""Is told how many bytes of a file were read."""
+"""Gets the number of bytes of a file that were read."""
 
 
 def name_of(file: Path) -> str:
@@ -80,7 +80,7 @@ def _utf8(stream: io.BufferedReader) -> Iterator[bytes]:
 
 
 class _Counted(io.RawIOBase):
-    """A stream that tells how much of it was read."""
+    """A stream that counts what was read."""
 
     def __init__(self, inner: IO[bytes], told: Told) -> None:
         self._inner, self._told = inner, told
@@ -139,6 +139,6 @@ def what_it_is(head: bytes, fault: str) -> str:
 
 
 def remedy(refusal: str, other: str) -> str:
-    """Return what helps where the cluster refused; something else where these words do not tell."""
+    """Return what helps where the cluster refused; something else where these words do not show the cause."""
     helps = next((helps for sign, helps in _HELPS if sign.search(refusal)), None)
     return f"{helps}, then print it again" if helps else other

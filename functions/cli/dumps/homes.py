@@ -1,4 +1,4 @@
-"""Which cluster a node belongs to, as far as the node itself tells: by its name and by where the cloud has it.
+"""Which cluster a node belongs to, as far as the node itself shows: by its name and by where the cloud has it.
 
 GKE names a node gke-CLUSTER-POOL-HASH-SUFFIX, the parts cut where they are long; its providerID holds project and
 zone, and all nodes of a cluster stand in one region.

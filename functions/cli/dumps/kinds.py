@@ -1,4 +1,4 @@
-"""What a dump has to hold: the one list of it, and the command that prints it.
+"""What a dump has to hold: the one list, and the command that prints it.
 
 Whatever a plan reads of a cluster stands here, in the words of `kubectl get`; `contents` reads exactly these kinds.
 """

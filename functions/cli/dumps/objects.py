@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 MOST_HEAD: Final = 1_000
-"""Bytes of the beginning that are kept, to tell what a file is that is not JSON."""
+"""Bytes of the beginning that are kept, to show what a file is that is not JSON."""
 _LEAST: Final = 1 << 20
 _BLANK: Final = re.compile(rb"[ \t\r\n]*")
 _AFTER_IT: Final = re.compile(r"trailing characters \(byte (\d+)\)")
@@ -171,7 +171,7 @@ def _decoded(value: bytes) -> str:
 
 
 def _names(values: Values) -> Iterator[bytes]:
-    """Yield the name of each field of an object; whoever asks takes the value before the next one."""
+    """Yield the name of each field of an object; the caller takes the value before the next one."""
     values.take(b"{")
     if values.next_byte() == b"}":
         values.take(b"}")

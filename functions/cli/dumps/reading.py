@@ -1,4 +1,4 @@
-"""The pictures that the files of a dump hold, one a cluster, and the time of each: its newest timestamp.
+"""The snapshots that the files of a dump hold, one a cluster, and the time of each: its newest timestamp.
 
 Files, folders of them and `.gz`; lists of all kinds, typed lists, single objects, several documents in one file.
 Whatever is malformed is named with file and item; no other failure leaves here.
@@ -48,7 +48,7 @@ _kind: Final = msgspec.json.Decoder(KindOnly)
 
 @dataclass(frozen=True, slots=True)
 class DumpedCluster:
-    """One cluster of a dump. `kinds` were printed of it; `clouds` are the words before its nodes' providerIDs."""
+    """One cluster of a dump. `kinds` were printed; `clouds` are the words before its nodes' providerIDs."""
 
     files: tuple[Path, ...]
     home: Home
@@ -63,7 +63,7 @@ class DumpedCluster:
 
 
 def read_dump(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[ClusterReading, datetime]:
-    """Return the picture that the files hold together, and its time. An object printed twice counts once.
+    """Return the snapshot that the files hold together, and its time. An object printed twice counts once.
 
     Raises:
         BadDump: as `read_dumps`, or the files are of several clusters.
@@ -79,7 +79,7 @@ def read_dumps(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[Dump
     """Return the clusters that the files hold, in the order in which they were found.
 
     Raises:
-        BadDump: a file cannot be read, an item is malformed, there are no nodes, or parts cannot be told apart.
+        BadDump: a file cannot be read, an item is malformed, there are no nodes, or parts cannot be separated.
     """
     folder = PodFolder()
     parts = [part for file in files_of(paths) for part in _parts(file, folder, told)]
@@ -202,7 +202,7 @@ def _keep(contents: DumpContents, kind: str, raw: bytes) -> None:
 
 
 def _name_of(raw: bytes) -> str:
-    """Return ` (Pod default/web)` as far as a malformed item tells."""
+    """Return ` (Pod default/web)` as far as a malformed item has them."""
     try:
         item: Any = msgspec.json.decode(raw)
     except _UNREADABLE:

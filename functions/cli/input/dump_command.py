@@ -6,11 +6,10 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import IO, Any, Final
+from typing import IO, Final
 
 import typer
 
@@ -96,13 +95,6 @@ def _last_words(said: IO[bytes]) -> str:
     return lines[-1][:_MOST_SAID] if lines else "failed without a word"
 
 
-@contextmanager
-def folder_of_its_own() -> Iterator[Path]:
-    """Give a folder for what has to be read again; it is gone in the end."""
-    with TemporaryDirectory(prefix="ebb-dump-") as folder:
-        yield Path(folder)
-
-
 def write_pieces(path: Path | None, pieces: Iterable[bytes]) -> None:
     """Write a file, packed where its name says so, or stdout.
 
@@ -122,16 +114,6 @@ def write_pieces(path: Path | None, pieces: Iterable[bytes]) -> None:
         raise BadInput(f"{path}: cannot be written ({error.strerror}).") from error
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def write_table(path: Path, table: Any) -> None:
-    """Write which name stands for which, for nobody else's eyes.
-
-    Raises:
-        BadInput: it cannot be written.
-    """
-    write_pieces(path, [json.dumps(table, indent=1, sort_keys=True).encode()])
-    path.chmod(0o600)
 
 
 HOLDS: Final = "it holds what your pods say, environment variables too: --anonymize leaves them out."
@@ -183,14 +165,15 @@ def _write_anonymous(asked: DumpRequest, kubectl: Kubectl) -> None:
     from functions.cli.dumps import read_dump
     from functions.cli.dumps.anonymize.objects import anonymized
 
-    with folder_of_its_own() as folder:
-        paths = _at_hand(asked, kubectl, folder)
+    with TemporaryDirectory(prefix="ebb-dump-") as folder:
+        paths = _at_hand(asked, kubectl, Path(folder))
         with reading_bar("the dump", 3 * size_of(paths)) as bar:
             read_dump(paths, bar.add)
             found = anonymized(paths, bar.add)
             write_pieces(asked.out, found.pieces)
     if asked.names:
-        write_table(asked.names, found.table)
+        write_pieces(asked.names, [json.dumps(found.table, indent=1, sort_keys=True).encode()])
+        asked.names.chmod(0o600)  # for nobody else's eyes
 
 
 def _at_hand(asked: DumpRequest, kubectl: Kubectl, folder: Path) -> tuple[Path, ...]:

@@ -112,6 +112,6 @@ def faults_of(path: Path, data: bytes = b"") -> Iterator[None]:
 
 
 def _placed(fault: str) -> tuple[int, str] | None:
-    """Return the line that a fault itself begins with, and the rest of it."""
+    """Return the line that a fault itself begins with, and the rest."""
     match = _LINE.fullmatch(fault)
     return (int(match["line"]), match["rest"]) if match else None

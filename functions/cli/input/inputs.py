@@ -88,7 +88,7 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
     """Read everything that plans need, of each cluster that was named.
 
     Raises:
-        BadInput: both a dump and a kubeconfig were named, or a file is not there, or no plan can be made of it.
+        BadInput: both a dump and a kubeconfig were named, or a file is not there, or no plan can be made.
         BadDump, BadPolicy: a file does not hold what it should.
         Retryable, Terminal: the cluster cannot be read.
     """
@@ -138,12 +138,12 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
 
 
 def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return what is odd about a policy beside that cluster, each as a note that says it is a warning."""
+    """Return what is odd about a policy for that cluster, each as a note that says it is a warning."""
     return tuple(f"{WARNING}{sentence}" for sentence in unknown_pools(policy, snapshot).values())
 
 
 def _with_profile(snapshot: Snapshot) -> tuple[Snapshot, tuple[str, ...]]:
-    """Return the picture with the autoscaling profile that its pods tell of, where no GKE API has told it."""
+    """Return the snapshot with the autoscaling profile that its pods show, if no GKE API has it."""
     if snapshot.pools_known or not snapshot.pods:
         return snapshot, ()
     packs = any(pod.spec.scheduler == PACKING_SCHEDULER for pod in snapshot.pods)

@@ -14,56 +14,22 @@ _SOURCE = "Where the cluster is read"
 _MONEY = "What nodes cost"
 
 
-class Output(StrEnum):
-    """How what an installation says of itself is printed: it changes too soon to be sent on as a page."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
-
-
-class AnswerFormat(StrEnum):
-    """How the answer to a question is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
-    MARKDOWN = "markdown"
-
-
-class Format(StrEnum):
-    """How a plan is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
-    MARKDOWN = "markdown"
-    OPENMETRICS = "openmetrics"
-
-
-class PlanFormat(StrEnum):
-    """The same, and a table with a row for each node."""
-
-    TABLE = "table"
-    WIDE = "wide"
-    JSON = "json"
-    YAML = "yaml"
-    MARKDOWN = "markdown"
-    OPENMETRICS = "openmetrics"
-
-
-class ReportOutput(StrEnum):
-    """What a report is written as."""
-
-    HTML = "html"
-    JSON = "json"
-
-
-class DiffFormat(StrEnum):
-    """How a change of policy is printed."""
-
-    TABLE = "table"
-    MARKDOWN = "markdown"
+Output = StrEnum("Output", ["TABLE", "JSON", "YAML"])
+"""How what an installation knows is printed: it changes too soon to be sent on as a page."""
+AnswerFormat = StrEnum("AnswerFormat", ["TABLE", "JSON", "YAML", "MARKDOWN"])
+"""How the answer to a question is printed."""
+Format = StrEnum("Format", ["TABLE", "JSON", "YAML", "MARKDOWN", "OPENMETRICS"])
+"""How a plan is printed."""
+PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN", "OPENMETRICS"])
+"""The same, and a table with a row for each node."""
+ReportOutput = StrEnum("ReportOutput", ["HTML", "JSON"])
+"""What a report is written as."""
+DiffFormat = StrEnum("DiffFormat", ["TABLE", "MARKDOWN"])
+"""How a change of policy is printed."""
+Sort = StrEnum("Sort", ["NAME", "COST", "CPU", "MEMORY", "REASON"])
+"""What listed nodes may be sorted by."""
+FleetSort = StrEnum("FleetSort", ["NAME", "COST", "SAVED", "STATE"])
+"""What the clusters of a fleet may be sorted by."""
 
 
 class Only(StrEnum):
@@ -73,25 +39,6 @@ class Only(StrEnum):
     WAITING = "waiting"
     IN_FLIGHT = "in-flight"
     KEEP = "keep"
-
-
-class Sort(StrEnum):
-    """What listed nodes may be sorted by."""
-
-    NAME = "name"
-    COST = "cost"
-    CPU = "cpu"
-    MEMORY = "memory"
-    REASON = "reason"
-
-
-class FleetSort(StrEnum):
-    """What the clusters of a fleet may be sorted by."""
-
-    NAME = "name"
-    COST = "cost"
-    SAVED = "saved"
-    STATE = "state"
 
 
 def instant(text: str) -> datetime:

@@ -94,7 +94,7 @@ def _offers(snapshot: Snapshot) -> str:
 
 
 def _attached(prices: Prices) -> str:
-    """Say of what is attached to machines whether it is priced; a table of one's own may have no rates of it."""
+    """Show what attached to machines is priced; an own table may have no such rates."""
     rates = (("GPUs", bool(prices.gpus)), ("local SSDs", prices.local_ssd != Attached()))
     priced, free = ([name for name, known in rates if known is wanted] for wanted in (True, False))
     return f"{' and '.join(priced) or 'machines'} are in them, {', '.join((*free, 'disks'))}"

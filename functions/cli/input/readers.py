@@ -29,7 +29,7 @@ _CLUSTER: Final = re.compile(
 def is_installed(home: "Home", *, said: bool) -> bool:
     """Return whether a dump is of the cluster that EBB_CLUSTER names.
 
-    Its nodes have to tell project, region and name, or a person has `said` so and they do not tell otherwise.
+    Its nodes have to show project, region and name, or a person has `said` so and they show nothing else.
     """
     named = _CLUSTER.fullmatch(os.environ.get("EBB_CLUSTER", ""))
     if named is None:
@@ -101,7 +101,7 @@ def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading,
     `said`: a person says that it is the cluster of the installation that the environment names.
 
     Raises:
-        BadInput: a file is not there, or no plan can be made of it. BadDump: it is no dump.
+        BadInput: a file is not there, or no plan can be made. BadDump: it is no dump.
     """
     missing = [str(path) for path in paths if path != STDIN and not path.exists()]
     if missing:

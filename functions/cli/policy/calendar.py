@@ -1,5 +1,6 @@
 """How many nodes the policy lets go at each hour, which setting decides, and the bars that draw a day."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
@@ -123,7 +124,7 @@ def _as_share(node_limit: NodeLimit) -> NodeLimit:
 
 HOURS: Final = 24
 _STEP: Final = timedelta(minutes=15)
-"""Every clock of the world is set to a multiple of it, and changed at one."""
+"""Every clock of the world is set to a multiple of these minutes, and changed at one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,23 +155,13 @@ class Day:
     hours: tuple[Hour | None, ...]
 
 
-@dataclass
-class _HourLimits:
-    """The limits of each hour of one day, for one pool."""
-
-    by_hour: dict[int, list[NodeLimit]] = field(default_factory=dict)
-
-    def hours(self) -> tuple[Hour | None, ...]:
-        return tuple(_hour(self.by_hour.get(number, [])) for number in range(HOURS))
-
-
 def calendar(question: CalendarQuestion, pools: Sequence[str]) -> Mapping[str, tuple[Day, ...]]:
     """Return the days of each pool, as many as asked for."""
     rows: dict[str, list[Day]] = {pool: [] for pool in pools}
     for number in range(question.days):
         day = question.first + timedelta(days=number)
         for pool, limits in _day(question, day, pools).items():
-            rows[pool].append(Day(day, limits.hours()))
+            rows[pool].append(Day(day, tuple(_hour(limits[hour]) for hour in range(HOURS))))
     return {pool: tuple(days) for pool, days in rows.items()}
 
 
@@ -186,13 +177,13 @@ def schedules(policy: Policy) -> frozenset[Schedule]:
     return frozenset((*windows, *(budget.schedule for budget in budgets if budget.schedule is not None)))
 
 
-def _day(question: CalendarQuestion, day: date, pools: Sequence[str]) -> dict[str, _HourLimits]:
-    found = {pool: _HourLimits() for pool in pools}
+def _day(question: CalendarQuestion, day: date, pools: Sequence[str]) -> dict[str, dict[int, list[NodeLimit]]]:
+    """Return the limits of each hour of the day, by pool."""
+    found: dict[str, dict[int, list[NodeLimit]]] = {pool: defaultdict(list) for pool in pools}
     for at in instants(question, day):
         hour, now = at.astimezone(question.zone).hour, Calendar(at)
         for pool in pools:
-            limit = node_limit(question.policy, pool, question.sizes, question.reason, now)
-            found[pool].by_hour.setdefault(hour, []).append(limit)
+            found[pool][hour].append(node_limit(question.policy, pool, question.sizes, question.reason, now))
     return found
 
 
@@ -222,9 +213,8 @@ def _edges(policy: Policy, begin: datetime, end: datetime) -> Iterator[datetime]
         yield from (freeze.start.astimezone(UTC), freeze.end.astimezone(UTC))
 
 
-def _hour(limits: Iterable[NodeLimit]) -> Hour | None:
-    rows = list(limits)
-    return Hour(min(rows, key=NodeLimit.rank), len(set(rows)) > 1) if rows else None
+def _hour(limits: Sequence[NodeLimit]) -> Hour | None:
+    return Hour(min(limits, key=NodeLimit.rank), len(set(limits)) > 1) if limits else None
 
 
 _CELLS_IN_A_FILE: Final = 5
@@ -239,7 +229,7 @@ Piece = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """The lines of one picture: the hours above, then a label and its pieces for each day."""
+    """The lines of one drawing: the hours above, then a label and its pieces for each day."""
 
     ruler: str
     rows: tuple[tuple[str, tuple[Piece, ...]], ...]

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from functions.cli.input.files import name_of, parse_policy, read_bytes
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.output.format import count
-from functions.cli.output.terminal import printing
+from functions.cli.output.terminal import facts, printing
 from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.unknown_pools import unknown_pools
@@ -24,7 +23,7 @@ from shared.errors import BadInput, BadPolicy
 
 
 def print_check(paths: Sequence[Path], sources: Sources) -> None:
-    """Print what each policy file amounts to, with what is odd about it beside the cluster or the dump that was named.
+    """Print what each policy file amounts to, with what is odd for the cluster or the dump that was named.
 
     Raises:
         BadInput: a file cannot be read, or both a dump and a kubeconfig were named.
@@ -64,14 +63,16 @@ def _print_one(path: Path, data: bytes, policy: Policy, snapshot: Snapshot | Non
 def show(console: Console, name: str, policy: Policy, more: tuple[str, ...] = ()) -> None:
     """Print the effective settings: the cluster's, then each pool's; pools with the same settings stand together.
 
-    `more` are warnings beside those that the settings themselves give.
+    `more` are warnings besides those that the settings themselves give.
     """
     console.print(_head(name, policy))
     console.print()
-    console.print(_settings("cluster", cluster_settings(policy)))
+    console.print("cluster", style="bold")
+    console.print(facts(cluster_settings(policy).items()))
     for title, pool in _pools(policy):
         console.print()
-        console.print(_settings(title, pool_settings(pool)))
+        console.print(title, style="bold")
+        console.print(facts(pool_settings(pool).items()))
     found = (*warnings(policy), *more)
     if found:
         console.print()
@@ -93,15 +94,6 @@ def _pools(policy: Policy) -> list[tuple[str, PoolPolicy]]:
         names.setdefault(pool, []).append(name)
     named = [(f"{'pool' if len(each) == 1 else 'pools'} {', '.join(each)}", pool) for pool, each in names.items()]
     return [*named, ("every other pool", policy.other_pools)] if policy.other_pools.enabled else named
-
-
-def _settings(title: str, rows: dict[str, str]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for name, value in rows.items():
-        table.add_row(name, value)
-    return table
 
 
 def written_warnings(data: bytes) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""`ebb policy diff`: two policies, and where a cluster was named, what each comes to on it.
+"""`ebb policy diff`: two policies, and where a cluster was named, the steady state of each.
 
-The same picture is planned twice.
+The same snapshot is planned twice.
 """
 
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ def _show(impact: Impact, changed: Sequence[diff.PolicyChange]) -> None:
 
 
 def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
-    """Return what a cluster comes to under the policy that the inputs have, and under another."""
+    """Return the steady state of a cluster under the policy that the inputs have, and under another."""
     given = [_given(inputs, policy, assume_marked=assume_marked) for policy in (inputs.policy, other)]
     told = not inputs.partial and inputs.snapshot.nodes
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():

@@ -7,24 +7,24 @@ from itertools import groupby
 from typing import Final
 
 from rich.console import Console
-from rich.table import Table
 
 from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.output.format import by_the_minute, clock, count, span, whole_money, yearly
+from functions.cli.output.tables import Column, Table, draw
 from functions.cli.plan.ladder import LadderMoney
 from functions.cli.plan.sentences import HOLDING, VERDICTS, LegendEntry, WordKind, legend
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
 
-UNKNOWN: Final = "Of this cluster not all pods are known, so nothing is said of what it comes to."
+UNKNOWN: Final = "Not all pods of this cluster are known, so its steady state is unknown."
 UNCHANGED_CELL: Final = "="
 HEADS: Final = ("", "before", "after", "difference")
 _NEVER: Final = "-"
 
 
 def headline(ladders: Sequence[Ladder]) -> str:
-    """Return what the change comes to in the end."""
+    """Return what the change means in the end."""
     if not ladders:
         return UNKNOWN
     old, new = (each.at_rest for each in ladders)
@@ -88,7 +88,7 @@ class ReasonChange:
 
     @property
     def entry(self) -> LegendEntry:
-        """Return it as it is told, with its word and sentence."""
+        """Return it with its word and sentence."""
         return self.new or self.old  # type: ignore[return-value]  # of the two one is there
 
     @property
@@ -99,7 +99,7 @@ class ReasonChange:
 
 @dataclass(frozen=True)
 class Impact:
-    """The plan and the ladder before and after; without ladders not all of the cluster is known."""
+    """Plan and scenarios before and after; without scenarios not all of the cluster is known."""
 
     before: Plan
     after: Plan
@@ -155,7 +155,7 @@ def _differences(place: str, old: Mapping[str, str], new: Mapping[str, str]) -> 
 
 
 def verdicts(old: Plan, new: Plan) -> tuple[PolicyChange, ...]:
-    """Return the nodes of one picture whose verdict or reason differs between two plans."""
+    """Return the nodes of one snapshot whose verdict or reason differs between two plans."""
     pairs = zip(old.decisions, new.decisions, strict=True)
     rows = (PolicyChange(before.pool, before.name, _verdict(before), _verdict(after)) for before, after in pairs)
     return tuple(sorted((row for row in rows if row.old != row.new), key=lambda row: (row.old, row.new, row.name)))
@@ -184,7 +184,7 @@ def show(console: Console, changed: Sequence[PolicyChange], moved: Sequence[Poli
 
 
 def show_ladders(console: Console, ladders: Sequence[Ladder], now: datetime) -> None:
-    """Print what the cluster comes to at rest before and after."""
+    """Print the steady state before and after."""
     console.print()
     if ladders:
         _print(console, "What it means", HEADS, rows(ladders, now), figures=HEADS[1:])
@@ -195,12 +195,7 @@ def _print(
     console: Console, title: str, columns: Sequence[str], lines: Iterable[tuple[str, ...]], figures: Sequence[str] = ()
 ) -> None:
     console.print(title, style="bold")
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(column, overflow="fold", justify="right" if column in figures else "left")
-    for line in lines:
-        table.add_row(*line)
-    console.print(table)
+    draw(console, Table.of([Column(each, wraps=True, right=each in figures) for each in columns], lines))
     console.print()
 
 

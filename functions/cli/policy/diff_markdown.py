@@ -29,7 +29,7 @@ from shared.core.planning.plan import Plan, Verdict
 
 MOST: Final = 60_000
 """Letters of a page: fewer than a comment may have."""
-MORE: Final = "*There is more than a comment holds: `ebb policy diff` prints all of it.*"
+MORE: Final = "*There is more than a comment holds: `ebb policy diff` prints everything.*"
 TITLE: Final = "### What this policy would change"
 _LONGEST: Final = 300
 """Letters of one value; a list of budgets or freezes may be any length."""
@@ -83,7 +83,7 @@ def _short(value: str) -> str:
 
 
 def _figures(impact: Impact) -> str:
-    """Return the ladder and the verdicts before and after."""
+    """Return scenarios and verdicts before and after."""
     now = impact.before.taken_at
     told = [*rows(impact.ladders, now), *_verdicts(impact.before, impact.after)]
     where = f"{code(impact.before.cluster)}, {moment(now)}: {count(len(impact.before.decisions), 'node')}"

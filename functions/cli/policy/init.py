@@ -86,7 +86,7 @@ PASSES: Final = HOURS * 60 // GAP_MINUTES
 _SLACK: Final = 2
 """A pass may find every node waiting for another; half of the passes have to be enough."""
 GUESSED: Final = (
-    "So what is requested below may be too little, and maxNodesPerPass is a guess: write it anew from a whole dump."
+    "So what is requested below may be too little, and maxNodesPerPass is a guess: write it again from a whole dump."
 )
 _UNKNOWN_SHARE: Final = 2
 """Where it is not known what could go, half of the nodes are taken for it."""
@@ -117,9 +117,9 @@ def _head(snapshot: Snapshot, partial: str) -> str:
         f"A first policy for {named} as it was at {snapshot.taken_at:%Y-%m-%d %H:%M} UTC.",
         *short,
         "It drains nothing until dryRun is false. What is not written here has its default (docs/policy.md).",
-        "  ebb policy check policy.yaml      says what holds for each pool",
-        "  ebb policy windows policy.yaml    draws when how many nodes may go",
-        "  ebb plan --policy policy.yaml     says what it saves, and by when it comes to rest",
+        "  ebb policy check policy.yaml      shows the settings of each pool",
+        "  ebb policy windows policy.yaml    shows how many nodes may go, and when",
+        "  ebb plan --policy policy.yaml     shows what it saves, and by when",
     )
     return "\n# ".join(lines)
 
@@ -196,6 +196,6 @@ def print_starter(sources: Sources) -> None:
 
 
 def _most(situation: Situation, prices: Prices) -> Potential:
-    """Return the potential that `ebb plan` tells of the same cluster: it is no less than the policy's rest."""
+    """Return the potential that `ebb plan` shows of the same cluster: no less than the policy's steady state."""
     found = policy_at_rest(situation, {}, prices)
     return potential(found.situation, prices, reached(found.rest.order, found.rest.snapshot))

@@ -107,7 +107,7 @@ def _pools_to_show(policy: Policy, named: str | None) -> tuple[str, ...]:
 
 
 def show(console: Console, name: str, question: CalendarQuestion, pools: Sequence[str]) -> None:
-    """Print what holds at all times, then picture and legend of each pool; pools with equal days stand together."""
+    """Print what always holds, then drawing and legend of each pool; pools with equal days share one."""
     for note in notes(name, question, pools):
         console.print(note, soft_wrap=not console.is_terminal)
     width = console.width if console.is_terminal else None

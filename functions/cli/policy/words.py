@@ -1,10 +1,9 @@
 """How the settings of a policy are said: each value by its type, and what a value that is left out means there."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from enum import Enum
 from fractions import Fraction
-from functools import singledispatch
 from typing import Any, Final
 
 from functions.cli.output.format import moment, span
@@ -51,67 +50,30 @@ def _value(field: Field, value: Any) -> str:
     return f"{in_words(value)}{field.unit}"
 
 
-@singledispatch
 def in_words(value: object) -> str:
     """Return a setting's value the way the policy writes it, or the way it limits."""
-    return str(value)
+    return next((say(value) for kind, say in _WORDS if isinstance(value, kind)), str(value))
 
 
-@in_words.register
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
-
-
-@in_words.register
-def _word(value: Enum) -> str:
-    return str(value.value)
-
-
-@in_words.register
-def _duration(value: timedelta) -> str:
-    return span(value)
-
-
-@in_words.register
-def _decimal(value: Fraction) -> str:
-    return f"{float(value):g}"
-
-
-@in_words.register
-def _words(value: frozenset) -> str:  # type: ignore[type-arg]  # dispatch knows no arguments of types
-    return ", ".join(sorted(map(in_words, value)))
-
-
-@in_words.register
-def _list(value: tuple) -> str:  # type: ignore[type-arg]  # dispatch knows no arguments of types
-    return "; ".join(map(in_words, value))
-
-
-@in_words.register
 def _budget(value: Budget) -> str:
-    when = "always" if value.schedule is None else in_words(value.schedule)
+    when = in_words(value.schedule) if value.schedule else "always"
     reasons = f" for {', '.join(sorted(value.reasons))}" if value.reasons else ""
     return f"{value.nodes} {when}{reasons}"
 
 
-@in_words.register
-def _schedule(value: Schedule) -> str:
-    return f'"{value.cron}" for {span(value.duration)} ({value.time_zone})'
-
-
-@in_words.register
-def _rate(value: Rate) -> str:
-    return f"{value.nodes} in any {span(value.per)}"
-
-
-@in_words.register
-def _namespace_rate(value: NamespaceRate) -> str:
-    return f"{value.pods} pods in any {span(value.per)}"
-
-
-@in_words.register
-def _freeze(value: Freeze) -> str:
-    return f"{moment(value.start)} to {moment(value.end)}"
+_WORDS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
+    (bool, lambda value: "true" if value else "false"),
+    (Enum, lambda value: str(value.value)),
+    (timedelta, span),
+    (Fraction, lambda value: f"{float(value):g}"),
+    (frozenset, lambda value: ", ".join(sorted(map(in_words, value)))),
+    (tuple, lambda value: "; ".join(map(in_words, value))),
+    (Budget, _budget),
+    (Schedule, lambda value: f'"{value.cron}" for {span(value.duration)} ({value.time_zone})'),
+    (Rate, lambda value: f"{value.nodes} in any {span(value.per)}"),
+    (NamespaceRate, lambda value: f"{value.pods} pods in any {span(value.per)}"),
+    (Freeze, lambda value: f"{moment(value.start)} to {moment(value.end)}"),
+)
 
 
 def _watchdog(policy: Policy) -> str:

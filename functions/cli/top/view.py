@@ -100,7 +100,7 @@ def view_of(plan: Plan, snapshot: Snapshot, before: LiveView | None = None) -> L
 
 _LEAST_BAR: Final = 8
 _BESIDES: Final = 10
-"""Sign, percent and the blanks between them; the name is beside these."""
+"""Sign, percent and the blanks between them; the name comes on top."""
 _LONGEST_NAME: Final = 12
 
 

@@ -51,7 +51,7 @@ SURGING, STEERING = policy(single_replicas=SingleReplicas.SURGE), policy(steer_s
         pytest.param(["patch deployments"], parts(reviews=granting(), rules=SURGING), id="asked, not granted"),
         pytest.param(["patch pods"], parts(reviews=granting(), rules=STEERING), id="the planner's is not granted"),
         pytest.param(
-            ["without its fence"], parts(reviews=granting("surge", fences=False), rules=SURGING), id="no fence"
+            ["missing: nothing limits"], parts(reviews=granting("surge", fences=False), rules=SURGING), id="no fence"
         ),
         pytest.param(["nothing asks for it"], parts(reviews=granting("surge")), id="granted for nothing"),
         pytest.param(["nothing asks for it"], parts(reviews=granting("steer")), id="another for nothing"),

@@ -250,7 +250,7 @@ def test_the_budget_that_holds_a_pod_is_named_while_it_does(capsys: pytest.Captu
 
     shown = capsys.readouterr().out
     assert shown.count("default/p held by PodDisruptionBudget default/web") == 1
-    assert "0 evictions granted; held by default/web; given back at 22:09:" in shown
+    assert "0 evictions granted; held by default/web; returned at 22:09:" in shown
     assert words(shown).count("waiting") > 5
 
 

@@ -122,17 +122,17 @@ def test_a_state_that_holds_nothing_says_so() -> None:
     ("expected", "last_pass", "interval"),
     [
         pytest.param("", NOW - 14 * MINUTE, MINUTE, id="under fifteen minutes are not too long"),
-        pytest.param("No pass was completed for 15m, so all", NOW - 15 * MINUTE, MINUTE, id="a silence"),
+        pytest.param("15m", NOW - 15 * MINUTE, MINUTE, id="a silence"),
         pytest.param("", NOW - 29 * MINUTE, 10 * MINUTE, id="under three long intervals"),
-        pytest.param("No pass was completed for 30m, so all", NOW - 30 * MINUTE, 10 * MINUTE, id="three long ones"),
-        pytest.param("No pass was ever completed", None, MINUTE, id="never"),
+        pytest.param("30m", NOW - 30 * MINUTE, 10 * MINUTE, id="three long ones"),
+        pytest.param("ever", None, MINUTE, id="never"),
     ],
 )
 def test_a_planner_that_fell_silent_is_warned_about_when_marks_start_anew(
     expected: str, last_pass: datetime | None, interval: timedelta
 ) -> None:
     shown = status_of(CLUSTER, ClusterState(last_pass=last_pass), {}, {}, NOW, interval)
-    assert "".join(shown.warnings)[: len(expected) or None] == expected
+    assert (len(shown.warnings), expected in "".join(shown.warnings)) == (1 if expected else 0, True)
     assert any("warning:" in line for line in printed(shown, 80)) is bool(shown.warnings)
 
 
@@ -140,8 +140,8 @@ def test_status_knows_the_interval_from_the_environment(tmp_path: Path) -> None:
     path = str(tmp_path / "state.db")
     SqliteState(path, CLUSTER).put(CLUSTER_KEY, ClusterState(last_pass=system_time() - 20 * MINUTE), None)
     environment = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": f"sqlite:{path}"}
-    assert "No pass was completed for 15m" in run_ebb("status", **environment).stdout
-    assert "No pass was completed" not in run_ebb("status", EBB_INTERVAL_SECONDS="600", **environment).stdout
+    assert "warning:" in run_ebb("status", **environment).stdout
+    assert "warning:" not in run_ebb("status", EBB_INTERVAL_SECONDS="600", **environment).stdout
 
 
 def test_what_is_over_is_not_shown() -> None:

@@ -45,7 +45,7 @@ def written_kubectl(folder: Path, monkeypatch: pytest.MonkeyPatch, code: int) ->
 def test_the_command_asks_for_every_kind_that_a_plan_reads() -> None:
     shown = ebb("dump").stdout
     assert shown == f"kubectl get {','.join(RESOURCES.values())} -A -o json > dump.json\n"
-    assert {*RESOURCES, *OPTIONAL} == set(DumpContents().readers)
+    assert {*RESOURCES, *OPTIONAL} == DumpContents().readable
 
 
 def test_what_only_some_clusters_have_is_told_beside_the_command() -> None:

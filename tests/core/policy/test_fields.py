@@ -6,13 +6,13 @@ from dataclasses import fields
 
 import pytest
 
-from functions.cli.policy.reference.page import precedence
 from shared.core.policy import DrainSettings, PodRules, Policy, PoolPolicy
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, WATCHDOGS
 from shared.core.policy.field import REQUIRED, Binds, Field
 from shared.core.policy.fields import POOL_FIELDS
 from shared.core.policy.parsing import DOCUMENT, places
 from shared.core.rules.gates import CLAIM_GATES, PASS_GATES, Gate
+from tests.pages import DOCS
 
 ALL: Mapping[str, Field] = {
     **{f"pool {name}": field for name, field in POOL_FIELDS.items()},
@@ -71,7 +71,8 @@ def test_the_document_holds_every_field_and_no_other() -> None:
 )
 def test_the_page_says_who_asks_a_setting(field: Field) -> None:
     names = (f"`{field.name}", f"`{field.path}", IN_OTHER_WORDS.get(field.path, f"`{field.path}"))
-    assert any(name in precedence() for name in names), "name it where `precedence` says what is asked when"
+    _, _, section = (DOCS / "policy.md").read_text(encoding="utf-8").partition("## Which setting decides")
+    assert any(name in section for name in names), "name it where docs/policy.md says which setting decides"
 
 
 @pytest.mark.parametrize(

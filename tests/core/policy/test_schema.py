@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.policy.reference.page import precedence, schema, table
+from functions.cli.policy.reference.page import gates, schema, table
 from shared.core.reasons import Unremovable
 from shared.core.rules.gates import CLAIM_GATES, PASS_GATES
 
@@ -33,7 +33,7 @@ def test_the_page_has_a_row_for(expected: str) -> None:
 
 def test_the_page_names_every_gate_in_the_order_in_which_it_is_asked() -> None:
     words = {each.value for each in Unremovable}
-    named = re.findall(r"^\| \d+ \| `(\w+)`", precedence(), re.MULTILINE)
+    named = re.findall(r"^\| \d+ \| `(\w+)`", gates(), re.MULTILINE)
     assert len(named) == len(CLAIM_GATES) + len(PASS_GATES)
     assert set(named) <= words
     assert len(set(named)) == len(named)

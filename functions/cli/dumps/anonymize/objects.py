@@ -75,7 +75,7 @@ _SOURCE: Final = fields(
 
 
 def _volume(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return a volume: its name, and under its kind what tells it apart."""
+    """Return a volume: its name, and under its kind what identifies it."""
     name, sources = given.get("name", ""), {kind: body or {} for kind, body in given.items() if kind != "name"}
     is_token = "projected" in sources and _TOKEN.fullmatch(name)
     mounted = "kube-api-access" if is_token else namer.name("volume", name)
@@ -83,7 +83,7 @@ def _volume(namer: Namer, given: Mapping[str, Any]) -> Object:
 
 
 def _persistent_volume(namer: Namer, given: Mapping[str, Any]) -> Object:
-    """Return the spec of a volume. Its source is a field that bears the source's kind as its name."""
+    """Return the spec of a volume. Its source is a field that is named after the source's kind."""
     rule = fields(
         "accessModes", nodeAffinity=fields(required=node_selector),
         claimRef=fields(namespace=named("namespace"), name=named("claim")),
@@ -254,7 +254,7 @@ KINDS: Final[Mapping[str, Rule]] = {
     ),
     "CSIDriver": fields(metadata=metadata("driver", driver), spec=fields("storageCapacity")),
 }  # fmt: skip
-"""By kind: what of it is written, and how."""
+"""By kind: what is written, and how."""
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError, msgspec.MsgspecError)
 NameTable = dict[str, dict[str, str]]
 """By sort and name: what stands for it."""

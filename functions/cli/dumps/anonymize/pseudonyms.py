@@ -1,6 +1,6 @@
 """Which name stands for which: the rank of a name among those of its sort.
 
-Whoever sorts by name finds the same order as before, so the plan of both dumps is the same; equal dumps give equal
+Sorted by name, all is in the same order as before, so the plan of both dumps is the same; equal dumps give equal
 pseudonyms. All names have to be known before the first is given: a `Gathering` takes them down, `Pseudonyms` gives
 them out.
 """

@@ -34,7 +34,7 @@ _ALWAYS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """One key: how it is read, where it goes in the policy, and the default of the code beside the other two."""
+    """One key: how it is read, where it goes in the policy, and the default of the code with the other two."""
 
     read: Callable[[str], Any]
     path: tuple[str, str]

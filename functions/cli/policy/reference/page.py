@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any, Final
 
 from shared.core.policy.field import REQUIRED, Field
-from shared.core.policy.fields import POOL_FIELDS
 from shared.core.policy.parsing import DOCUMENT
 from shared.core.policy.scalars import (
     DURATION_PATTERN,
@@ -20,70 +19,18 @@ from shared.core.policy.scalars import (
 from shared.core.policy.shapes import Block, ByName, Group, ListOf, SetOf, Single
 from shared.core.rules.gates import CLAIM_GATES, GATES
 
-_PRECEDENCE_HEAD: Final = "| | word | reads | checked by |\n|---|---|---|---|\n"
-
-AGE: Final = POOL_FIELDS["consolidate_after"].default
-
-BEFORE: Final = f"""\
-**The most restrictive wins.** Every setting can only hold a node back; none opens what another closes. If several
-limits are in force, the smallest counts: of all active budgets of the pool and of the cluster, of both rates, of
-`maxNodesPerPass`. The order below only decides which reason is named first; all of them are shown.
-
-1. **The document.** If it is invalid or missing, nothing is ordered, marks stay as they are, and healing goes on.
-   Running drains end with the settings in their claims. `dryRun: true`: the same verdicts, nothing is drained.
-2. **The node and its pods.** Of the node: `enabled`, `ignoreTaints`, `minimumNodeAge`. Of its pods: `localStorage`,
-   `longGrace`, `kubeSystemPods`, `jobs`, `singleReplicas`, `unprotected`, `minimumPodAge`, `WhenEmpty`. Then what the
-   node saves for each pod: `minimumSavingPerEviction`.
-3. **How full it is**: requests strictly below both ratio limits. estafette's limit decides which nodes may go.
-   node-refiner's score (0.8 of CPU, 0.2 of memory) only decides which goes first, if `cluster.prefer` does not. The
-   proof of placement decides last.
-4. **The mark**: there is one, and one age it needs: `consolidateAfter` of the pool or of `defaults`, else {AGE}.
-   Passes come minutes apart, so a shorter age means the next pass.
-5. **The gates**, in this order. A claim checks its gates again at the moment of the grant, on fresh counts.
-"""
-AFTER: Final = """\
-6. **The turns of its pods** under PodDisruptionBudgets: a drain that could not end within `drain.timeout` is not begun.
-7. **The proof of placement**, with `headroom`: all pods of all nodes that leave must have a place together.
-
-Where estafette, node-refiner and Karpenter differ, or have no answer, this holds:
-
-- *`nodePools.NAME` over `defaults`*: a pool's own field wins; mappings are merged field by field, lists as a whole.
-- *Pool over cluster*: only `timeSinceLastAddition` of a pool replaces the cluster's. Budgets and rates of pool and
-  cluster apply together.
-- *Empty and expired nodes* skip the ratio limits, the required count and the excess. An expired one also skips its
-  mark, `Never` of `consolidateAfter` and `WhenEmpty`. Budgets, windows, minimums and the proof of placement apply.
-- *Budgets* limit how many nodes are in disruption at once, a *rate* how many drains start in a time. *timeGap* is the
-  least time between two passes that drain; the orders of one pass are one drain for it. *maxNodesPerPass* limits one
-  pass. All apply together.
-- *Percentages* round up: 10 % of a pool of three is one node. `minimumNodes` is the floor.
-- *`cluster.wave`*: neither `timeGap` nor `maxNodesPerPass` binds the nodes of a wave; everything else does.
-- *No active budget* is no limit, as in Karpenter, and gives a warning. For "only at night" use *windows*.
-- *`singleReplicas` and a Deployment's annotation `ebb.internal/surge`*: `never` keeps single replicas whatever the
-  annotation is. `surge` moves them without a gap or not at all: `"false"` keeps the pod. Under `move` and `avoid`,
-  `"true"` requests the same, and `"false"` changes nothing. With any other value the pod stays. The same applies to
-  the pods of a Deployment that a PodDisruptionBudget never lets go.
-- *Minimums* count the nodes that are left after the removal.
-- *DaemonSet and mirror pods* go with their node whatever their annotations are, as for the autoscaler. A
-  `safe-to-evict: "false"` on one keeps no node. (With estafette it did.)
-- *Passes* come exactly one interval apart, at an offset of each cluster's own; estafette's came 300 s ± 25 % apart.
-- *In use* are claims, nodes with Ebb's taint and NotReady nodes of the pool; a person's cordon is not.
-- *A person's drain* skips ratio limits, marks, required count, excess, gap and recent addition. It also skips what it
-  names in `ignore`, as far as `manual.mayIgnore` allows. Every active budget binds it, whatever the budget's reasons.
-- *A running drain* ends as it was begun. Only `paused`, `dryRun: true` and `enabled: false` make it return its node.
-- *`steerScaleIn`* only decides which pods a scale-in takes first; it changes no node's verdict.
-- *Dry run* holds if the policy or the order sets it: an order cannot lift the policy's.
-"""
+_GATES_HEAD: Final = "| | word | reads | checked by |\n|---|---|---|---|\n"
 
 
-def precedence() -> str:
-    """Return the whole section in Markdown."""
-    return f"{BEFORE}\n{_PRECEDENCE_HEAD}" + "\n".join(_gates()) + f"\n\n{AFTER}"
+def gates() -> str:
+    """Return the table of the gates in their order, with what each reads of the policy."""
+    return f"{_GATES_HEAD}{''.join(_gates())}"
 
 
 def _gates() -> Iterator[str]:
     for number, gate in enumerate(GATES, start=1):
         who = "pass and claim" if gate in CLAIM_GATES else "pass"
-        yield f"| {number} | `{gate.reason.value}` | {gate.reads} | {who} |"
+        yield f"| {number} | `{gate.reason.value}` | {gate.reads} | {who} |\n"
 
 
 Part = dict[str, Any]
