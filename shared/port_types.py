@@ -40,6 +40,16 @@ class ClusterReading:
 
 
 @dataclass(frozen=True)
+class DeletionAttempts:
+    """What the cluster autoscaler's events report about deleting one node; they are kept for an hour or so."""
+
+    begun_at: datetime | None = None
+    """When it last began: its event ScaleDown that it marked the node."""
+    failure: str = ""
+    """The message of its last event ScaleDownFailed; empty without one."""
+
+
+@dataclass(frozen=True)
 class Eviction:
     """The answer for one pod; `detail` names the PDB or repeats the API's message."""
 

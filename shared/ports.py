@@ -20,50 +20,76 @@ from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workl
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.records.orders import DrainResult, Order
-from shared.port_types import ClusterReading, DocumentKey, Eviction, PoolsReading, StoredDocument, Traffic
+from shared.port_types import (
+    ClusterReading,
+    DeletionAttempts,
+    DocumentKey,
+    Eviction,
+    PoolsReading,
+    StoredDocument,
+    Traffic,
+)
 from shared.readings import RunTogether, SharedReadings, in_threads
 
 T = TypeVar("T")
 
 
-class Cluster(Protocol):
-    """The Kubernetes API of the one cluster."""
+class ClusterReads(Protocol):
+    """What planner, drainer and commands read, each consistently.
 
-    def read(self) -> ClusterReading:
-        """Read everything: nodes first, then pods, PodDisruptionBudgets, namespaces, workloads and storage."""
+    Every method raises Retryable when the API does not answer, and Terminal when it refuses or its answer cannot be
+    decoded.
+    """
 
-    def read_nodes_and_pods(self) -> ClusterReading:
-        """Read what giving a node back rests on, and nothing else."""
+    def read(self, *, whole: bool = True) -> ClusterReading:
+        """Read everything, or the nodes and pods alone: what giving a node back rests on. Nodes are read first."""
 
     def node(self, name: str) -> Node:
-        """Read one node, consistently. Raises Gone."""
+        """Read one node. Raises Gone."""
 
     def all_nodes(self) -> tuple[Node, ...]:
-        """Read all nodes, consistently: the counts that a claim is measured by."""
+        """Read all nodes: the counts that a claim is measured by."""
 
     def unbound_pods(self) -> tuple[Pod, ...]:
         """Read the pods that are bound to no node yet."""
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
-        """Read the pods bound to a node, consistently."""
+        """Read the pods bound to a node."""
 
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
-        """Read all PodDisruptionBudgets, consistently."""
+        """Read all PodDisruptionBudgets."""
 
     def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
-        """Read what stands behind pods, by their `PodClass.workload`, each consistently; what is not there is missing.
+        """Read what stands behind pods, by their `PodClass.workload`; what is not there is missing.
 
-        The name of a pod without a controller (empty) is passed over; others that came along may be there too.
+        The name of a pod without a controller (empty) is passed over; others that were read with them may be there too.
         """
 
     def storage(self) -> Storage:
-        """Read what stands behind the pods' volumes, consistently; lists that we may not read are named in it."""
+        """Read what stands behind the pods' volumes; lists that Ebb may not read are named in it."""
 
-    def buffers(self) -> Buffers:
-        """Read the capacity buffers, found by API discovery; lists that we may not read are named in it."""
+    def buffers(self) -> tuple[Buffers, ComputeClasses]:
+        """Read the capacity buffers, and what ComputeClasses define of scale-down; both are found by API discovery.
 
-    def compute_classes(self) -> ComputeClasses:
-        """Read what ComputeClasses say of scale-down, found by API discovery; it is said if we may not read them."""
+        A list that cannot be read is named in them: it only advises, and ends no reading.
+        """
+
+    def deletion_attempts(self, node: str) -> DeletionAttempts:
+        """Read the cluster autoscaler's events about deleting a node."""
+
+    def scale_ups(self) -> Mapping[str, datetime]:
+        """Read for which pods (namespace/name) the autoscaler lately started to add a node (event TriggeredScaleUp)."""
+
+    def traffic(self) -> Traffic:
+        """Return how many calls were made so far, and how much was answered; makes none itself. Raises nothing."""
+
+
+class NodeWrites(Protocol):
+    """Holding a node: the drainer's cordon, taint and annotation, and what it notes for people.
+
+    Every method raises Retryable when the API does not answer, Forbidden when it refuses, and Terminal when it never
+    will accept the call.
+    """
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon and own: `unschedulable`, our taint and our annotation in one patch on the version read.
@@ -74,7 +100,7 @@ class Cluster(Protocol):
     def give_back(self, node: Node, order_id: str) -> Node:
         """Remove our taint of that order id, our annotation and `unschedulable` in one patch on the version read.
 
-        Does nothing when neither our taint nor, where that is gone, our annotation bears that order id. Where the taint
+        Does nothing when neither our taint nor, where that is gone, our annotation has that order id. Where the taint
         is gone and somebody else has cordoned the node since, the cordon stays. Raises Stale, Gone.
         """
 
@@ -84,41 +110,47 @@ class Cluster(Protocol):
         Raises Stale when the node changed since it was read, Gone when it is no more.
         """
 
-    def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
-        """Ask for the eviction of exactly this pod (UID), by the Eviction API (policy/v1)."""
-
-    def deployment(self, name: str) -> Deployment:
-        """Read one Deployment (`namespace/Deployment/name`), consistently, with its template's digest. Raises Gone."""
-
-    def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
-        """Write our stamp into its pod template, which rolls it out anew; nothing else of it is touched.
-
-        On the version read. An empty stamp removes it, one that stands already changes nothing. Returns the Deployment
-        as it stands then. Raises Stale when it changed since it was read, Gone, Forbidden.
-        """
-
-    def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
-        """Write that deletion cost on exactly this pod, with our mark beside it; None: take back what is ours.
-
-        A cost that somebody else wrote stays as it is: where one stands, none is written, and of ours only the mark is
-        taken back, as it is where somebody took the cost away. Returns whether anything was written. Raises Stale when
-        the pod changed meanwhile, Gone, Forbidden.
-        """
-
-    def deletion_begun_at(self, node: str) -> datetime | None:
-        """Read when the cluster autoscaler last began to delete the node: its event ScaleDown that it marked it."""
-
-    def deletion_failure(self, node: str) -> str:
-        """Read what the autoscaler said the last time that it could not delete the node; empty when it said nothing."""
-
-    def scale_ups(self) -> Mapping[str, datetime]:
-        """Read for which pods (namespace/name) the autoscaler lately started to add a node (event TriggeredScaleUp)."""
-
     def note(self, node: Node, reason: str, message: str) -> None:
         """Write an event on the node, for `kubectl describe`."""
 
-    def traffic(self) -> Traffic:
-        """Say what has been asked of the API so far; asks nothing itself."""
+
+class PodWrites(Protocol):
+    """Evicting pods, and choosing which pods a scale-in ends."""
+
+    def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
+        """Ask for the eviction of exactly this pod (UID), by the Eviction API (policy/v1).
+
+        Every answer of the API is one of `EvictionAnswer`, an outage is LATER. Raises Terminal without credentials.
+        """
+
+    def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
+        """Write that deletion cost on exactly this pod, with our mark; None: remove what is ours.
+
+        A cost that somebody else wrote stays as it is: where one stands, none is written, and of ours only the mark is
+        removed, as it is where somebody removed the cost. Returns whether anything was written. Raises Stale when the
+        pod changed meanwhile, Gone, Forbidden, Retryable, Terminal.
+        """
+
+
+class Restarts(Protocol):
+    """Restarting a Deployment whose pods are to leave without a gap.
+
+    Both raise Gone where there is none, Retryable when the API does not answer, and Terminal when it refuses.
+    """
+
+    def deployment(self, name: str) -> Deployment:
+        """Read one Deployment (`namespace/Deployment/name`), consistently, with its template's digest."""
+
+    def restart(self, deployment: Deployment, stamp: str, *, dry_run: bool = False) -> Deployment:
+        """Write our stamp into its pod template, which starts a rollout; nothing else in it is touched.
+
+        On the version read. An empty stamp removes it, one that stands already changes nothing. Returns the Deployment
+        as it stands then. Raises Stale when it changed since it was read.
+        """
+
+
+class Cluster(ClusterReads, NodeWrites, PodWrites, Restarts, Protocol):
+    """The Kubernetes API of the one cluster."""
 
 
 class Pools(Protocol):

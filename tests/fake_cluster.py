@@ -18,7 +18,7 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage
 from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import EbbError, Gone, Stale
-from shared.port_types import ClusterReading, Eviction, Traffic
+from shared.port_types import ClusterReading, DeletionAttempts, Eviction, Traffic
 from tests.builders import NOW
 
 BYTES = 1000
@@ -72,9 +72,11 @@ class FakeCluster:
         for key in keys or [pod.key for pod in self.pods.values() if pod.deleting]:
             del self.pods[key]
 
-    def read(self) -> ClusterReading:
-        self._called("read")
+    def read(self, *, whole: bool = True) -> ClusterReading:
+        self._called("read" if whole else "read_nodes_and_pods")
         nodes, pods = tuple(self.nodes.values()), tuple(self.pods.values())
+        if not whole:
+            return ClusterReading(nodes, pods, (), {})
         return ClusterReading(
             nodes,
             pods,
@@ -87,10 +89,6 @@ class FakeCluster:
             compute_classes=self.classes,
             limits=self.limits_held,
         )
-
-    def read_nodes_and_pods(self) -> ClusterReading:
-        self._called("read_nodes_and_pods")
-        return ClusterReading(tuple(self.nodes.values()), tuple(self.pods.values()), (), {})
 
     def node(self, name: str) -> Node:
         self._called("node", name)
@@ -121,13 +119,9 @@ class FakeCluster:
         self._called("storage")
         return self.storage_held
 
-    def buffers(self) -> Buffers:
+    def buffers(self) -> tuple[Buffers, ComputeClasses]:
         self._called("buffers")
-        return self.buffers_held
-
-    def compute_classes(self) -> ComputeClasses:
-        self._called("compute_classes")
-        return self.classes
+        return self.buffers_held, self.classes
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         self._called("take", node.name, order_id)
@@ -209,13 +203,9 @@ class FakeCluster:
         self.pods[pod.key] = structs.replace(standing, steered=wanted)
         return wanted != standing.steered
 
-    def deletion_begun_at(self, node: str) -> datetime | None:
-        self._called("deletion_begun_at", node)
-        return self.begun_deletions.get(node)
-
-    def deletion_failure(self, node: str) -> str:
-        self._called("deletion_failure", node)
-        return self.failure_messages.get(node, "")
+    def deletion_attempts(self, node: str) -> DeletionAttempts:
+        self._called("deletion_attempts", node)
+        return DeletionAttempts(self.begun_deletions.get(node), self.failure_messages.get(node, ""))
 
     def scale_ups(self) -> Mapping[str, datetime]:
         self._called("scale_ups")

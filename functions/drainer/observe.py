@@ -38,7 +38,7 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
     """Return why the node still stands, in the autoscaler's words where it gave any."""
     cluster = ports.cluster
     try:
-        failure = cluster.deletion_failure(node.name)
+        failure = cluster.deletion_attempts(node.name).failure
         found = ports.pools.read()
         pool, classes = found.pools.get(node.pool), reads.compute_classes(ports, node, now)
         rule = scale_down_of(node, pool, found.profile, classes)

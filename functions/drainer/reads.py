@@ -123,14 +123,14 @@ def storage_of(ports: Ports, pods: Iterable[Pod], now: datetime) -> Storage:
 
 
 def buffers(ports: Ports, now: datetime) -> Buffers:
-    return _recent(ports, "capacity buffers", now, BUFFERS_FOR, ports.cluster.buffers).value
+    return _recent(ports, "capacity buffers", now, BUFFERS_FOR, ports.cluster.buffers).value[0]
 
 
 def compute_classes(ports: Ports, node: Node, now: datetime) -> ComputeClasses:
     """Return what the ComputeClasses say of scale-down; nothing is read for a node that is of none."""
     if not node.labels.get(COMPUTE_CLASS_LABEL):
         return NO_CLASSES
-    return _recent(ports, "ComputeClasses", now, CLASSES_FOR, ports.cluster.compute_classes).value
+    return _recent(ports, "capacity buffers", now, CLASSES_FOR, ports.cluster.buffers).value[1]
 
 
 def workloads(ports: Ports, controllers: Iterable[str], now: datetime) -> tuple[Mapping[str, Workload], datetime]:

@@ -119,7 +119,7 @@ def _still_demanded(context: ReleaseContext) -> bool:
 
 def _still_lacking(context: ReleaseContext) -> bool:
     """Some buffer has fewer chunks with room than it is to have, or does not say, and nobody else empties the node."""
-    held = context.ports.cluster.buffers().held
+    held = context.ports.cluster.buffers()[0].held
     lacking = any(each.ready is None or each.ready < each.replicas for each in held)
     return context.claim is not None and lacking and not _is_others(context.node) and not _in_upgrade(context)
 

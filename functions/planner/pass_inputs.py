@@ -48,7 +48,7 @@ def read_inputs(
         Terminal: a person has to fix something first.
     """
     before, _, began_at = read_cluster(ports.state)
-    cluster_reading = ports.cluster.read() if whole else ports.cluster.read_nodes_and_pods()
+    cluster_reading = ports.cluster.read(whole=whole)
     warn_of_unread(ports.log, "run_summary", cluster_reading)
     interval = timedelta(seconds=settings.interval_seconds)
     left = in_turn(hanging(cluster_reading.workloads.values(), before), began_at, interval)

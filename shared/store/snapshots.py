@@ -79,7 +79,7 @@ def _missing(what: str, lists: Sequence[str], remedy: str = _IF_IT_LASTS) -> str
 def deletion_begun_at(ports: Ports, event: str, node: str) -> datetime | None:
     """Return when the autoscaler last began to delete the node; what cannot be read counts as nothing said."""
     what = f"what the autoscaler said of {node}"
-    return read_optional(ports.log, event, what, lambda: ports.cluster.deletion_begun_at(node), None)
+    return read_optional(ports.log, event, what, lambda: ports.cluster.deletion_attempts(node).begun_at, None)
 
 
 def snapshot_of(

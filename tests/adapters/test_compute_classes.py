@@ -98,8 +98,8 @@ def cluster(api: Script) -> KubernetesCluster:
 def test_the_classes_are_found_by_discovery(
     api: Script, cluster: KubernetesCluster, expected: ComputeClasses, said: list[Say]
 ) -> None:
-    api.says(*said)
-    assert cluster.compute_classes() == expected
+    api.says(NO_GROUP, *said)
+    assert cluster.buffers()[1] == expected
 
 
 def test_a_dump_holds_them_and_one_under_other_names_says_the_same() -> None:

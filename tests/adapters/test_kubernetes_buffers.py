@@ -70,7 +70,7 @@ def test_a_cluster_without_such_kinds_has_no_buffers_and_is_asked_for_two_groups
     api: Script, cluster: KubernetesCluster
 ) -> None:
     api.says(NO_GROUP, NO_GROUP)
-    assert cluster.buffers() == NO_BUFFERS
+    assert cluster.buffers()[0] == NO_BUFFERS
     assert api.calls == [("GET", BUFFER_GROUP), ("GET", CLASS_GROUP)]
 
 
@@ -78,7 +78,7 @@ def test_the_kind_is_looked_for_in_each_version_of_its_group(api: Script, cluste
     """ProvisioningRequests are of the same group and have reached a version that buffers have not."""
     api.says(versions("v1", "v1beta1"), served("provisioningrequests"), served("capacitybuffers"), listed(buffer()))
     api.says(NO_GROUP, listed(template()))
-    assert [each.key for each in cluster.buffers().held] == ["shop/web"]
+    assert [each.key for each in cluster.buffers()[0].held] == ["shop/web"]
     assert api.calls[3:] == [("GET", BUFFERS), ("GET", CLASS_GROUP), ("GET", TEMPLATES)]
 
 
@@ -92,7 +92,7 @@ def test_a_chunk_asks_for_what_its_template_asks_for(api: Script, cluster: Kuber
     pool, gpu = {"pool": "web"}, [{"key": "gpu", "operator": "Exists"}]
     rows = listed(template(nodeSelector=pool, tolerations=gpu, nodeName="n1"), template("other"))
     says(api, buffer(readyReplicas=2), templates=rows)
-    (found,) = cluster.buffers().held
+    (found,) = cluster.buffers()[0].held
     assert (found.replicas, found.ready) == (3, 2)
     assert found.chunk.requests == resources(0.5, 1)
     assert (found.chunk.node_selector, found.chunk.tolerations) == (pool, (Toleration("gpu", "Exists"),))
@@ -122,7 +122,7 @@ def test_what_the_autoscaler_holds_is_what_counts(
     api: Script, cluster: KubernetesCluster, given: Any, chunks: int
 ) -> None:
     says(api, given)
-    assert sum(each.replicas for each in cluster.buffers().held) == chunks
+    assert sum(each.replicas for each in cluster.buffers()[0].held) == chunks
 
 
 CLASS = compute_class("web", {"limits": {"cpu": "7", "memory": "6Gi"}})
@@ -133,7 +133,7 @@ def test_the_buffer_of_a_compute_class_holds_as_many_chunks_as_stay_within_its_l
 ) -> None:
     standby = {"provisioningStrategy": "buffer.gke.io/standby-capacity", "limits": {"cpu": "100"}}
     says(api, classes=(CLASS, compute_class("db"), compute_class("gpu", standby)))
-    (found,) = cluster.buffers().held
+    (found,) = cluster.buffers()[0].held
     assert (found.key, found.replicas, found.chunk.requests) == ("gke-managed-ccc/web", 3, resources(2, 2))
     assert found.chunk.node_selector == {"cloud.google.com/compute-class": "web"}
     not_standby = Requirement("buffer.gke.io/standby-capacity-node", "NotIn", ("true",))
@@ -146,7 +146,7 @@ def test_what_the_autoscaler_has_made_of_a_compute_class_is_not_counted_twice(
     made = buffer("ccc-buffer-web-1", namespace="gke-managed-ccc")
     made["metadata"]["ownerReferences"] = [{"kind": "ComputeClass", "name": "web", "uid": "uid-class"}]
     says(api, made, classes=(CLASS,), templates=listed(template(namespace="gke-managed-ccc")))
-    assert [each.key for each in cluster.buffers().held] == ["gke-managed-ccc/ccc-buffer-web-1"]
+    assert [each.key for each in cluster.buffers()[0].held] == ["gke-managed-ccc/ccc-buffer-web-1"]
 
 
 FORBIDDEN = Say(403, status(403, "forbidden"))
@@ -170,14 +170,14 @@ def test_a_list_that_we_may_not_read_is_named(
     api: Script, cluster: KubernetesCluster, said: list[Say], unread: str
 ) -> None:
     api.says(*said)
-    found = cluster.buffers()
+    found = cluster.buffers()[0]
     assert (found.held, found.unread) == ((), (unread,))
 
 
 def test_an_outage_of_what_only_advises_ends_no_picture(api: Script, cluster: KubernetesCluster) -> None:
     api.says(*Say(503, status(503, "no endpoints available")).lasting)
 
-    found = cluster.buffers()
+    found = cluster.buffers()[0]
 
     assert (found.held, bool(found.unread)) == ((), True)
 
@@ -218,7 +218,7 @@ def test_what_cannot_be_read_is_named_and_the_others_count(
 ) -> None:
     """A kind of a preview may change its shape any day: the planner must go on, if only to heal."""
     says(api, *buffers, classes=tuple(classes), templates=listed(*templates))
-    found = cluster.buffers()
+    found = cluster.buffers()[0]
     assert [each.key for each in found.held] == ["shop/web"]
     (said,) = found.faults
     assert re.match(fault, said)

@@ -171,7 +171,7 @@ def test_what_the_autoscaler_said_last_of_a_failed_deletion_is_read(
 ) -> None:
     api.says(Say(body={"items": events}))
 
-    assert cluster.deletion_failure("n1") == expected
+    assert cluster.deletion_attempts("n1").failure == expected
 
 
 def marked(at: str, message: str = "marked the node as toBeDeleted/unschedulable", **by: Any) -> dict[str, Any]:
@@ -195,10 +195,10 @@ def test_when_the_autoscaler_began_to_delete_a_node_is_read_of_its_mark(
 ) -> None:
     api.says(Say(body={"items": events}))
 
-    begun = cluster.deletion_begun_at("n1")
+    begun = cluster.deletion_attempts("n1").begun_at
 
     assert begun == (datetime.fromisoformat(expected) if expected else None)
-    assert "reason=ScaleDown" in api.asked[0].query["fieldSelector"].split(",")
+    assert "involvedObject.name=n1" in api.asked[0].query["fieldSelector"].split(",")
 
 
 def test_a_note_that_cannot_be_written_is_a_named_failure(api: Script, cluster: KubernetesCluster) -> None:

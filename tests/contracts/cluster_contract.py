@@ -100,7 +100,7 @@ class ClusterContract:
         assert [(each.key, each.uid, each.node) for each in reading.pods] == [("default/web-1", pod.uid, "n1")]
         assert [budget.key for budget in reading.disruption_budgets] == ["default/guard"]
         assert "default" in reading.namespaces
-        alone = world.cluster.read_nodes_and_pods()
+        alone = world.cluster.read(whole=False)
         assert [node.name for node in alone.nodes] == ["n1"]
         assert [each.key for each in alone.pods] == ["default/web-1"]
 

@@ -54,13 +54,13 @@ def test_nothing_is_read_of_classes_for_a_node_of_none() -> None:
     ebb.drain(order())
 
     assert ebb.remembered().claims
-    assert ("compute_classes",) not in ebb.cluster.calls
+    assert ("buffers",) not in ebb.cluster.calls
 
 
 def test_an_order_comes_again_when_the_classes_do_not_answer() -> None:
     """Begun by the profile's delay, a drain would be given back long before its autoscaler looks."""
     ebb = ebb_with(PATIENT)
-    ebb.cluster.failures["compute_classes"] = [Retryable("kubernetes", "timeout")]
+    ebb.cluster.failures["buffers"] = [Retryable("kubernetes", "timeout")]
     ebb.drain(order())
     assert not ebb.remembered().claims
 

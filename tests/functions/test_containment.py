@@ -78,7 +78,7 @@ def test_a_watchdog_fires_while_the_autoscalers_events_cannot_be_read(fault: Ebb
 def test_an_orphan_whose_failed_deletion_cannot_be_read_does_not_keep_the_others_waiting(fault: EbbError) -> None:
     ebb = overdue()
     ebb.cluster.put(node("n4", taints=(our_taint("foreign"),)))
-    ebb.cluster.failures["deletion_begun_at"] = [fault]
+    ebb.cluster.failures["deletion_attempts"] = [fault]
 
     ebb.tick()
 
@@ -88,7 +88,7 @@ def test_an_orphan_whose_failed_deletion_cannot_be_read_does_not_keep_the_others
 def test_a_node_whose_failed_deletion_can_never_be_read_is_given_back() -> None:
     ebb = overdue()
     ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
-    ebb.cluster.failures["deletion_begun_at"] = [DENIED] * 9
+    ebb.cluster.failures["deletion_attempts"] = [DENIED] * 9
 
     ebb.tick()
     assert carried_out(ebb) == [PushReply.DONE]
@@ -100,7 +100,7 @@ def test_a_node_whose_failed_deletion_can_never_be_read_is_given_back() -> None:
 def test_planner_and_drainer_say_of_the_same_missing_advice_the_same() -> None:
     ebb = overdue()
     ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
-    ebb.cluster.failures["deletion_begun_at"] = [DENIED] * 9
+    ebb.cluster.failures["deletion_attempts"] = [DENIED] * 9
 
     ebb.tick()
     carried_out(ebb)

@@ -75,7 +75,7 @@ def test_a_pool_that_was_raised_to_its_size_meanwhile_is_named_as_what_kept_the_
     assert record.detail == "Pool a is at its minimum: 3 nodes, minimum 3."
 
 
-@pytest.mark.parametrize("call", ["deletion_failure", "all_nodes"])
+@pytest.mark.parametrize("call", ["deletion_attempts", "all_nodes"])
 def test_a_reason_that_cannot_be_read_does_not_keep_the_node(call: str) -> None:
     ebb = fake_ebb()
     ebb.drain(order())

@@ -51,7 +51,7 @@ def test_buffers_are_found_by_discovery_with_the_templates_of_their_chunks(
     assert (of_class.replicas, found.unread) == (2, ())
     said = AutoscalingPolicy(threshold=Fraction(0), delay=timedelta(minutes=1))
     assert reading.compute_classes.found[corner.namespace] == said
-    assert KubernetesCluster(client).compute_classes() == reading.compute_classes
+    assert KubernetesCluster(client).buffers()[1] == reading.compute_classes
     assert simulated_autoscalers(with_buffers, corner.namespace) == ClassRule(threshold=0.0, unneeded_time=60.0)
     assert AccessReviews(client).serves("autoscaling.x-k8s.io", "capacitybuffers")
     assert not AccessReviews(client).serves("autoscaling.x-k8s.io", "nothing")

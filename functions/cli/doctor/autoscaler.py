@@ -37,7 +37,7 @@ def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
 
 def _snapshot(parts: InstallationParts) -> Snapshot:
     cluster, now = parts.cluster(), parts.now()
-    reading = ClusterReading(cluster.all_nodes(), (), (), {}, compute_classes=cluster.compute_classes())
+    reading = ClusterReading(cluster.all_nodes(), (), (), {}, compute_classes=cluster.buffers()[1])
     return snapshot_of(parts.settings.cluster, reading, parts.pools(), now, now)
 
 

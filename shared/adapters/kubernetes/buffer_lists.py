@@ -109,9 +109,6 @@ class _Lists:
             self.unread.append(resource)
             return gather(iter(()))
 
-    def classes(self) -> dict[str, buffer_objects.ComputeClass]:
-        return self.read(CLASSES, lambda: path_of(self.client, CLASS_GROUP, CLASSES), _one_class, by_key)
-
 
 def read_buffers(client: KubernetesClient) -> tuple[Buffers, ComputeClasses]:
     """Read all of it, and what the ComputeClasses say beside their buffers.
@@ -122,19 +119,12 @@ def read_buffers(client: KubernetesClient) -> tuple[Buffers, ComputeClasses]:
     lists = _Lists(client)
     rows = BufferRows(unread=lists.unread, odd=lists.odd)
     rows.buffers = lists.read(BUFFERS, lambda: path_of(client, BUFFER_GROUP, BUFFERS), _one_buffer, by_key)
-    rows.classes = lists.classes()
+    rows.classes = lists.read(CLASSES, lambda: path_of(client, CLASS_GROUP, CLASSES), _one_class, by_key)
     if any(buffer_objects.replicas_of(each) for each in rows.buffers.values()):
         rows.templates = lists.read(TEMPLATES, lambda: _TEMPLATE_PATH, _one_template, by_template)
     if not (rows.buffers or rows.classes or rows.unread or rows.odd.faults):
         return NO_BUFFERS, NO_CLASSES
     return rows.read(), rows.read_classes()
-
-
-def read_classes(client: KubernetesClient) -> ComputeClasses:
-    """Read the ComputeClasses alone. Raises Retryable, Terminal."""
-    lists = _Lists(client)
-    found = lists.classes()
-    return classes_of(found.values(), unread=bool(lists.unread))
 
 
 def by_key(items: Iterator[Any]) -> dict[str, Any]:

@@ -6,15 +6,16 @@ with a UID, or an event; nothing here deletes a pod or a node.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import Any, Final
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from shared.adapters.clock import system_time
-from shared.adapters.kubernetes import events, node_objects, wire, writes
-from shared.adapters.kubernetes.buffer_lists import read_buffers, read_classes
-from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
+from shared.adapters.kubernetes import node_objects, wire, writes
+from shared.adapters.kubernetes.buffer_lists import read_buffers
+from shared.adapters.kubernetes.client import Call, Item, KubernetesClient, Pages, readable, segment
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.storage_lists import read_storage
@@ -27,14 +28,24 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.records.drain_record import EvictionAnswer
 from shared.errors import Gone, Retryable, Stale
-from shared.port_types import ClusterReading, Eviction, Traffic
+from shared.port_types import ClusterReading, DeletionAttempts, Eviction, Traffic
 
+T = TypeVar("T")
 _nodes: Final = msgspec.json.Decoder(wire.Page[wire.Node])
 _pods: Final = msgspec.json.Decoder(wire.Page[wire.Pod])
 _budgets: Final = msgspec.json.Decoder(wire.Page[wire.PodDisruptionBudget])
 _namespaces: Final = msgspec.json.Decoder(wire.Page[wire.Namespace])
 _node: Final = msgspec.json.Decoder(wire.Node)
 _raw_node: Final = msgspec.json.Decoder(node_objects.RawNode)
+_events: Final = msgspec.json.Decoder(wire.Page[wire.Event])
+_AUTOSCALER: Final = "cluster-autoscaler"
+_SCALE_DOWN: Final = "ScaleDown"
+_MARKED: Final = "marked the node as toBeDeleted"
+"""How the event's message begins; of the same reason is that of the end, "node removed by cluster autoscaler"."""
+_SCALE_DOWN_FAILED: Final = "ScaleDownFailed"
+_TRIGGERED_SCALE_UP: Final = "TriggeredScaleUp"
+_LONGEST_MESSAGE: Final = 1024
+"""The API's limit for an event's message."""
 
 
 class KubernetesCluster:
@@ -46,30 +57,28 @@ class KubernetesCluster:
         self._controllers = Controllers(client)
         self._now = now
 
-    def read(self) -> ClusterReading:
-        """Read nodes, then pods, PodDisruptionBudgets, namespaces and workloads, then what only some clusters have."""
-        read_list, reading = self._client.read_list, self.read_nodes_and_pods()
-        pods = reading.pods
-        reading = replace(
-            reading,
+    def read(self, *, whole: bool = True) -> ClusterReading:
+        """Read nodes, then pods; then budgets, namespaces, workloads, and at last what only some clusters have."""
+        nodes, pods = self.all_nodes(), self._pods({})
+        if not whole:
+            return ClusterReading(nodes, pods, disruption_budgets=(), namespaces={})
+        reading = ClusterReading(
+            nodes,
+            pods,
             disruption_budgets=self.disruption_budgets(),
-            namespaces=read_list(Call("list", "namespaces", "/api/v1/namespaces"), _namespaces, _read_namespaces),
+            namespaces=self._list("namespaces", "/api/v1/namespaces", _namespaces, _read_namespaces),
             workloads=self._controllers.all(),
             storage=self.storage() if uses_claims(pods) else NO_CLAIMS,
             autoscalers=read_autoscalers(self._client),
         )
-        buffers, classes = read_buffers(self._client)
-        limits = read_limits(self._client)
-        return replace(reading, buffers=buffers, compute_classes=classes, limits=limits)
-
-    def read_nodes_and_pods(self) -> ClusterReading:
-        return ClusterReading(self.all_nodes(), self._pods({}), disruption_budgets=(), namespaces={})
+        buffers, classes = self.buffers()
+        return replace(reading, buffers=buffers, compute_classes=classes, limits=read_limits(self._client))
 
     def node(self, name: str) -> Node:
         return self._ask_for_node(Call("get", "nodes", _node_path(name)))
 
     def all_nodes(self) -> tuple[Node, ...]:
-        return self._client.read_list(Call("list", "nodes", "/api/v1/nodes"), _nodes, _read_nodes)
+        return self._list("nodes", "/api/v1/nodes", _nodes, _read_nodes)
 
     def unbound_pods(self) -> tuple[Pod, ...]:
         return self._pods({"fieldSelector": "spec.nodeName="})
@@ -78,8 +87,8 @@ class KubernetesCluster:
         return self._pods({"fieldSelector": f"spec.nodeName={node}"})
 
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
-        call = Call("list", "poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets")
-        return self._client.read_list(call, _budgets, _read_budgets)
+        path = "/apis/policy/v1/poddisruptionbudgets"
+        return self._list("poddisruptionbudgets", path, _budgets, _read_budgets)
 
     def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         """Read ReplicaSets, their Deployments and StatefulSets by name; other controllers are not known."""
@@ -88,11 +97,17 @@ class KubernetesCluster:
     def storage(self) -> Storage:
         return read_storage(self._client)
 
-    def buffers(self) -> Buffers:
-        return read_buffers(self._client)[0]
+    def buffers(self) -> tuple[Buffers, ComputeClasses]:
+        return read_buffers(self._client)
 
-    def compute_classes(self) -> ComputeClasses:
-        return read_classes(self._client)
+    def deletion_attempts(self, node: str) -> DeletionAttempts:
+        return self._events({"involvedObject.kind": "Node", "involvedObject.name": node}, _attempts)
+
+    def scale_ups(self) -> Mapping[str, datetime]:
+        return self._events({"involvedObject.kind": "Pod", "reason": _TRIGGERED_SCALE_UP}, _newest)
+
+    def traffic(self) -> Traffic:
+        return self._client.meter.read()
 
     def take(self, node: Node, order_id: str, since: datetime) -> Node:
         """Cordon, taint and annotate in one patch; foreign taints keep every field (timeAdded)."""
@@ -114,6 +129,27 @@ class KubernetesCluster:
         fresh, raw = self._read_afresh(node)
         _check_version(node, fresh)
         return self._patch(node, node_objects.soft_taint_patch(fresh, raw.taints, held=held))
+
+    def note(self, node: Node, reason: str, message: str) -> None:
+        """Write an event as `kubectl describe node` looks for it: in namespace default, with the node's name as UID.
+
+        Source: kubectl describe (DescribeNode sets ref.UID to the name), as the kubelet writes its own.
+        """
+        moment = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"generateName": f"{node.name}.", "namespace": "default"},
+            "involvedObject": {"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.name},
+            "reason": reason,
+            "message": message[:_LONGEST_MESSAGE],
+            "type": "Normal",
+            "source": {"component": "ebb"},
+            "firstTimestamp": moment,
+            "lastTimestamp": moment,
+            "count": 1,
+        }
+        self._client.ask(Call("create", "events", "/api/v1/namespaces/default/events", body=event))
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
         """Ask for the eviction; an API that gives no answer means LATER, as any outage does here."""
@@ -137,23 +173,22 @@ class KubernetesCluster:
     def set_deletion_cost(self, pod: Pod, cost: int | None) -> bool:
         return writes.set_cost(self._client, pod, cost)
 
-    def traffic(self) -> Traffic:
-        return self._client.meter.read()
-
-    def deletion_begun_at(self, node: str) -> datetime | None:
-        return events.deletion_begun_at(self._client, node)
-
-    def deletion_failure(self, node: str) -> str:
-        return events.deletion_failure(self._client, node)
-
-    def scale_ups(self) -> Mapping[str, datetime]:
-        return events.scale_ups(self._client)
-
-    def note(self, node: Node, reason: str, message: str) -> None:
-        events.note(self._client, node, reason, message, self._now())
-
     def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
-        return self._client.read_list(Call("list", "pods", "/api/v1/pods", query), _pods, _read_pods)
+        return self._list("pods", "/api/v1/pods", _pods, _read_pods, query)
+
+    def _events(self, fields: Mapping[str, str], gather: Callable[[Iterator[wire.Event]], T]) -> T:
+        selector = ",".join(f"{path}={value}" for path, value in fields.items())
+        return self._list("events", "/api/v1/events", _events, gather, {"fieldSelector": selector})
+
+    def _list(
+        self,
+        resource: str,
+        path: str,
+        decoder: Pages[Item],
+        gather: Callable[[Iterator[Item]], T],
+        query: Mapping[str, str] = MappingProxyType({}),
+    ) -> T:
+        return self._client.read_list(Call("list", resource, path, query), decoder, gather)
 
     def _read_afresh(self, node: Node) -> tuple[Node, node_objects.RawNode]:
         call = Call("get", "nodes", _node_path(node.name))
@@ -196,3 +231,31 @@ def _read_budgets(items: Iterator[wire.PodDisruptionBudget]) -> tuple[PodDisrupt
 
 def _read_namespaces(items: Iterator[wire.Namespace]) -> dict[str, Mapping[str, str]]:
     return {each.metadata.name: each.metadata.labels or {} for each in items}
+
+
+def _by_autoscaler(items: Iterator[wire.Event]) -> Iterator[tuple[datetime, wire.Event]]:
+    """Yield what the autoscaler itself wrote, with its time: others may write events of its reasons."""
+    for each in items:
+        at = each.last_timestamp or each.event_time
+        if at is not None and _AUTOSCALER in {each.source.component, each.reporting_component}:
+            yield at, each
+
+
+def _attempts(items: Iterator[wire.Event]) -> DeletionAttempts:
+    """Return when the autoscaler last marked a node as ToBeDeleted (cluster-autoscaler, actuation, taintNode).
+
+    A failure alone does not count: where it could not mark the node, it does not clear its cordon either.
+    """
+    events = tuple(_by_autoscaler(items))
+    begun = (at for at, each in events if each.reason == _SCALE_DOWN and each.message.startswith(_MARKED))
+    failed = ((at, each.message) for at, each in events if each.reason == _SCALE_DOWN_FAILED)
+    return DeletionAttempts(max(begun, default=None), max(failed, default=(None, ""), key=lambda row: row[0])[1])
+
+
+def _newest(items: Iterator[wire.Event]) -> Mapping[str, datetime]:
+    """Return the newest time by the object (namespace/name) that events are about."""
+    newest: dict[str, datetime] = {}
+    for at, each in _by_autoscaler(items):
+        key = f"{each.involved_object.namespace}/{each.involved_object.name}"
+        newest[key] = max(at, newest.get(key, at))
+    return newest

@@ -118,6 +118,7 @@ class Event(Partial, frozen=True):
     """
 
     involved_object: Meta = Meta()
+    reason: str = ""
     message: str = ""
     source: EventSource = EventSource()
     reporting_component: str = ""

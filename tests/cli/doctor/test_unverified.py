@@ -212,7 +212,8 @@ def test_who_may_not_read_the_cluster_is_told_that_nothing_can_be_said() -> None
     """A person may ask, too: what keeps Ebb from working is the rights' finding, and not this one's."""
 
     class Closed(FakeCluster):
-        def read(self) -> ClusterReading:
+        def read(self, *, whole: bool = True) -> ClusterReading:
+            del whole
             raise Forbidden("Kubernetes API", "pods is forbidden")
 
     (found,) = found_in(Closed(other()))

@@ -37,7 +37,7 @@ CLAIMING = (pod("p", on="n1", owner="ReplicaSet/web", volumes=mounts("data")),)
         pytest.param(reads.unbound_pods, "unbound_pods", 2, id="waiting pods"),
         pytest.param(reads.buffers, "buffers", 5, id="capacity buffers"),
         pytest.param(
-            lambda ports, now: reads.compute_classes(ports, OF_CLASS, now), "compute_classes", 60,
+            lambda ports, now: reads.compute_classes(ports, OF_CLASS, now), "buffers", 60,
             id="ComputeClasses",
         ),
         pytest.param(

@@ -56,9 +56,9 @@ def test_of_two_passes_at_once_one_acts() -> None:
     picture, waiting = ebb.cluster.read, [ebb.tick]
     second: list[dict[str, Any]] = []
 
-    def while_looking() -> ClusterReading:
+    def while_looking(*, whole: bool = True) -> ClusterReading:
         second.extend(waiting.pop()() for _ in waiting[:])
-        return picture()
+        return picture(whole=whole)
 
     ebb.cluster.read = while_looking  # type: ignore[method-assign]  # another tick arrives in the middle of ours
     first = ebb.tick()

@@ -163,9 +163,9 @@ def slow(ebb: FakeEbb, seconds: float) -> None:
     """Let reading the whole cluster take so long."""
     read = ebb.cluster.read
 
-    def read_slowly() -> ClusterReading:
+    def read_slowly(*, whole: bool = True) -> ClusterReading:
         ebb.pass_time(seconds=seconds)
-        return read()
+        return read(whole=whole)
 
     ebb.cluster.read = read_slowly  # type: ignore[method-assign]
 

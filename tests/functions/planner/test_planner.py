@@ -42,9 +42,9 @@ def slow(ebb: FakeEbb, seconds: float) -> FakeEbb:
     """Let the picture of the cluster take so long, and each order as long again."""
     read, publish = ebb.cluster.read, ebb.bus.publish
 
-    def reading() -> ClusterReading:
+    def reading(*, whole: bool = True) -> ClusterReading:
         ebb.pass_time(seconds=seconds)
-        return read()
+        return read(whole=whole)
 
     def publishing(order: Order) -> None:
         ebb.pass_time(seconds=seconds)

@@ -69,7 +69,7 @@ def test_of_a_drained_node_the_autoscaler_is_asked_only_where_somebody_cleared_i
 
     ebb.tick()
 
-    assert [call[0] for call in ebb.cluster.calls].count("deletion_begun_at") == expected
+    assert [call[0] for call in ebb.cluster.calls].count("deletion_attempts") == expected
 
 
 def test_a_node_that_is_gone_makes_room_in_the_budget_of_the_very_pass_that_finds_it() -> None:
