@@ -145,13 +145,18 @@ def description(cluster: Any) -> ClusterDescription:
     private = addresses.private_endpoint or cluster.private_cluster_config.private_endpoint
     public = addresses.public_endpoint or cluster.private_cluster_config.public_endpoint or cluster.endpoint
     return ClusterDescription(
-        pools=PoolsReading(_pools(cluster), known=True, profile=_profile(cluster), minimum=_minimum(cluster)),
+        pools=reading_of(cluster),
         dns=dns.endpoint,
         dns_open=bool(dns.allow_external_traffic),
         private=private,
         public="" if public == private else public,
         ca_pem=_pem(cluster.master_auth.cluster_ca_certificate),
     )
+
+
+def reading_of(cluster: Any) -> PoolsReading:
+    """Return the pools of a container_v1 Cluster, or of anything with its attributes."""
+    return PoolsReading(_pools(cluster), known=True, profile=_profile(cluster), minimum=_minimum(cluster))
 
 
 def _pem(encoded: str) -> str:
@@ -162,7 +167,8 @@ def _pem(encoded: str) -> str:
 
 
 def _profile(cluster: Any) -> str:
-    return cluster.autoscaling.autoscaling_profile.name if cluster.autoscaling.autoscaling_profile == 1 else "BALANCED"
+    name = getattr(cluster.autoscaling.autoscaling_profile, "name", "")
+    return name if name == "OPTIMIZE_UTILIZATION" else "BALANCED"
 
 
 def _minimum(cluster: Any) -> Resources:

@@ -17,6 +17,7 @@ from functions.cli.input.options import (
     Files,
     Format,
     Kubeconfig,
+    NodePools,
     OneDump,
     Only,
     PlanFormat,
@@ -36,6 +37,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     dump: Dumps = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    node_pools: NodePools = None,
     cluster: ClusterProfile = None,
     policy: PolicyFile = None,
     at: At = None,
@@ -88,7 +90,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.plan.view import AskedNodes
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources.of(files, dump, kubeconfig, context, policy, at, money, _named(cluster))
+    sources = Sources.of(files, dump, kubeconfig, context, policy, at, money, _named(cluster), node_pools)
     wide = output is PlanFormat.WIDE
     asked = AskedNodes(nodes or wide, tuple(pool or ()), tuple(only or ()), sort, top)
     show_plan(sources, Format.TABLE if wide else Format(output), asked, PlanOptions(potential, assume_marked))
@@ -103,6 +105,7 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
     dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    node_pools: NodePools = None,
     cluster: ClusterProfile = None,
     policy: PolicyFile = None,
     at: At = None,
@@ -124,7 +127,9 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.explain.compute import explain_all
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    explain_all(Sources(tuple(dump or ()), kubeconfig, context, policy, at, money, _named(cluster)), names, output)
+    explain_all(
+        Sources(tuple(dump or ()), kubeconfig, context, policy, at, money, _named(cluster), node_pools), names, output
+    )
 
 
 def why_not(  # noqa: PLR0913 - each is something that a person may type
@@ -133,6 +138,7 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    node_pools: NodePools = None,
     cluster: ClusterProfile = None,
     policy: PolicyFile = None,
     at: At = None,
@@ -154,7 +160,9 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.explain.why_not import show_changes
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    show_changes(Sources.of(files, dump, kubeconfig, context, policy, at, money, _named(cluster)), top, output)
+    show_changes(
+        Sources.of(files, dump, kubeconfig, context, policy, at, money, _named(cluster), node_pools), top, output
+    )
 
 
 def _named(cluster: str | None) -> bool:

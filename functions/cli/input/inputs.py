@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Final
 
 from functions.cli.errors import told
@@ -99,7 +100,17 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
         readings = from_dumps(sources.dumps, said=sources.installation)
     else:
         readings = (from_cluster(sources.kubeconfig, sources.context),)
+    if sources.node_pools:
+        readings = (_with_node_pools(sources.node_pools, readings),)
     return tuple(_with_its_policy(sources, given, each) for each in readings)
+
+
+def _with_node_pools(path: Path, readings: tuple[Reading, ...]) -> Reading:
+    from functions.cli.input.node_pools import with_node_pools
+
+    if len(readings) > 1:
+        raise BadInput("--node-pools: the file is of one cluster; name the dump of one.")
+    return with_node_pools(readings[0], path)
 
 
 def _with_its_policy(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
@@ -116,7 +127,7 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
     now, prices, dumped = sources.at or reading.now, priced(sources.prices), reading.dumped
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
-    snapshot, profile = _with_profile(snapshot)
+    snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
     said = (dumped.partial, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
@@ -142,9 +153,9 @@ def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(f"{WARNING}{sentence}" for sentence in unknown_pools(policy, snapshot).values())
 
 
-def _with_profile(snapshot: Snapshot) -> tuple[Snapshot, tuple[str, ...]]:
-    """Return the snapshot with the autoscaling profile that its pods show, if no GKE API has it."""
-    if snapshot.pools_known or not snapshot.pods:
+def _with_profile(snapshot: Snapshot, *, known: bool) -> tuple[Snapshot, tuple[str, ...]]:
+    """Return the snapshot with the autoscaling profile that its pods show, if nothing else has it."""
+    if (snapshot.pools_known and known) or not snapshot.pods:
         return snapshot, ()
     packs = any(pod.spec.scheduler == PACKING_SCHEDULER for pod in snapshot.pods)
     profile = "OPTIMIZE_UTILIZATION" if packs else "BALANCED"

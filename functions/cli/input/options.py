@@ -130,6 +130,15 @@ PolicyFile = Annotated[
         help="Policy file, YAML or JSON; else EBB_POLICY, for EBB_CLUSTER's cluster; else defaults for every pool.",
     ),
 ]
+NodePools = Annotated[
+    Path | None,
+    typer.Option(
+        "--node-pools",
+        metavar="FILE",
+        rich_help_panel=_SOURCE,
+        help="Output of gcloud container node-pools list (or clusters describe) --format json: autoscaling, minimums.",
+    ),
+]
 PriceTable = Annotated[
     Path | None,
     typer.Option(
@@ -193,6 +202,8 @@ class Sources:
     prices: PriceOptions = LISTED
     installation: bool = False
     """Whether a person named an installation (--cluster), whose cluster a dump is then taken to be of."""
+    node_pools: Path | None = None
+    """What gcloud wrote of the cluster's pools."""
 
     @classmethod
     def of(cls, files: list[Path] | None, dump: list[Path] | None, *more: Any, **others: Any) -> "Sources":

@@ -93,6 +93,8 @@ class Reading:
     dumped: Dumped = Dumped()
     installed: bool = False
     """Whether it is the cluster of the installation that the environment names."""
+    profile_known: bool = True
+    """Whether what describes the pools also has the autoscaling profile."""
 
 
 def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading, ...]:

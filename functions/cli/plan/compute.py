@@ -97,4 +97,5 @@ def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
     left = no_place_note(begun.snapshot.pending)
     odd = (f"{WARNING}{left}",) if left else ()
     view = view_of(plan, most, (*odd, *notes, *((BEYOND,) if most else ())), inputs.partial)
-    return with_ladder(replace(view, prices=inputs.prices, priced=priced, autoscaler=rules), rungs, whose)
+    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
+    return with_ladder(view, rungs, whose, pools_known=inputs.snapshot.pools_known)

@@ -105,6 +105,7 @@ AT_LEAST: Final = "≥"
 CUT_SHORT: Final = f"{AT_MOST}: estimate. The search was cut short, the true figure may be lower; see ebb why-not."
 CHECK: Final = "Check minimum sizes, pools with autoscaling off, stuck rollouts."
 QUESTION: Final = f"Your autoscaler could have removed {{these}} within {{minutes}}: {CHECK[:1].lower()}{CHECK[1:]}"
+NODE_POOLS: Final = "--node-pools FILE takes the first two into account."
 _MOST_HELD: Final = 2
 
 
@@ -175,15 +176,19 @@ def _cost(step: LadderStep, money: LadderMoney) -> str:
     return f"{count(step.nodes, 'node')} for {money.month(step)}{month}" if money.known else count(step.nodes, "node")
 
 
-def question(ladder: Ladder, rules: Mapping[str, ScaleDownRule]) -> str:
-    """Return what to check if the autoscaler could remove nodes and has not; `rules` are those of each pool."""
+def question(ladder: Ladder, rules: Mapping[str, ScaleDownRule], *, pools_known: bool = True) -> str:
+    """Return what to check if the autoscaler could remove nodes and has not; `rules` are those of each pool.
+
+    `pools_known`: minimum sizes and autoscaling are in the figures already.
+    """
     gone = ladder.now.nodes - ladder.alone.nodes
     if gone <= 0:
         return ""
     delay = max((rule.unneeded for rule in rules.values()), default=timedelta())
     minutes = -(-(delay + gone * ONE_REMOVAL) // timedelta(minutes=1))
     these = "this node" if gone == 1 else f"these {gone:,} nodes"
-    return QUESTION.format(these=these, minutes=count(minutes, "minute"))
+    told = QUESTION.format(these=these, minutes=count(minutes, "minute"))
+    return told if pools_known else f"{told} {NODE_POOLS}"
 
 
 def steady(ladder: Ladder, now: datetime) -> str:

@@ -238,14 +238,14 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
 UNKNOWN_BUDGETS: Final = "PDBs are unknown: fewer nodes may go."
 
 
-def with_ladder(view: PlanView, ladder: Ladder, whose: str) -> PlanView:
+def with_ladder(view: PlanView, ladder: Ladder, whose: str, *, pools_known: bool = True) -> PlanView:
     """Return the view with the scenarios, whose headline it ends with; `whose` are the settings of Ebb."""
     unknown = f" {UNKNOWN_BUDGETS}" if f"{WARNING}{NO_BUDGETS}" in view.notes else ""
     told = f"{headline(ladder, whose, view.taken_at)}{unknown}"
     decisions, could_go = [node.decision for node in view.nodes], view.potential.nodes if view.potential else ()
     pools = pool_summaries(decisions, could_go, ladder.gone)
     whole = whole_cluster(decisions, could_go, ladder.gone)
-    asked, by = question(ladder, view.autoscaler), steady(ladder, view.taken_at)
+    asked, by = question(ladder, view.autoscaler, pools_known=pools_known), steady(ladder, view.taken_at)
     shown = LadderView(ladder, rows(ladder, whose), asked, by, tuple(ladder_sentences(ladder)))
     return replace(view, ladder=shown, summary=told, pools=pools, whole=whole)
 

@@ -13,6 +13,7 @@ from functions.cli.input.options import (
     Discounts,
     Files,
     Kubeconfig,
+    NodePools,
     OneDump,
     PolicyFile,
     PriceOptions,
@@ -30,6 +31,7 @@ def report(  # noqa: PLR0913 - each is something that a person may type
     dump: OneDump = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    node_pools: NodePools = None,
     policy: PolicyFile = None,
     at: At = None,
     out: Annotated[
@@ -80,5 +82,5 @@ def report(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.report.compute import ReportRequest, write_report
 
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources.of(files, dump, kubeconfig, context, policy, at, money)
+    sources = Sources.of(files, dump, kubeconfig, context, policy, at, money, node_pools=node_pools)
     write_report(ReportRequest(sources, out, output, assume_marked, days, tuple(compare or ()), demand))

@@ -1,0 +1,125 @@
+"""The pools of a file that gcloud wrote, as the GKE API describes them: minimums, versions, autoscaling, profile."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+from functions.cli.input.files import name_of, read_bytes
+from functions.cli.input.readers import Reading
+from functions.cli.output.format import some
+from shared.adapters.gke import reading_of
+from shared.errors import BadInput
+
+COMMAND: Final = "gcloud container node-pools list --cluster NAME --location LOCATION --format json"
+"""`clusters describe NAME` has the autoscaling profile, too."""
+Read = TypeVar("Read")
+_SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?)s")
+
+
+class _Word(str):
+    """A value of an enum, which has a name in the API's own types."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return str(self)
+
+
+class _Part(msgspec.Struct, frozen=True, rename="camel"):
+    """A part of gcloud's answer under the API's names; of what it leaves out the API's defaults hold."""
+
+
+class _Scaling(_Part, frozen=True):
+    enabled: bool = False
+    min_node_count: int = 0
+    total_min_node_count: int = 0
+
+
+class _Placement(_Part, frozen=True):
+    type_: _Word = msgspec.field(name="type", default=_Word())
+    policy_name: str = ""
+    tpu_topology: str = ""
+
+
+class _Queued(_Part, frozen=True):
+    enabled: bool = False
+
+
+class _BlueGreen(_Part, frozen=True):
+    phase: str = ""
+
+
+class _Update(_Part, frozen=True):
+    blue_green_info: _BlueGreen = _BlueGreen()
+
+
+class _Config(_Part, frozen=True):
+    delay: str = msgspec.field(name="consolidationDelay", default="")
+
+    @property
+    def consolidation_delay(self) -> timedelta | None:
+        found = _SECONDS.fullmatch(self.delay)
+        return timedelta(seconds=float(found[1])) if found else None
+
+
+class _Pool(_Part, frozen=True):
+    name: str
+    autoscaling: _Scaling = _Scaling()
+    status: _Word = _Word()
+    version: str = ""
+    update_info: _Update = _Update()
+    placement_policy: _Placement = _Placement()
+    queued_provisioning: _Queued = _Queued()
+    config: _Config = _Config()
+
+
+class _Limit(_Part, frozen=True):
+    resource_type: str = ""
+    minimum: int = 0
+
+
+class _ClusterScaling(_Part, frozen=True):
+    autoscaling_profile: _Word = _Word()
+    resource_limits: tuple[_Limit, ...] = ()
+
+
+class _Cluster(_Part, frozen=True):
+    node_pools: tuple[_Pool, ...]
+    autoscaling: _ClusterScaling = _ClusterScaling()
+
+
+def with_node_pools(reading: Reading, path: Path) -> Reading:
+    """Return the reading of a cluster with the pools of a file.
+
+    Raises:
+        BadInput: the file cannot be read, is not gcloud's JSON, or lacks a pool of the cluster.
+    """
+    cluster, name = _read(path), name_of(path)
+    pools = reading_of(cluster)
+    missing = sorted({node.pool for node in reading.cluster_reading.nodes if node.pool} - set(pools.pools))
+    if missing:
+        raise BadInput(f"--node-pools: {name} lacks {some(missing)} of {reading.cluster}; write it again: {COMMAND}")
+    note = f"Pools are those of {name}: their autoscaling, minimum sizes and versions."
+    return replace(reading, pools=pools, note=note, profile_known=bool(cluster.autoscaling.autoscaling_profile))
+
+
+def _read(path: Path) -> _Cluster:
+    data, where = read_bytes(path), f"--node-pools: {name_of(path)}"
+    try:
+        if data.lstrip().startswith(b"["):
+            return _Cluster(_decoded(data, tuple[_Pool, ...]))
+        return _decoded(data, _Cluster)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"{where}: {error}; write it again: {COMMAND}") from error
+    except msgspec.DecodeError as error:
+        raise BadInput(f"{where}: is no JSON ({error}); write it again: {COMMAND}") from error
+
+
+def _decoded(data: bytes, kind: type[Read]) -> Read:
+    """Return what gcloud wrote; it writes large numbers as text."""
+    return msgspec.json.decode(data, type=kind, strict=False, dec_hook=lambda word, value: word(value))
