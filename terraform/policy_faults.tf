@@ -21,6 +21,7 @@ locals {
       ["cluster.", "ClusterSection", try(local.policy.cluster, null)],
       ["cluster.rate.", "RateSection", try(local.policy.cluster.rate, null)],
       ["cluster.evictionsPerNamespace.", "NamespaceRateSection", try(local.policy.cluster.evictionsPerNamespace, null)],
+      ["cluster.wave.", "WaveSection", try(local.policy.cluster.wave, null)],
       ["drain.", "DrainSection", try(local.policy.drain, null)],
       ["drain.backoff.", "BackoffSection", try(local.policy.drain.backoff, null)],
       ["manual.", "ManualSection", try(local.policy.manual, null)],

@@ -216,11 +216,11 @@ def test_a_command_prints_that_sentence_alone(tmp_path: Path) -> None:
     command = plugin(tmp_path, "gke-gcloud-auth-plugin", says(GCLOUD_SAYS))
     ended = run_ebb("plan", "--kubeconfig", kubeconfig(tmp_path, command))
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == (
-        f"ebb: credential plugin {command}: it gave no credentials (No active account); run `gcloud auth login`\n"
-        "ebb: Without access from here: `ebb dump` names the kubectl command to run where there is some; "
-        "then --dump FILE.\n"
+    first, second = ended.stderr.splitlines()
+    assert first == (
+        f"ebb: credential plugin {command}: it gave no credentials (No active account); run `gcloud auth login`"
     )
+    assert "`ebb dump`" in second
 
 
 def test_a_command_without_google_credentials_prints_one_sentence() -> None:

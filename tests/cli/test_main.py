@@ -59,7 +59,7 @@ def test_the_ladder_comes_first_and_the_last_line_repeats_it(dump: Path) -> None
         pytest.param("A dump has no GKE API", id="that pools are read from labels"),
         pytest.param("No marks of earlier passes are known", id="that marks are new"),
         pytest.param("No ReplicaSets, Deployments and StatefulSets are known", id="that rollouts are not seen"),
-        pytest.param("Cluster    night.json, 2026-03-04 22:00:00 UTC", id="the dump's newest timestamp as now"),
+        pytest.param("night.json, 2026-03-04 22:00:00 UTC", id="the dump's newest timestamp as now"),
         pytest.param("marked_recently", id="which nodes wait"),
         pytest.param("from 22:05", id="until when they wait"),
         pytest.param("pod: not_replicated", id="which pod keeps a node"),

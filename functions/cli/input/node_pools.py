@@ -16,7 +16,7 @@ from shared.errors import BadInput
 
 COMMAND: Final = "gcloud container node-pools list --cluster NAME --location LOCATION --format json"
 """`clusters describe NAME` has the autoscaling profile, too."""
-Read = TypeVar("Read")
+Decoded = TypeVar("Decoded")
 _SECONDS: Final = re.compile(r"(\d+(?:\.\d+)?)s")
 
 
@@ -30,35 +30,35 @@ class _Word(str):
         return str(self)
 
 
-class _Part(msgspec.Struct, frozen=True, rename="camel"):
+class _GcloudPart(msgspec.Struct, frozen=True, rename="camel"):
     """A part of gcloud's answer under the API's names; of what it leaves out the API's defaults hold."""
 
 
-class _Scaling(_Part, frozen=True):
+class _Scaling(_GcloudPart, frozen=True):
     enabled: bool = False
     min_node_count: int = 0
     total_min_node_count: int = 0
 
 
-class _Placement(_Part, frozen=True):
+class _Placement(_GcloudPart, frozen=True):
     type_: _Word = msgspec.field(name="type", default=_Word())
     policy_name: str = ""
     tpu_topology: str = ""
 
 
-class _Queued(_Part, frozen=True):
+class _Queued(_GcloudPart, frozen=True):
     enabled: bool = False
 
 
-class _BlueGreen(_Part, frozen=True):
+class _BlueGreen(_GcloudPart, frozen=True):
     phase: str = ""
 
 
-class _Update(_Part, frozen=True):
+class _Update(_GcloudPart, frozen=True):
     blue_green_info: _BlueGreen = _BlueGreen()
 
 
-class _Config(_Part, frozen=True):
+class _Config(_GcloudPart, frozen=True):
     delay: str = msgspec.field(name="consolidationDelay", default="")
 
     @property
@@ -67,7 +67,7 @@ class _Config(_Part, frozen=True):
         return timedelta(seconds=float(found[1])) if found else None
 
 
-class _Pool(_Part, frozen=True):
+class _Pool(_GcloudPart, frozen=True):
     name: str
     autoscaling: _Scaling = _Scaling()
     status: _Word = _Word()
@@ -78,17 +78,17 @@ class _Pool(_Part, frozen=True):
     config: _Config = _Config()
 
 
-class _Limit(_Part, frozen=True):
+class _Limit(_GcloudPart, frozen=True):
     resource_type: str = ""
     minimum: int = 0
 
 
-class _ClusterScaling(_Part, frozen=True):
+class _ClusterScaling(_GcloudPart, frozen=True):
     autoscaling_profile: _Word = _Word()
     resource_limits: tuple[_Limit, ...] = ()
 
 
-class _Cluster(_Part, frozen=True):
+class _GcloudCluster(_GcloudPart, frozen=True):
     node_pools: tuple[_Pool, ...]
     autoscaling: _ClusterScaling = _ClusterScaling()
 
@@ -108,18 +108,18 @@ def with_node_pools(reading: Reading, path: Path) -> Reading:
     return replace(reading, pools=pools, note=note, profile_known=bool(cluster.autoscaling.autoscaling_profile))
 
 
-def _read(path: Path) -> _Cluster:
+def _read(path: Path) -> _GcloudCluster:
     data, where = read_bytes(path), f"--node-pools: {name_of(path)}"
     try:
         if data.lstrip().startswith(b"["):
-            return _Cluster(_decoded(data, tuple[_Pool, ...]))
-        return _decoded(data, _Cluster)
+            return _GcloudCluster(_decoded(data, tuple[_Pool, ...]))
+        return _decoded(data, _GcloudCluster)
     except msgspec.ValidationError as error:
         raise BadInput(f"{where}: {error}; write it again: {COMMAND}") from error
     except msgspec.DecodeError as error:
         raise BadInput(f"{where}: is no JSON ({error}); write it again: {COMMAND}") from error
 
 
-def _decoded(data: bytes, kind: type[Read]) -> Read:
+def _decoded(data: bytes, kind: type[Decoded]) -> Decoded:
     """Return what gcloud wrote; it writes large numbers as text."""
     return msgspec.json.decode(data, type=kind, strict=False, dec_hook=lambda word, value: word(value))

@@ -30,6 +30,7 @@ from shared.core.policy import (
 )
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
+from shared.core.policy.values import WaveLimits
 
 OFFICE = Schedule("0 9 * * mon-fri", timedelta(hours=8), "Europe/Amsterdam")
 
@@ -96,6 +97,7 @@ OTHERS: dict[Any, Any] = {
     Fraction: lambda value: value / 3 or Fraction(1),
     Limit: lambda value: Limit(count=(value.count or 0) + 7),
     Rate: lambda _: Rate(Limit(count=7), timedelta(hours=7)),
+    WaveLimits: lambda _: WaveLimits(Limit(count=7), timedelta(hours=7)),
     NamespaceRate: lambda _: NamespaceRate(7, timedelta(hours=7)),
     frozenset: lambda value: value | {"another"},
     Budget: lambda _: (Budget(Limit(count=7)),),
