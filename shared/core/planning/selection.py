@@ -69,6 +69,8 @@ class Selection:
         self._living = wave
         self.wave: tuple[str, ...] = ()
         """The nodes that a wave holds from now on, in its order: those of one that lives, or of one that begins."""
+        self._places: dict[str, int] = {}
+        """The place of each of them in that order."""
 
     def consider(self, due: Sequence[AssessedNode]) -> None:
         """Take what may go of the nodes whose time has come."""
@@ -113,6 +115,7 @@ class Selection:
         if found is None or not found.nodes:
             return
         self.wave, self._simulation = found.nodes, found.simulation
+        self._places = {name: place for place, name in enumerate(found.nodes)}
         self._open = dict.fromkeys(found.nodes)
 
     def _closed(self, names_of: Sequence[str]) -> Simulation:
@@ -125,7 +128,7 @@ class Selection:
     def _following(self, assessed: AssessedNode) -> tuple[object, ...]:
         """The order of removal, with what the plan at rest takes before what it keeps."""
         name = assessed.node.name
-        place = self.wave.index(name) if name in self.wave else len(self.wave)
+        place = self._places.get(name, len(self._places))
         return (*self._order.urgency(assessed), name not in self._open, place, *self._order(assessed))
 
     def _ask_or_keep(self, assessed: AssessedNode) -> None:
@@ -170,7 +173,7 @@ class Selection:
         return ()
 
     def _closed_gates(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
-        return self._blockers(assessed, waves=assessed.node.name in self.wave)
+        return self._blockers(assessed, waves=assessed.node.name in self._places)
 
     def _blockers(self, assessed: AssessedNode, *, waves: bool) -> tuple[Blocker, ...]:
         """Return the closed gates that bind the node; `waves`: it belongs to a wave."""
