@@ -16,11 +16,11 @@ from shared.core.draining.completion import reasons_not_deleted
 from shared.core.draining.drain import Observation, OtherDrain, OtherDrains, Proof
 from shared.core.draining.evicting import stands_until
 from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
+from shared.core.draining.upgrades import may_be_taken
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.pods import movable
-from shared.core.rules.upgrades import may_be_taken
 from shared.core.rules.workload_limits import other_claims
 from shared.errors import EbbError, Gone, Retryable, Terminal, Unreadable
 from shared.port_types import drain_key

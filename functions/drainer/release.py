@@ -15,6 +15,7 @@ from functions.drainer.observe import in_upgrade, why_kept
 from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.draining.cordon import untainted, wanted_by_person
 from shared.core.draining.next_step import must_stop
+from shared.core.draining.upgrades import waits_long, watchdog_of
 from shared.core.healing.breakers import breaker_over
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
@@ -23,7 +24,6 @@ from shared.core.records.claims import left_to_person
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin, outcome_of, result_of
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.upgrades import waits_long, watchdog_of
 from shared.errors import Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster, read_cluster

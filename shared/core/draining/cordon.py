@@ -10,9 +10,9 @@ from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.cluster.node import Node, read_annotation
 from shared.core.draining.completion import WATCH_EVERY, drained
 from shared.core.draining.drain import Await, Cordon, Drain, GiveBack, RecordPhase, Settle, Step
+from shared.core.draining.upgrades import MAY_TAKE
 from shared.core.reasons import Halt, Outcome
 from shared.core.records.drain_record import DrainPhase
-from shared.core.rules.upgrades import MAY_TAKE
 
 _NEVER_PUT_OFF: Final = frozenset({Halt.RELEASED, Halt.OVERRULED, Halt.PAUSED, Halt.GOING_AWAY, Halt.CORDONED_BY_OTHER})
 CORDON_SETTLES: Final = timedelta(seconds=5)

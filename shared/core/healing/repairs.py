@@ -13,13 +13,13 @@ from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.next_step import must_stop
+from shared.core.draining.upgrades import watchdog_of
 from shared.core.healing.breakers import breaker_over
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import is_order_id
 from shared.core.records.state import ClusterState
-from shared.core.rules.upgrades import watchdog_of
 
 SILENT_AFTER: Final = timedelta(seconds=60)
 """A step that ended well has published its continuation by then."""
