@@ -105,7 +105,6 @@ playground: $(VENV)/.dev ## Start a real control plane with Ebb on it, until Ctr
 
 zip: $(VENV)/.cli ## Pack the functions' archive into build/, with a CycloneDX list, for a release or functions.archive
 	@$(BIN)/python -m infra.archive
-	@$(BIN)/python -m infra.packages
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info

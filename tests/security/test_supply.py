@@ -7,7 +7,7 @@ import pytest
 import yaml
 from packaging.version import Version
 
-from infra.packages import normal, pins
+from infra.archive import normal, pins
 
 KNOWN: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("advisories.yaml").read_text(encoding="utf-8"))
 

@@ -6,8 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from infra.archive import archive
-from infra.packages import cyclonedx, pins, write
+from infra.archive import archive, cyclonedx, pins, write_packages
 
 FORMS = {
     "bomFormat": "CycloneDX",
@@ -61,7 +60,7 @@ def test_equal_archives_have_equal_lists_and_others_others() -> None:
 def test_the_list_lies_beside_its_archive(tmp_path: Path) -> None:
     (tmp_path / "functions.zip").write_bytes(archive())
 
-    beside = write(tmp_path / "functions.zip")
+    beside = write_packages(tmp_path / "functions.zip")
 
     assert beside == tmp_path / "functions.cdx.json"
     assert json.loads(beside.read_text(encoding="utf-8")) == cyclonedx(archive())

@@ -5,7 +5,7 @@ import re
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from infra.packages import normal, pins
+from infra.archive import normal, pins
 from tests.zip.archive import ROOT
 
 ASKED = re.compile(r"^([A-Za-z0-9_.-]+)([^#;\n]*)", re.MULTILINE)
