@@ -6,7 +6,7 @@ import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.discovery import AccessReviews
-from shared.errors import Forbidden, Gone, Retryable, Terminal
+from shared.errors import Forbidden, Gone, Terminal
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.scripted import Say, Script, scripted, status
 
@@ -41,7 +41,7 @@ def test_a_right_is_what_the_api_server_says(api: Script, allowed: bool) -> None
     [
         pytest.param(Gone, Say(404, status(404, "not found")), id="an API server that reviews nothing"),
         pytest.param(Terminal, Say(403, status(403, "no")), id="a refusal"),
-        pytest.param(Retryable, Say(201, {"status": {"allowed": "perhaps"}}), id="nonsense"),
+        pytest.param(Terminal, Say(201, {"status": {"allowed": "perhaps"}}), id="nonsense"),
     ],
 )
 def test_what_cannot_be_asked_is_named(api: Script, expected: type[Exception], answer: Say) -> None:
@@ -72,7 +72,7 @@ def test_what_stands_is_returned_as_it_is(api: Script, expected: object, answer:
     ("expected", "answer"),
     [
         pytest.param(Forbidden, Say(403, status(403, "no")), id="it may not be seen"),
-        pytest.param(Retryable, Say(body=["no", "object"]), id="nonsense"),
+        pytest.param(Terminal, Say(body=["no", "object"]), id="nonsense"),
     ],
 )
 def test_what_stands_and_cannot_be_read_is_named(api: Script, expected: type[Exception], answer: Say) -> None:

@@ -28,10 +28,6 @@ from shared.core.cluster.resources import Resources
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 
 
-class BufferMeta(wire.Meta, frozen=True):
-    owner_references: list[wire.OwnerReference] | None = None
-
-
 class Reference(Partial, frozen=True):
     name: str = ""
 
@@ -51,7 +47,7 @@ class BufferStatus(Partial, frozen=True):
 class Buffer(Partial, frozen=True):
     """A CapacityBuffer of v1beta1, or of v1alpha1, which has fewer fields."""
 
-    metadata: BufferMeta
+    metadata: wire.Meta
     spec: BufferSpec = BufferSpec()
     status: BufferStatus = BufferStatus()
 
@@ -149,7 +145,7 @@ COMPUTE_CLASS: Final = "ComputeClass"
 _READY: Final = "ReadyForProvisioning"
 _spec: Final = RawPart("template.spec", wire.PodSpec)
 _containers: Final = RawPart("template.spec", TemplateContainers)
-Templates = Mapping[str, TemplateBody]
+Templates = Mapping[str, PodTemplate]
 """By `namespace/name`."""
 
 
@@ -167,7 +163,7 @@ def held(
     for each in known:
         template = templates.get(template_of(each))
         if template is not None and replicas_of(each):
-            yield from odd.attempt(_said_of(each.metadata, BUFFER_KIND), partial(_buffer, each, template))
+            yield from odd.attempt(_said_of(each.metadata, BUFFER_KIND), partial(_buffer, each, template.template))
     made = {_class_of(each) for each in known}
     for compute_class in classes:
         if compute_class.metadata.name not in made:

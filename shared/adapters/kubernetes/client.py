@@ -161,6 +161,16 @@ class KubernetesClient:
             raise _failure(call, reply)
         return reply.body
 
+    def fetch(self, call: Call, decoder: msgspec.json.Decoder[T]) -> T:
+        """Return the decoded body of a call that succeeded.
+
+        Raises:
+            Gone, Stale, Terminal, Retryable, PageExpired: as `ask`; Terminal also when it is not of the API's shape.
+        """
+        body = self.ask(call)
+        with readable(call):
+            return decoder.decode(body)
+
     def send(self, call: Call) -> ApiReply:
         """Return the answer with its code; a read that met passing trouble or a reset is repeated a few times.
 

@@ -26,8 +26,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
-from shared.core.records.drain_record import EvictionAnswer
-from shared.errors import Gone, Retryable, Stale
+from shared.errors import Gone, Stale
 from shared.port_types import ClusterReading, DeletionAttempts, Eviction, Traffic
 
 T = TypeVar("T")
@@ -152,17 +151,7 @@ class KubernetesCluster:
         self._client.ask(Call("create", "events", "/api/v1/namespaces/default/events", body=event))
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:
-        """Ask for the eviction; an API that gives no answer means LATER, as any outage does here."""
-        try:
-            return self._evict(pod, grace_seconds, dry_run=dry_run)
-        except Retryable as outage:
-            return Eviction(EvictionAnswer.LATER, str(outage))
-
-    def _evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool) -> Eviction:
-        path = f"/api/v1/namespaces/{segment(pod.spec.namespace)}/pods/{segment(pod.name)}/eviction"
-        query = {"dryRun": "All"} if dry_run else {}
-        body = writes.eviction_body(pod, grace_seconds, dry_run=dry_run)
-        return writes.answer(pod, self._client.send(Call("create", "pods/eviction", path, query, body)))
+        return writes.evict(self._client, pod, grace_seconds, dry_run=dry_run)
 
     def deployment(self, name: str) -> Deployment:
         return writes.read_deployment(self._client, name)

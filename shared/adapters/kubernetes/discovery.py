@@ -4,14 +4,18 @@ Sources: kubernetes.io/docs/concepts/overview/kubernetes-api (discovery of one g
 kubernetes.io/docs/reference/access-authn-authz/authorization (SelfSubjectAccessReview).
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient, readable
-from shared.errors import Gone, Retryable
+from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
+from shared.errors import EbbError, Gone
+
+T = TypeVar("T")
 
 
 class GroupVersion(wire.Partial, frozen=True):
@@ -44,31 +48,47 @@ def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
     Raises:
         Retryable, Terminal: the cluster does not say.
     """
-    for each in _versions(client, group):
-        if _is_served(client, group, each, resource):
-            return f"/apis/{group}/{each}/{resource}"
+    found = _served(client, group, "", _group)
+    for each in (found.versions if found else None) or ():
+        kinds = _served(client, group, f"/{each.version}", _resources)
+        if any(kind.name == resource for kind in (kinds.resources if kinds else None) or ()):
+            return f"/apis/{group}/{each.version}/{resource}"
     return None
 
 
-def _is_served(client: KubernetesClient, group: str, version: str, resource: str) -> bool:
-    """Whether the cluster has a kind in exactly that version. Raises as `path_of`."""
-    call = Call("get", group, f"/apis/{group}/{version}")
+def _served(client: KubernetesClient, group: str, version: str, decoder: msgspec.json.Decoder[T]) -> T | None:
     try:
-        body = client.ask(call)
+        return client.fetch(Call("get", group, f"/apis/{group}{version}"), decoder)
     except Gone:
-        return False
-    with readable(call):
-        return any(each.name == resource for each in _resources.decode(body).resources or ())
+        return None
 
 
-def _versions(client: KubernetesClient, group: str) -> list[str]:
-    call = Call("get", group, f"/apis/{group}")
-    try:
-        body = client.ask(call)
-    except Gone:
-        return []
-    with readable(call):
-        return [each.version for each in _group.decode(body).versions or ()]
+@dataclass
+class AdvisoryLists:
+    """Reads lists of one cluster that only advise; one that cannot be read is named, and ends no reading.
+
+    With `odd`, so is an object that is not of the known shape; without it, such an object makes its list unread.
+    """
+
+    client: KubernetesClient
+    odd: OddObjects | None = None
+    unread: list[str] = field(default_factory=list)
+
+    def read(self, resource: str, item: Callable[[bytes | msgspec.Raw], T], group: str = "") -> tuple[T, ...]:
+        """Return what each object of a list says; nothing where the cluster has no such kind.
+
+        Kinds of a `group` are found by discovery, and those of the core API at their own place.
+        """
+
+        def gather(raws: Iterator[msgspec.Raw]) -> tuple[T, ...]:
+            return tuple(self.odd.left_out(resource, raws, item) if self.odd is not None else map(item, raws))
+
+        try:
+            path = path_of(self.client, group, resource) if group else f"/api/v1/{resource}"
+            return self.client.read_list(Call("list", resource, path), RAW_PAGES, gather) if path else ()
+        except EbbError:
+            self.unread.append(resource)
+            return ()
 
 
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
@@ -106,10 +126,7 @@ class AccessReviews:
             "spec": {"resourceAttributes": asked},
         }
         call = Call("create", "selfsubjectaccessreviews", _REVIEWS, body=body)
-        try:
-            return _review.decode(self._client.ask(call)).status.allowed
-        except msgspec.MsgspecError as fault:
-            raise _unread(call, fault) from fault
+        return self._client.fetch(call, _review).status.allowed
 
     def serves(self, group: str, resource: str) -> bool:
         """Whether the cluster has that kind.
@@ -125,14 +142,7 @@ class AccessReviews:
         Raises:
             Forbidden: the one who asks may not see it. Retryable, Terminal: the API server does not say.
         """
-        call = Call("get", resource, f"/apis/{group}/v1/{resource}/{name}")
         try:
-            return _object.decode(self._client.ask(call))
+            return self._client.fetch(Call("get", resource, f"/apis/{group}/v1/{resource}/{name}"), _object)
         except Gone:
             return None
-        except msgspec.MsgspecError as fault:
-            raise _unread(call, fault) from fault
-
-
-def _unread(call: Call, fault: msgspec.MsgspecError) -> Retryable:
-    return Retryable(f"Kubernetes API, {call}", f"the answer cannot be read ({fault})")

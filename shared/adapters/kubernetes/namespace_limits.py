@@ -3,14 +3,15 @@
 A list that the account may not read is named and left out, for an installation is updated more often than its rights.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.core.cluster.namespace_limits import (
     LIMIT_RANGES,
     LIMITS,
@@ -22,7 +23,6 @@ from shared.core.cluster.namespace_limits import (
     ResourceQuota,
 )
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, PODS, Resources, amount, parse_quantity
-from shared.errors import EbbError
 
 KINDS: Final[Mapping[str, str]] = {"LimitRange": LIMIT_RANGES, "ResourceQuota": QUOTAS}
 """By kind: its name in paths."""
@@ -85,25 +85,15 @@ class QuotaObject(wire.Partial, frozen=True):
     status: QuotaStatus = QuotaStatus()
 
 
-_ranges: Final = msgspec.json.Decoder(wire.Page[LimitRangeObject])
-_quotas: Final = msgspec.json.Decoder(wire.Page[QuotaObject])
 _one_range: Final = msgspec.json.Decoder(LimitRangeObject)
 _one_quota: Final = msgspec.json.Decoder(QuotaObject)
 
 
 def read_limits(client: KubernetesClient) -> NamespaceLimits:
-    """Read both lists. Raises as `KubernetesClient.read_list`, but for a list that cannot be read: it only advises."""
-    unread = list[str]()
-    ranges, quotas = tuple[LimitRange, ...](), tuple[ResourceQuota, ...]()
-    try:
-        ranges = client.read_list(Call("list", LIMIT_RANGES, f"/api/v1/{LIMIT_RANGES}"), _ranges, _read_ranges)
-    except EbbError:
-        unread.append(LIMIT_RANGES)
-    try:
-        quotas = client.read_list(Call("list", QUOTAS, f"/api/v1/{QUOTAS}"), _quotas, _read_quotas)
-    except EbbError:
-        unread.append(QUOTAS)
-    return NamespaceLimits(ranges, quotas, tuple(unread))
+    """Read both lists. They only advise: one that cannot be read is named."""
+    lists = AdvisoryLists(client)
+    ranges, quotas = lists.read(LIMIT_RANGES, range_from_dump), lists.read(QUOTAS, quota_from_dump)
+    return NamespaceLimits(ranges, quotas, tuple(lists.unread))
 
 
 def range_from_dump(raw: bytes | msgspec.Raw) -> LimitRange:
@@ -176,11 +166,3 @@ def counted_name(name: str) -> tuple[str, str]:
 
 def _amounts(given: wire.Quantities | None) -> Resources:
     return Resources.parse(given) if given else NOTHING
-
-
-def _read_ranges(items: Iterable[LimitRangeObject]) -> tuple[LimitRange, ...]:
-    return tuple(map(limit_range, items))
-
-
-def _read_quotas(items: Iterable[QuotaObject]) -> tuple[ResourceQuota, ...]:
-    return tuple(map(resource_quota, items))

@@ -209,6 +209,11 @@ class StorageList(Generic[StorageItem, Row]):
         self._keep(rows, self._item.decode(raw))
 
 
+def _named(convert: Callable[[Any], Row]) -> Callable[[dict[str, Row], Any], object]:
+    """Return what keeps an object under its name."""
+    return lambda rows, given: rows.setdefault(given.metadata.name, convert(given))
+
+
 def _keep_claim(rows: dict[str, PersistentVolumeClaim], given: wire.Claim) -> None:
     found = claim(given)
     rows.setdefault(found.key, found)
@@ -222,34 +227,18 @@ def _keep_attachment(rows: dict[str, Attachments], given: wire.VolumeAttachment)
         rows[node] = (*already, found)
 
 
+def _counts_capacity(given: wire.CSIDriver) -> bool:
+    return bool(given.spec.storage_capacity)
+
+
 CLAIMS: Final = StorageList("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", wire.Claim, _keep_claim)
-VOLUMES: Final = StorageList[wire.Volume, PersistentVolume](
-    "PersistentVolume",
-    "/api/v1/persistentvolumes",
-    wire.Volume,
-    lambda rows, given: rows.setdefault(given.metadata.name, volume(given)),
-)
-CLASSES: Final = StorageList[wire.StorageClass, StorageClass](
-    "StorageClass",
-    f"{_STORAGE_API}/storageclasses",
-    wire.StorageClass,
-    lambda rows, given: rows.setdefault(given.metadata.name, storage_class(given)),
-)
-CSI_NODES: Final = StorageList[wire.CSINode, CSINode](
-    "CSINode",
-    f"{_STORAGE_API}/csinodes",
-    wire.CSINode,
-    lambda rows, given: rows.setdefault(given.metadata.name, csi_node(given)),
-)
+VOLUMES: Final = StorageList("PersistentVolume", "/api/v1/persistentvolumes", wire.Volume, _named(volume))
+CLASSES: Final = StorageList("StorageClass", f"{_STORAGE_API}/storageclasses", wire.StorageClass, _named(storage_class))
+CSI_NODES: Final = StorageList("CSINode", f"{_STORAGE_API}/csinodes", wire.CSINode, _named(csi_node))
 ATTACHMENTS: Final = StorageList(
     "VolumeAttachment", f"{_STORAGE_API}/volumeattachments", wire.VolumeAttachment, _keep_attachment
 )
-DRIVERS: Final = StorageList[wire.CSIDriver, bool](
-    "CSIDriver",
-    f"{_STORAGE_API}/csidrivers",
-    wire.CSIDriver,
-    lambda rows, given: rows.setdefault(given.metadata.name, bool(given.spec.storage_capacity)),
-)
+DRIVERS: Final = StorageList("CSIDriver", f"{_STORAGE_API}/csidrivers", wire.CSIDriver, _named(_counts_capacity))
 ALL: Final[tuple[StorageList[Any, Any], ...]] = (CLAIMS, VOLUMES, CLASSES, CSI_NODES, ATTACHMENTS, DRIVERS)
 """Claims first, so that the volume of each is read after it and is there."""
 

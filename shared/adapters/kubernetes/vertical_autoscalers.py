@@ -6,26 +6,23 @@ Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/apis/autoscaling.k8s.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import controller_wire, wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient
-from shared.adapters.kubernetes.discovery import path_of
-from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
+from shared.adapters.kubernetes import wire
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.discovery import AdvisoryLists
+from shared.adapters.kubernetes.odd_objects import OddObjects
 from shared.core.cluster.resources import CPU, NOTHING, Resources
 from shared.core.cluster.returning import (
     ANY_CONTAINER,
     CONTROLLED,
-    NO_AUTOSCALERS,
     ContainerPolicy,
     StartupBoost,
     VerticalAutoscaler,
     VerticalAutoscalers,
 )
-from shared.errors import EbbError
 
 KIND: Final = "VerticalPodAutoscaler"
 GROUP: Final = "autoscaling.k8s.io"
@@ -91,7 +88,7 @@ class AutoscalerStatus(wire.Partial, frozen=True):
 class Autoscaler(wire.Partial, frozen=True):
     """A VerticalPodAutoscaler."""
 
-    metadata: controller_wire.ControllerMeta
+    metadata: wire.Meta
     spec: AutoscalerSpec = AutoscalerSpec()
     status: AutoscalerStatus | None = None
 
@@ -102,15 +99,9 @@ _one: Final = msgspec.json.Decoder(Autoscaler)
 def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
     """Read all of them. They only advise: a list that cannot be read is named as unread."""
     odd = OddObjects()
-    try:
-        path = path_of(client, GROUP, RESOURCE)
-        if path is None:
-            return NO_AUTOSCALERS
-        readable = partial(odd.left_out, RESOURCE, read=from_dump)
-        found = client.read_list(Call("list", RESOURCE, path), RAW_PAGES, lambda raws: tuple(readable(raws)))
-    except EbbError:
-        return VerticalAutoscalers(unread=(RESOURCE,))
-    return VerticalAutoscalers(found, faults=odd.faults)
+    lists = AdvisoryLists(client, odd)
+    found = lists.read(RESOURCE, from_dump, GROUP)
+    return VerticalAutoscalers(found, tuple(lists.unread), odd.faults)
 
 
 def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:

@@ -34,6 +34,7 @@ class Meta(Partial, frozen=True):
     deletion_timestamp: Time | None = None
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
+    owner_references: list[OwnerReference] | None = None
 
 
 class Condition(Partial, frozen=True):
@@ -210,16 +211,6 @@ class Pod(Partial, frozen=True):
     status: PodStatus = PodStatus()
 
 
-class StorageMeta(Partial, frozen=True):
-    name: str = ""
-    namespace: str = ""
-    creation_timestamp: Time | None = None
-    deletion_timestamp: Time | None = None
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-    owner_references: list[OwnerReference] | None = None
-
-
 class ClaimSpec(Partial, frozen=True):
     volume_name: str | None = ""
     storage_class_name: str | None = ""
@@ -231,7 +222,7 @@ class ClaimStatus(Partial, frozen=True):
 
 
 class Claim(Partial, frozen=True):
-    metadata: StorageMeta
+    metadata: Meta
     spec: ClaimSpec = ClaimSpec()
     status: ClaimStatus = ClaimStatus()
 
@@ -239,7 +230,7 @@ class Claim(Partial, frozen=True):
 class Volume(Partial, frozen=True):
     """A PersistentVolume. Its source is a field of the spec that bears the source's kind as its name."""
 
-    metadata: StorageMeta
+    metadata: Meta
     spec: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict)
 
 
@@ -266,7 +257,7 @@ class TopologyTerm(Partial, frozen=True):
 
 
 class StorageClass(Partial, frozen=True):
-    metadata: StorageMeta
+    metadata: Meta
     provisioner: str | None = ""
     volume_binding_mode: str | None = ""
     allowed_topologies: list[TopologyTerm] | None = None
@@ -286,7 +277,7 @@ class CSINodeSpec(Partial, frozen=True):
 
 
 class CSINode(Partial, frozen=True):
-    metadata: StorageMeta
+    metadata: Meta
     spec: CSINodeSpec = CSINodeSpec()
 
 
@@ -301,7 +292,7 @@ class AttachmentSpec(Partial, frozen=True):
 
 
 class VolumeAttachment(Partial, frozen=True):
-    metadata: StorageMeta
+    metadata: Meta
     spec: AttachmentSpec = AttachmentSpec()
 
 
@@ -310,5 +301,5 @@ class CSIDriverSpec(Partial, frozen=True):
 
 
 class CSIDriver(Partial, frozen=True):
-    metadata: StorageMeta
+    metadata: Meta
     spec: CSIDriverSpec = CSIDriverSpec()

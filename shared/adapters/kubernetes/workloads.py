@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from shared.adapters.kubernetes import controller_wire, wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient, readable, segment
+from shared.adapters.kubernetes.client import Call, KubernetesClient, segment
 from shared.adapters.kubernetes.containers import template_requests
 from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate, TemplateNotes
 from shared.adapters.kubernetes.node_objects import limit
@@ -222,13 +222,10 @@ class Controllers:
 
     def _get(self, plural: str, namespace: str, name: str) -> controller_wire.Controller | None:
         path = f"/apis/apps/v1/namespaces/{segment(namespace)}/{plural}/{segment(name)}"
-        call = Call("get", plural, path)
         try:
-            body = self._client.ask(call)
+            return self._client.fetch(Call("get", plural, path), _one)
         except Gone:
             return None
-        with readable(call):
-            return _one.decode(body)
 
     def _listed(self, plural: str, namespace: str) -> tuple[controller_wire.Controller, ...]:
         within = f"namespaces/{segment(namespace)}/" if namespace else ""

@@ -19,7 +19,7 @@ from shared.core.cluster.names import SURGE_STAMP, SURGED_BEFORE
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Deployment
 from shared.core.records.drain_record import EvictionAnswer
-from shared.errors import Gone
+from shared.errors import Gone, Retryable
 from shared.port_types import Eviction
 
 _NO_DRY_RUN: Final = "does not support dry run"
@@ -50,6 +50,19 @@ def eviction_body(pod: Pod, grace_seconds: int, *, dry_run: bool) -> dict[str, A
         "metadata": {"name": pod.name, "namespace": pod.spec.namespace},
         "deleteOptions": options,
     }
+
+
+def evict(client: KubernetesClient, pod: Pod, grace_seconds: int, *, dry_run: bool) -> Eviction:
+    """Ask for the eviction; an API that gives no answer means LATER, as any outage does here."""
+    query, body = {"dryRun": "All"} if dry_run else {}, eviction_body(pod, grace_seconds, dry_run=dry_run)
+    try:
+        return answer(pod, client.send(Call("create", "pods/eviction", f"{_pod_path(pod)}/eviction", query, body)))
+    except Retryable as outage:
+        return Eviction(EvictionAnswer.LATER, str(outage))
+
+
+def _pod_path(pod: Pod) -> str:
+    return f"/api/v1/namespaces/{segment(pod.spec.namespace)}/pods/{segment(pod.name)}"
 
 
 def answer(pod: Pod, reply: ApiReply) -> Eviction:
@@ -158,11 +171,8 @@ _object: Final = msgspec.json.Decoder(_AnyObject)
 
 def set_cost(client: KubernetesClient, pod: Pod, cost: int | None) -> bool:
     """Read the pod afresh and patch the version read: what stands there by then decides. See `ports.Cluster`."""
-    path = f"/api/v1/namespaces/{segment(pod.spec.namespace)}/pods/{segment(pod.name)}"
-    call = Call("get", "pods", path)
-    body = client.ask(call)
-    with readable(call):
-        fresh = _object.decode(body).metadata
+    path = _pod_path(pod)
+    fresh = client.fetch(Call("get", "pods", path), _object).metadata
     if fresh.uid != pod.uid:
         raise Gone(f"pod {pod.key}: another pod bears its name now.")
     patch = cost_patch(fresh, cost)
