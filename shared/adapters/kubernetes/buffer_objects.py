@@ -12,7 +12,6 @@ from msgspec import structs
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import pod_class
 from shared.adapters.kubernetes.odd_objects import OddObjects, RawPart
-from shared.adapters.kubernetes.pod_keys import pod_key
 from shared.adapters.kubernetes.wire import Partial
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import (
@@ -206,7 +205,7 @@ def chunk_class(buffer: wire.Meta, template: TemplateBody) -> PodClass:
     listed = _containers.read(template.spec) or TemplateContainers()
     containers, init = _defaulted(listed.containers), _defaulted(listed.init_containers)
     pod = wire.Pod(meta, structs.replace(spec, containers=containers, init_containers=init))
-    return pod_class(pod_key(pod))
+    return pod_class(pod)
 
 
 def _defaulted(given: list[TemplateContainer] | None) -> list[wire.Container]:

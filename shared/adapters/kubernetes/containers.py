@@ -1,7 +1,6 @@
 """What the containers of a pod request and report, and which ports of the host they take.
 
-`ContainerKey` is all that placement depends on in a container; the arithmetic is `shared.core.cluster.requests`, and of
-an in-place resize `shared.core.cluster.requests`.
+The arithmetic, of an in-place resize too, is `shared.core.cluster.requests`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,25 +36,11 @@ class ContainerPort(wire.Partial, frozen=True):
     protocol: str | None = ""
 
 
-class ContainerKey(msgspec.Struct, frozen=True, gc=False):
-    """A container as raw words: equal keys, equal meaning."""
-
-    name: str
-    requests: bytes
-    ports: bytes
-    sidecar: bool
-
-
 _quantities: Final = RawPart("resources", wire.Quantities)
 _ports: Final = RawPart("ports", list[ContainerPort])
 
 
-def container_key(container: wire.Container) -> ContainerKey:
-    requests, ports = requested(container.resources), bytes(container.ports)
-    return ContainerKey(container.name, requests, ports, container.restart_policy == SIDECAR)
-
-
-def requested(resources: wire.Requests | None) -> bytes:
+def _requested(resources: wire.Requests | None) -> bytes:
     return bytes(resources.requests) if resources else b""
 
 
@@ -70,17 +55,26 @@ def parse(raw: bytes) -> Resources:
     return Resources.parse(given) if given else NOTHING
 
 
-def requests_of(
-    containers: Iterable[ContainerKey], init: Iterable[ContainerKey], overhead: bytes, pod_level: bytes
-) -> ContainerRequests:
-    """Return what a pod of these containers asks for; one object for all that ask for the same."""
-    rows = [_container(each.name, each.requests, init=False, sidecar=False) for each in containers]
-    rows += [_container(each.name, each.requests, init=True, sidecar=each.sidecar) for each in init]
-    return ContainerRequests(tuple(rows), parse(overhead), parse(pod_level))
+def requests_of(spec: wire.PodSpec) -> ContainerRequests:
+    """Return what a pod asks for, with one object for each container that asks for the same.
+
+    Raises:
+        BadInput: a value is no quantity.
+    """
+    rows = [_container(each.name, _requested(each.resources)) for each in spec.containers or ()]
+    rows += [
+        _container(each.name, _requested(each.resources), init=True, sidecar=_is_sidecar(each))
+        for each in spec.init_containers or ()
+    ]
+    return ContainerRequests(tuple(rows), parse(bytes(spec.overhead)), parse(_requested(spec.resources)))
+
+
+def _is_sidecar(container: wire.Container) -> bool:
+    return container.restart_policy == SIDECAR
 
 
 @lru_cache(maxsize=4096)
-def _container(name: str, requests: bytes, *, init: bool, sidecar: bool) -> Container:
+def _container(name: str, requests: bytes, *, init: bool = False, sidecar: bool = False) -> Container:
     return Container(name, parse(requests), init=init, sidecar=sidecar)
 
 
@@ -113,16 +107,14 @@ def _quantified(given: wire.Quantities | None) -> Resources:
     return Resources.parse(given) if given else NOTHING
 
 
-def host_ports(
-    containers: Iterable[ContainerKey], init: Iterable[ContainerKey], *, host_network: bool
-) -> tuple[HostPort, ...]:
+def host_ports(spec: wire.PodSpec) -> tuple[HostPort, ...]:
     """Return the ports taken on the host; on the host's network that is every port (as the API server writes it).
 
     Init containers other than sidecars take none in the scheduler's eyes: they are gone when the pod runs.
     """
-    running = chain(containers, (each for each in init if each.sidecar))
+    running = chain(spec.containers or (), filter(_is_sidecar, spec.init_containers or ()))
     ports = chain.from_iterable(_ports.read(each.ports) or () for each in running)
-    taken = {_host_port(port, host_network=host_network) for port in ports}
+    taken = {_host_port(port, host_network=spec.host_network) for port in ports}
     return tuple(sorted((port for port in taken if port is not None), key=astuple))
 
 
@@ -159,7 +151,7 @@ def booked(pod: wire.Pod) -> Resources | None:
         _rows(spec.containers, statuses),
         _rows(spec.init_containers, statuses),
         bytes(spec.overhead),
-        _RawRequests(requested(spec.resources), _reported(status.allocated_resources), _actuated(status.resources)),
+        _RawRequests(_requested(spec.resources), _reported(status.allocated_resources), _actuated(status.resources)),
         infeasible=infeasible,
     )
 
@@ -199,7 +191,7 @@ def _rows(containers: Iterable[wire.Container] | None, statuses: _Statuses) -> t
 
 
 def _raw_requests(container: wire.Container, status: wire.ContainerStatus | None) -> _RawRequests:
-    desired, sidecar = requested(container.resources), container.restart_policy == SIDECAR
+    desired, sidecar = _requested(container.resources), _is_sidecar(container)
     if status is None:
         return _RawRequests(desired, sidecar=sidecar)
     return _RawRequests(desired, _reported(status.allocated_resources), _actuated(status.resources), sidecar)

@@ -1,29 +1,44 @@
-"""Pods of one kind share one `PodClass`: the folder finds the kind of each pod by its key, raw words compared."""
+"""Pods: the API's into the core's. Those of one kind share one `PodClass`, found by raw words, decoded once.
 
+The folder finds the kind of each pod by comparing words, which most pods have in common with another one.
+"""
+
+import re
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import containers, pod_keys, selectors, wire
+from shared.adapters.kubernetes import containers, selectors, wire
 from shared.adapters.kubernetes.odd_objects import RawPart
-from shared.adapters.kubernetes.pod_keys import DAEMON_SET, LABELS, PodKey, Words, pod_key, pod_words
 from shared.core.cluster import names
-from shared.core.cluster.pod import Owner, Phase, Pod, PodClass
+from shared.core.cluster.pod import Owner, Phase, Pod, PodClass, Volume
 from shared.core.cluster.resources import Resources
 
 _PHASES: Final = {phase.value: (phase, phase.finished) for phase in Phase} | {"": (Phase.PENDING, False)}
 _UNKNOWN_PHASE: Final = (Phase.UNKNOWN, False)
+_DAEMON_SET: Final = "DaemonSet"
+_DEFAULT_GRACE_SECONDS: Final = 30
+_MOST_GRACE_SECONDS: Final = 2**31 - 1
+"""68 years. The API takes any int64; Python's times end long before."""
 EXTENDED: Final = "extendedResourceClaimStatus"
-"""Stands for a claim whose name is made anew with each pod: a driver granted an extended resource by it (KEP-5004)."""
+"""Stands for a claim whose name is new with each pod: a driver granted an extended resource by it (KEP-5004)."""
 MOST_KINDS: Final = 20_000
 """How many kinds of words are kept at once; where hardly two pods say the same, keeping all would only take room."""
+_TOKEN_NAME: Final = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
+"""The service account token's volume, which admission gives a random name in every pod."""
+_TOPOLOGY: Final = b'"topology.kubernetes.io/'
+_COPIED_FROM_NODE: Final = (names.ZONE_LABEL, names.REGION_LABEL)
+"""Since Kubernetes 1.35 the API server copies these from the node to the pod when it is bound."""
+Words = tuple[bytes, bytes]
+_encode: Final = msgspec.json.Encoder().encode
 
 
 class NamedItem(wire.Partial, frozen=True):
     name: str = ""
 
 
+_labels: Final = RawPart("metadata.labels", dict[str, str])
 _node_selector: Final = RawPart("spec.nodeSelector", dict[str, str])
 _claims: Final = RawPart("spec.resourceClaims", list[NamedItem])
 _responders: Final = RawPart("spec.evictionResponders", list[NamedItem])
@@ -42,7 +57,7 @@ class PodFolder:
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[Words, bool], _Kind] = {}
-        self._classes: dict[PodKey, PodClass] = {}
+        self._classes: dict[Words, PodClass] = {}
 
     def fold(self, pod: wire.Pod) -> Pod:
         """Return the pod.
@@ -54,7 +69,7 @@ class PodFolder:
         phase, finished = _PHASES.get(status.phase, _UNKNOWN_PHASE)
         ready, ready_since, unschedulable, infeasible = _conditions(status.conditions)
         running = bool(node) and not finished
-        words = pod_words(pod, running=running), infeasible
+        words = _pod_words(pod, running=running), infeasible
         kind = self._kinds.get(words) or self._learn(words, pod, running=running)
         return Pod(
             name=meta.name,
@@ -74,18 +89,74 @@ class PodFolder:
         )
 
     def _learn(self, words: tuple[Words, bool], pod: wire.Pod, *, running: bool) -> _Kind:
-        spec = self._class(pod_key(pod))
+        spec = self._class(pod)
         booked = containers.booked(pod) if running else None
         if len(self._kinds) >= MOST_KINDS:
             self._kinds.clear()
         kind = self._kinds[words] = _Kind(spec, None if booked == spec.requests else booked)
         return kind
 
-    def _class(self, key: PodKey) -> PodClass:
-        known = self._classes.get(key)
+    def _class(self, pod: wire.Pod) -> PodClass:
+        words = _class_words(pod)
+        known = self._classes.get(words)
         if known is None:
-            known = self._classes[key] = pod_class(key)
+            known = self._classes[words] = pod_class(pod)
         return known
+
+
+def _pod_words(pod: wire.Pod, *, running: bool) -> Words:
+    """Return every word that a pod's class and what it is booked as are made from, and nothing of it alone.
+
+    Encoded in one call; most pods say what another has said.
+    """
+    status = pod.status
+    reported = (status.container_statuses, status.init_container_statuses, status.allocated_resources, status.resources)
+    return _encode((running, pod.metadata.labels, _parts(pod), reported)), _volume_words(pod.spec.volumes)
+
+
+def _class_words(pod: wire.Pod) -> Words:
+    """Return every word that a pod's class is made from."""
+    labels = msgspec.Raw(_own_labels(pod.metadata.labels))
+    return _encode((labels, _parts(pod))), _volume_words(pod.spec.volumes)
+
+
+def _parts(pod: wire.Pod) -> tuple[object, ...]:
+    """Return what a class is made from but for labels and volumes."""
+    meta, spec = pod.metadata, pod.spec
+    owner = _controller(meta.owner_references)
+    return (
+        meta.namespace,
+        _kept(meta.annotations),
+        owner,
+        spec.containers,
+        spec.init_containers,
+        spec.overhead,
+        spec.resources,
+        spec.node_selector,
+        msgspec.Raw(_affinity_words(spec, owner)),
+        spec.tolerations,
+        spec.topology_spread_constraints,
+        spec.resource_claims,
+        _given(pod.status.extended_resource_claim_status),
+        spec.scheduling_gates,
+        _given(spec.workload_ref),
+        _given(spec.scheduling_group),
+        spec.eviction_responders,
+        spec.host_network,
+        spec.scheduler_name,
+        spec.priority,
+        spec.priority_class_name,
+        spec.termination_grace_period_seconds,
+        spec.restart_policy,
+    )
+
+
+def _own_labels(raw: msgspec.Raw) -> bytes:
+    """Return the labels without those that a replacement would get from its new node."""
+    if _TOPOLOGY not in bytes(raw):
+        return bytes(raw)
+    labels = _labels.read(raw) or {}
+    return msgspec.json.encode({key: labels[key] for key in labels if key not in _COPIED_FROM_NODE})
 
 
 def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime | None, datetime | None, bool]:
@@ -102,35 +173,41 @@ def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime
     return ready, since, unschedulable, infeasible
 
 
-def pod_class(key: PodKey) -> PodClass:
-    """Return the class that a key describes."""
-    affinity = selectors.affinity(key.affinity)
-    owner, labels = key.owner, LABELS.read(key.labels) or {}
-    asks = containers.requests_of(key.containers, key.init_containers, key.overhead, key.resources)
+def pod_class(pod: wire.Pod) -> PodClass:
+    """Return the class of a pod.
+
+    Raises:
+        BadInput: a part is not of the API's shape, or a quantity cannot be read.
+    """
+    meta, spec = pod.metadata, pod.spec
+    owner, labels = _controller(meta.owner_references), _labels.read(_own_labels(meta.labels)) or {}
+    affinity, spread = selectors.affinity(_affinity_words(spec, owner)), bytes(spec.topology_spread_constraints)
+    asks, grace = containers.requests_of(spec), spec.termination_grace_period_seconds
+    extended = _given(pod.status.extended_resource_claim_status)
     return PodClass(
-        namespace=key.namespace,
+        namespace=meta.namespace,
         owner=Owner(owner.kind, owner.name, owner.uid) if owner else None,
         labels=labels,
-        annotations=dict(key.annotations),
+        annotations=dict(_kept(meta.annotations)),
         requests=asks.total,
         asks=asks,
-        node_selector=_node_selector.read(key.node_selector) or {},
-        node_terms=selectors.node_terms(affinity, pinned=owner is not None and owner.kind == DAEMON_SET),
-        tolerations=selectors.tolerations(key.tolerations),
-        anti_affinity=selectors.pod_terms(affinity.pod_anti_affinity, key.namespace, labels),
-        affinity=selectors.pod_terms(affinity.pod_affinity, key.namespace, labels),
-        hard_spread=selectors.hard_spread(key.spread),
-        host_ports=containers.host_ports(key.containers, key.init_containers, host_network=key.host_network),
-        volumes=pod_keys.volumes(key.volumes),
-        resource_claims=(*_names(_claims.read(key.resource_claims)), *([EXTENDED] if key.claimed_extended else [])),
-        scheduling_gates=_names(_gates.read(key.scheduling_gates)),
-        eviction_responders=_names(_responders.read(key.eviction_responders)),
-        scheduler=key.scheduler or "default-scheduler",
-        priority=key.priority,
-        priority_class=key.priority_class,
-        grace_seconds=key.grace_seconds,
-        restart_policy=key.restart_policy or "Always",
-        unmodelled=(*selectors.unknown_spread(key.spread), *_gang(key.gang)),
+        node_selector=_node_selector.read(spec.node_selector) or {},
+        node_terms=selectors.node_terms(affinity, pinned=owner is not None and owner.kind == _DAEMON_SET),
+        tolerations=selectors.tolerations(bytes(spec.tolerations)),
+        anti_affinity=selectors.pod_terms(affinity.pod_anti_affinity, meta.namespace, labels),
+        affinity=selectors.pod_terms(affinity.pod_affinity, meta.namespace, labels),
+        hard_spread=selectors.hard_spread(spread),
+        host_ports=containers.host_ports(spec),
+        volumes=_volume_list(_volume_words(spec.volumes)),
+        resource_claims=(*_names(_claims.read(spec.resource_claims)), *([EXTENDED] if extended else [])),
+        scheduling_gates=_names(_gates.read(spec.scheduling_gates)),
+        eviction_responders=_names(_responders.read(spec.eviction_responders)),
+        scheduler=spec.scheduler_name or "default-scheduler",
+        priority=spec.priority or 0,
+        priority_class=spec.priority_class_name,
+        grace_seconds=_DEFAULT_GRACE_SECONDS if grace is None else min(grace, _MOST_GRACE_SECONDS),
+        restart_policy=spec.restart_policy or "Always",
+        unmodelled=(*selectors.unknown_spread(spread), *_gang(spec)),
     )
 
 
@@ -138,6 +215,80 @@ def _names(given: list[NamedItem] | None) -> tuple[str, ...]:
     return tuple(each.name for each in given or ())
 
 
-def _gang(given: tuple[bool, bool]) -> tuple[str, ...]:
+def _gang(spec: wire.PodSpec) -> tuple[str, ...]:
     """Return the fields by which pods ask to be scheduled together (Kubernetes 1.35 and later)."""
-    return tuple(name for name, used in zip(("workloadRef", "schedulingGroup"), given, strict=True) if used)
+    given = {"workloadRef": spec.workload_ref, "schedulingGroup": spec.scheduling_group}
+    return tuple(name for name, raw in given.items() if _given(raw))
+
+
+def _controller(owners: list[wire.OwnerReference] | None) -> wire.OwnerReference | None:
+    for each in owners or ():
+        if each.controller:
+            return each
+    return None
+
+
+def _affinity_words(spec: wire.PodSpec, owner: wire.OwnerReference | None) -> bytes:
+    """Return the affinity's words, without the node that the DaemonSet controller wrote into a daemon pod's."""
+    words = bytes(spec.affinity)
+    if words and spec.node_name and owner is not None and owner.kind == _DAEMON_SET:
+        return words.replace(b'"' + spec.node_name.encode() + b'"', b'""')
+    return words
+
+
+def _kept(annotations: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """Return what the rules read, without a deletion cost of Ebb's own: it would make a class of each cost."""
+    if not annotations or names.POD_ANNOTATIONS.isdisjoint(annotations):
+        return ()
+    kept = annotations.keys() & names.POD_ANNOTATIONS
+    if names.STEERED in annotations and annotations.get(names.DELETION_COST) == annotations[names.STEERED]:
+        kept -= {names.DELETION_COST}
+    return tuple(sorted((key, annotations[key]) for key in kept))
+
+
+def _given(raw: msgspec.Raw) -> bool:
+    return raw not in wire.SILENT
+
+
+class ClaimTemplateSpec(wire.Partial, frozen=True):
+    storage_class_name: str | None = None
+
+
+class ClaimTemplate(wire.Partial, frozen=True):
+    """What an ephemeral volume's claim is made from."""
+
+    spec: ClaimTemplateSpec = ClaimTemplateSpec()
+
+
+class VolumeSource(wire.Partial, frozen=True):
+    """What tells two volumes of one kind apart for us; the other fields are the kubelet's business."""
+
+    medium: str | None = ""
+    claim_name: str | None = ""
+    driver: str | None = ""
+    pd_name: str | None = ""
+    volume_claim_template: ClaimTemplate | None = None
+
+
+_volumes: Final = RawPart("spec.volumes", list[dict[str, msgspec.Raw]])
+_name: Final = RawPart("spec.volumes[].name", str)
+_source: Final = RawPart("spec.volumes[]", VolumeSource)
+
+
+def _volume_words(raw: msgspec.Raw) -> bytes:
+    """Return the volumes' words with one name for every token volume, so that pods of one kind say the same."""
+    return _TOKEN_NAME.sub(b'"kube-api-access"', bytes(raw))
+
+
+def _volume_list(raw: bytes) -> tuple[Volume, ...]:
+    """Return each volume with its kind, the API's field name, and the name that it gives as detail."""
+    return tuple(_volume(each) for each in _volumes.read(raw) or ())
+
+
+def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
+    name = _name.read(fields.get("name", wire.ABSENT)) or ""
+    kind = next((key for key in fields if key != "name"), "emptyDir")
+    source = _source.read(fields.get(kind, wire.ABSENT)) or VolumeSource()
+    template = source.volume_claim_template
+    detail = source.claim_name or source.medium or source.driver or source.pd_name or ""
+    return Volume(name, kind, detail, template.spec.storage_class_name if template else None)
