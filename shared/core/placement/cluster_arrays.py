@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.core.cluster.pod import Pod, PodClass, is_daemon, is_mirror, is_replaced
+from shared.core.cluster.pod import Pod, PodClass, is_daemon, is_replaced
 from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
@@ -20,7 +20,7 @@ from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Cons
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 from shared.core.reasons import Finding
 from shared.core.rules.pods import movable
-from shared.core.rules.unmodelled import is_destination, unmodelled
+from shared.core.rules.unmodelled import unmodelled
 from shared.core.rules.volumes import VolumeFacts
 
 
@@ -48,20 +48,21 @@ class ClusterArrays:
         self.axes = _axes(self.classes)
         self.requests = matrix([spec.requests for spec in self.classes], self.axes, MOST + 1)
         self.requests[-1] = 1
-        self.needs = tuple(_needs(column) for column in self.requests.T)
+        alike = {spec.requests: kind for kind, spec in enumerate(self.classes)}
+        known = {asked: _needs(self.requests[:, kind]) for asked, kind in alike.items()}
+        self.needs = tuple(known[spec.requests] for spec in self.classes)
         self.allocatable = matrix([node.allocatable for node in self.nodes], self.axes, MOST)
         where = np.fromiter((self.index[pod.node] for pod in bound), np.int64, len(bound))
         kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
         self.free = self._free(bound, kinds, where)
         self.size_of_cluster = len(self.nodes) + len(living)
         """Nodes and pods: what a search's limit grows with."""
-        upgrading = {name for name, pool in snapshot.pools.items() if pool.upgrading}
-        open_nodes = (is_destination(node) and node.pool not in upgrading for node in self.nodes)
-        self.destinations: NodeMask = np.fromiter(open_nodes, np.bool_, len(self.nodes))
         self.node_filters = NodeFilters(self.nodes)
+        given = ConstraintInput(snapshot, self.classes, self.node_filters)
+        self.destinations = given.destinations
         to_come = room_for_daemons(self.classes, self.requests, kinds, where, self.node_filters)
         self.free -= np.where(self.destinations, to_come, 0)
-        self.constraints = Constraints(constraints, ConstraintInput(snapshot, self.classes, self.node_filters))
+        self.constraints = Constraints(constraints, given)
         self.constraint_states = self.constraints.states(kinds, where)
         self._volumes = VolumeFacts.of(snapshot)
         self._fixed: dict[int, tuple[Finding, ...]] = {}
@@ -73,8 +74,9 @@ class ClusterArrays:
         self._sizes: dict[int, int] = {}
 
     def _needs_a_place(self, pod: Pod) -> bool:
-        returns = pod.spec.owner is not None and not is_daemon(pod.spec) and not is_mirror(pod.spec)
-        return not pod.node or (pod.node not in self._ready and returns)
+        if pod.node in self._ready:
+            return False
+        return not pod.node or (pod.spec.owner is not None and not pod.spec.stays)
 
     def movable(self, node: int) -> tuple[Pod, ...]:
         """Return the pods that were on the node in the picture and need a place elsewhere.

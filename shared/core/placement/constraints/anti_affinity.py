@@ -12,7 +12,6 @@ from shared.core.placement.constraints.constraint import Constraint, ConstraintI
 from shared.core.placement.constraints.domain_counts import (
     NOWHERE,
     Counts,
-    TermMatches,
     TopologyDomains,
     TwinRows,
     count,
@@ -24,7 +23,7 @@ class AntiAffinity(Constraint):
     """All anti-affinity terms of the cluster: who holds them, whom they reject, and each node's domain."""
 
     def __init__(self, given: ConstraintInput) -> None:
-        classes, namespaces = given.classes, given.snapshot.namespaces
+        classes = given.classes
         terms = {term: place for place, term in enumerate(_terms(classes))}
         keys = {term.topology_key for term in terms}
         known = {key: TopologyDomains(given.node_filters, key) for key in keys}
@@ -32,7 +31,7 @@ class AntiAffinity(Constraint):
         self.holds: list[tuple[int, ...]] = [
             tuple(sorted({terms[term] for term in spec.anti_affinity})) for spec in classes
         ]
-        self.rejected_by = _rejections(classes, tuple(terms), TermMatches(classes if terms else (), namespaces))
+        self.rejected_by = _rejections(classes, tuple(terms), given)
 
     def concerns(self, kind: int) -> bool:
         """Whether any term is held by, or rejects, pods of this class."""
@@ -89,10 +88,10 @@ def _terms(classes: Sequence[PodClass]) -> dict[PodTerm, None]:
     return {term: None for spec in classes for term in spec.anti_affinity}
 
 
-def _rejections(classes: Sequence[PodClass], terms: Sequence[PodTerm], matches: TermMatches) -> list[tuple[int, ...]]:
+def _rejections(classes: Sequence[PodClass], terms: Sequence[PodTerm], given: ConstraintInput) -> list[tuple[int, ...]]:
     """Return for each class the terms that reject it."""
     found: list[list[int]] = [[] for _ in classes]
     for place, term in enumerate(terms):
-        for kind in matches.of(term):
+        for kind in given.matches.of(term):
             found[kind].append(place)
     return [tuple(each) for each in found]

@@ -132,6 +132,15 @@ class AttachLimitsState(ConstraintState):
             found = mask if found is None else found & mask
         return found
 
+    def allows(self, kind: int, node: int) -> bool:
+        for brought in self._of.brings[kind]:
+            free = self._of.limits.item(brought.driver, node) - self._counts.item(brought.driver, node)
+            here = sum(self._users.get(volume, {}).get(node, 0) > 0 for volume in brought.volumes)
+            new = len(brought.volumes) - here + brought.own
+            if new and free < new:
+                return False
+        return True
+
     def _there_already(self, volumes: Sequence[int]) -> dict[int, int]:
         """Return by node how many of the volumes its pods use."""
         found: dict[int, int] = {}

@@ -4,15 +4,18 @@ A constraint has a part that is fixed for a picture, and a part that changes wit
 node index (`kind`, `node`), never by name. Each constraint hears only of the classes that it concerns.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
 
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.constraints.domain_counts import TermMatches
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
+from shared.core.rules.unmodelled import is_destination
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,29 @@ class ConstraintInput:
     snapshot: Snapshot
     classes: Sequence[PodClass]
     node_filters: NodeFilters
+
+    @cached_property
+    def kinds(self) -> Mapping[PodClass, int]:
+        """By class its place."""
+        return {spec: kind for kind, spec in enumerate(self.classes)}
+
+    @cached_property
+    def matches(self) -> TermMatches:
+        """Which classes a selector means."""
+        return TermMatches(self.classes, self.snapshot.namespaces)
+
+    @cached_property
+    def staying(self) -> NodeMask:
+        """The nodes whose pods will not be gone at any time: Ready, neither on their way out nor cordoned."""
+        nodes = self.snapshot.nodes
+        return np.fromiter(map(is_destination, nodes), np.bool_, len(nodes))
+
+    @cached_property
+    def destinations(self) -> NodeMask:
+        """Those of them on which pods may be planned: in no upgrade."""
+        nodes, pools = self.snapshot.nodes, self.snapshot.pools
+        upgrading = {name for name, pool in pools.items() if pool.upgrading}
+        return self.staying & np.fromiter((node.pool not in upgrading for node in nodes), np.bool_, len(nodes))
 
 
 class ConstraintState(Protocol):

@@ -5,7 +5,7 @@ rule with many of them has an array beside, which answers for all nodes at once.
 changes it, because the search copies thousands.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -46,35 +46,44 @@ class DomainCounts:
     def __init__(self, domains: int) -> None:
         self._domains = domains
         self._all: Counts = {}
-        self._lasting: Counts = {}
+        self._passing: Counts = {}
+        """Those of all that do not last."""
         self._levels: Counts = {}
         """By number of lasting pods, how many domains have so many; of those that have any."""
-        self.unsure: set[int] = set()
-        """The domains with pods that do not last."""
+        self._lived_in = 0
+        """How many domains have lasting pods."""
         self._leaving: Counts = {}
         self._array: NDArray[np.int64] | None = None
         """The same as `_all`, once many domains have pods; one place more, for `NOWHERE`."""
 
     def copy(self) -> "DomainCounts":
         twin = DomainCounts(self._domains)
-        twin._all, twin._lasting, twin._levels = dict(self._all), dict(self._lasting), dict(self._levels)
-        twin.unsure, twin._leaving = set(self.unsure), dict(self._leaving)
+        twin._all, twin._passing, twin._levels = dict(self._all), dict(self._passing), dict(self._levels)
+        twin._lived_in, twin._leaving = self._lived_in, dict(self._leaving)
         twin._array = None if self._array is None else self._array.copy()
         return twin
 
     def add(self, domain: int, pods: int, *, lasting: int) -> None:
         """Count pods that are there for now, and those of them that will not go away with their node."""
         found = count(self._all, domain, pods)
-        now = count(self._lasting, domain, lasting)
-        for level, by in ((now - lasting, -1), (now, 1)) if lasting else ():
-            if level:
-                count(self._levels, level, by)
-        if found != now:
-            self.unsure.add(domain)
-        else:
-            self.unsure.discard(domain)
+        passing = self._passing.get(domain, 0) if pods == lasting else count(self._passing, domain, pods - lasting)
+        if lasting:
+            self._level(found - passing - lasting, found - passing)
         if self._array is not None:
             self._array[domain] = found
+
+    def _level(self, before: int, now: int) -> None:
+        """Note that a domain has another number of lasting pods."""
+        if before:
+            count(self._levels, before, -1)
+        if now:
+            count(self._levels, now, 1)
+        self._lived_in += bool(now) - bool(before)
+
+    @property
+    def unsure(self) -> KeysView[int]:
+        """The domains with pods that do not last."""
+        return self._passing.keys()
 
     def leave(self, domain: int, pods: int) -> None:
         """Count pods on their way from a node that is being emptied; they are in none of the other counts."""
@@ -86,8 +95,8 @@ class DomainCounts:
 
     def least(self, domains: int, but: int = NOWHERE) -> int:
         """Return how many lasting pods each of so many domains has at least; one is not looked at."""
-        mine = self._lasting.get(but, 0)
-        if domains - len(self._lasting) > int(but != NOWHERE and not mine):
+        mine = self._all.get(but, 0) - self._passing.get(but, 0)
+        if domains - self._lived_in > int(but != NOWHERE and not mine):
             return 0
         levels = (level for level, having in self._levels.items() if level != mine or having > 1)
         return max(min(levels, default=_ENDLESS), 0)
@@ -99,7 +108,7 @@ class DomainCounts:
         of each node; those of `NOWHERE` are let through.
         """
         bound = spare + (self.least(domains) if domains else 0)
-        exact = self._exactly(spare, domains) if self._leaving or self.unsure else {}
+        exact = self._exactly(spare, domains) if self._leaving or self._passing else {}
         if self._array is None and len(self._all) * _DENSE > self._domains + _DENSE * _DENSE:
             self._array = self._counted()
         if self._array is None:
@@ -115,7 +124,7 @@ class DomainCounts:
 
     def takes(self, spare: int, domains: int, domain: int) -> bool:
         """Whether the nodes of one domain are among those that `taking` returns."""
-        exactly = domain in self._leaving or (domain in self.unsure and self._is_compared_exactly(domains))
+        exactly = domain in self._leaving or (domain in self._passing and self._is_compared_exactly(domains))
         holds = self.at(domain) if exactly else self._all.get(domain, 0)
         return holds <= spare + (self.least(domains, domain if exactly else NOWHERE) if domains else 0)
 
@@ -137,12 +146,12 @@ class DomainCounts:
 
         A domain is never compared with itself, which matters where it is the only one that is emptiest.
         """
-        asked = {*self._leaving, *(self.unsure if self._is_compared_exactly(domains) else ())}
+        asked = {*self._leaving, *(self._passing if self._is_compared_exactly(domains) else ())}
         return {each: self.at(each) <= spare + (self.least(domains, each) if domains else 0) for each in asked}
 
     def _is_compared_exactly(self, domains: int) -> bool:
         """Whether there are domains to compare with, and one of them alone is the emptiest."""
-        empty = domains - len(self._lasting)
+        empty = domains - self._lived_in
         alone = empty == 1 or (not empty and self._levels.get(min(self._levels, default=0)) == 1)
         return domains > 0 and alone
 
@@ -231,7 +240,7 @@ class TermMatches:
         if term.selector is None:
             return
         for namespace in self._meant(term):
-            for kind in self._near(namespace, term.selector):
+            for kind in self.near(namespace, term.selector):
                 if term.selector.matches(self._classes[kind].labels):
                     yield kind
 
@@ -244,7 +253,7 @@ class TermMatches:
             if namespace in term.namespaces or term.namespace_selector.matches(labels):
                 yield namespace
 
-    def _near(self, namespace: str, selector: LabelSelector) -> Sequence[int]:
+    def near(self, namespace: str, selector: LabelSelector) -> Sequence[int]:
         """Return the classes of the namespace among which the selector's are: as few as one of its labels tells."""
         asked = (each for each in selector.requirements if each.operator == "In" and len(each.values) == 1)
         rows = (self._bearing.get((namespace, each.key, each.values[0]), _NONE) for each in asked)

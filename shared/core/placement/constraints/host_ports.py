@@ -25,7 +25,8 @@ class HostPorts(Constraint):
         self.nodes = len(given.snapshot.nodes)
         ports = _ports(given.classes)
         self.takes = [tuple(dict.fromkeys(ports[port] for port in spec.host_ports)) for spec in given.classes]
-        self.barred_by = [_barring(spec.host_ports, ports) for spec in given.classes]
+        barring = {spec.host_ports: _barring(spec.host_ports, ports) for spec in given.classes}
+        self.barred_by = [barring[spec.host_ports] for spec in given.classes]
         self.ports = len(ports)
 
     def concerns(self, kind: int) -> bool:

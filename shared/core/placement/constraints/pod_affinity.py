@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 import numpy as np
 
-from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import PodTerm
 from shared.core.cluster.snapshot import Snapshot
@@ -23,13 +22,11 @@ from shared.core.placement.constraints.constraint import Constraint, ConstraintI
 from shared.core.placement.constraints.domain_counts import (
     NOWHERE,
     Counts,
-    TermMatches,
     TopologyDomains,
     TwinRows,
     count,
 )
-from shared.core.placement.node_filters import NodeFilters, NodeMask
-from shared.core.rules.unmodelled import is_destination
+from shared.core.placement.node_filters import NodeMask
 
 Domains = tuple[int, ...]
 """A node's domain for each key of a rule."""
@@ -38,7 +35,8 @@ Domains = tuple[int, ...]
 class AffinityRules:
     """The rules of all classes: by class what it asks, and which rules mean it."""
 
-    def __init__(self, classes: Sequence[PodClass], snapshot: Snapshot, node_filters: NodeFilters) -> None:
+    def __init__(self, given: ConstraintInput) -> None:
+        classes, node_filters = given.classes, given.node_filters
         rules = list(dict.fromkeys(spec.affinity for spec in classes if spec.affinity))
         numbers = {terms: rule for rule, terms in enumerate(rules)}
         keys = [tuple(dict.fromkeys(term.topology_key for term in terms)) for terms in rules]
@@ -46,7 +44,7 @@ class AffinityRules:
         self.domains = [tuple(known[key] for key in row) for row in keys]
         """By rule, the domains of each of its keys."""
         self.asked = [numbers.get(spec.affinity) for spec in classes]
-        self.meant_by = _meant_by(classes, rules, snapshot)
+        self.meant_by = _meant_by(rules, given)
         """By class, the rules of which all terms mean it."""
 
     def place(self, rule: int, node: int) -> Domains | None:
@@ -59,12 +57,6 @@ class AffinityRules:
         return self.asked[kind] in self.meant_by[kind]
 
 
-def unsteady_nodes(snapshot: Snapshot) -> list[int]:
-    """Return the nodes whose pods may be gone at any time: not Ready, on their way out, cordoned, or in an upgrade."""
-    upgrading = {name for name, pool in snapshot.pools.items() if pool.upgrading}
-    return [place for place, node in enumerate(snapshot.nodes) if not _stays(node, upgrading)]
-
-
 def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple[int, int]]:
     """Return class and node of each pod that is on its way out and has not ended."""
     index = {node.name: place for place, node in enumerate(snapshot.nodes)}
@@ -72,17 +64,10 @@ def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple
     return [(kinds[pod.spec], index[pod.node]) for pod in leaving if pod.node in index]
 
 
-def _stays(node: Node, upgrading: set[str]) -> bool:
-    return is_destination(node) and node.pool not in upgrading
-
-
-def _meant_by(
-    classes: Sequence[PodClass], rules: Sequence[tuple[PodTerm, ...]], snapshot: Snapshot
-) -> list[tuple[int, ...]]:
-    found: list[list[int]] = [[] for _ in classes]
-    matches = TermMatches(classes if rules else (), snapshot.namespaces)
+def _meant_by(rules: Sequence[tuple[PodTerm, ...]], given: ConstraintInput) -> list[tuple[int, ...]]:
+    found: list[list[int]] = [[] for _ in given.classes]
     for rule, terms in enumerate(rules):
-        for kind in set.intersection(*(set(matches.of(term)) for term in terms)):
+        for kind in set.intersection(*(set(given.matches.of(term)) for term in terms)):
             found[kind].append(rule)
     return [tuple(each) for each in found]
 
@@ -95,11 +80,11 @@ class RequiredAffinity(Constraint):
     """All required affinity of the cluster: who asks for whom."""
 
     def __init__(self, given: ConstraintInput) -> None:
-        self.rules = AffinityRules(given.classes, given.snapshot, given.node_filters)
+        self.rules = AffinityRules(given)
         self.nodes = len(given.snapshot.nodes)
-        self._unsteady = unsteady_nodes(given.snapshot)
-        kinds = {spec: kind for kind, spec in enumerate(given.classes)}
-        self._terminating = terminating(kinds, given.snapshot)
+        self._unsteady: list[int] = np.flatnonzero(~given.destinations).tolist()
+        """The nodes whose pods may be gone at any time: not Ready, on their way out, cordoned, or in an upgrade."""
+        self._terminating = terminating(given.kinds, given.snapshot)
 
     def concerns(self, kind: int) -> bool:
         """Whether pods of the class ask for others, or are asked for."""

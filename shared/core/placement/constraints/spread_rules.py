@@ -6,7 +6,7 @@ a count changed.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ import numpy as np
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NO_SCHEDULE, LabelSelector, SpreadConstraint, Taint, tolerated
-from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, count
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, TermMatches, count
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 
@@ -68,7 +68,7 @@ class Asked(NamedTuple):
 class SpreadRules:
     """The rules of all classes: by class what it asks, and which rules count it."""
 
-    def __init__(self, classes: Sequence[PodClass], node_filters: NodeFilters) -> None:
+    def __init__(self, classes: Sequence[PodClass], node_filters: NodeFilters, matches: TermMatches) -> None:
         self._filters = node_filters
         self._topologies: dict[tuple[object, ...], Topology] = {}
         self._rules: dict[tuple[object, ...], SpreadRule] = {}
@@ -77,7 +77,7 @@ class SpreadRules:
         self.topologies = tuple(self._topologies.values())
         self.asking = {each: kind for kind, asked in enumerate(self.asked) for each in asked}
         """By constraint, one of the classes that ask for it."""
-        self.counting = _counting(classes, self.rules)
+        self.counting = _counting(classes, self.rules, matches)
 
     def _asked(self, spec: PodClass, given: SpreadConstraint) -> Asked:
         selector = _merged(given, spec)
@@ -114,26 +114,16 @@ def _merged(given: SpreadConstraint, spec: PodClass) -> LabelSelector | None:
     return given.selector.narrowed({key: spec.labels[key] for key in given.match_label_keys if key in spec.labels})
 
 
-def _counting(classes: Sequence[PodClass], rules: Sequence[SpreadRule]) -> list[tuple[SpreadRule, ...]]:
+def _counting(
+    classes: Sequence[PodClass], rules: Sequence[SpreadRule], matches: TermMatches
+) -> list[tuple[SpreadRule, ...]]:
     """Return by class the rules that count it; each rule looks only at classes that bear one of its labels."""
-    bearing: dict[tuple[str, str, str], list[int]] = {}
-    near: dict[str, list[int]] = {}
-    for kind, spec in enumerate(classes) if rules else ():
-        near.setdefault(spec.namespace, []).append(kind)
-        for key, value in spec.labels.items():
-            bearing.setdefault((spec.namespace, key, value), []).append(kind)
     found: list[list[SpreadRule]] = [[] for _ in classes]
     for rule in rules:
-        for kind in _nearest(rule, bearing, near.get(rule.namespace, [])):
+        for kind in matches.near(rule.namespace, rule.selector) if rule.selector else ():
             if rule.counts(classes[kind]):
                 found[kind].append(rule)
     return [tuple(each) for each in found]
-
-
-def _nearest(rule: SpreadRule, bearing: Mapping[tuple[str, str, str], list[int]], near: list[int]) -> list[int]:
-    requirements = rule.selector.requirements if rule.selector else ()
-    single = [each for each in requirements if each.operator == "In" and len(each.values) == 1]
-    return min((bearing.get((rule.namespace, each.key, each.values[0]), []) for each in single), key=len, default=near)
 
 
 class Skews(Protocol):
@@ -143,7 +133,7 @@ class Skews(Protocol):
         """Return how many pods the emptiest domain holds."""
         ...
 
-    def unsure(self, asked: Asked) -> set[int]:
+    def unsure(self, asked: Asked) -> KeysView[int]:
         """Return the domains with pods that may go."""
         ...
 

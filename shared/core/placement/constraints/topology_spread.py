@@ -14,7 +14,7 @@ if the pod could be put there anew when all is done (`misplaced`): then some pod
 in whatever order several nodes are emptied (docs/decisions/robust-fit.md).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, KeysView
 
 import numpy as np
 
@@ -30,20 +30,18 @@ from shared.core.placement.constraints.spread_rules import (
     Topology,
 )
 from shared.core.placement.node_filters import NodeMask
-from shared.core.rules.unmodelled import is_destination
 
 
 class TopologySpread(Constraint):
     """All hard spread constraints of the cluster: who asks for them, and whom they count."""
 
     def __init__(self, given: ConstraintInput) -> None:
-        self.rules = SpreadRules(given.classes, given.node_filters)
-        self.uncertain = [place for place, node in enumerate(given.snapshot.nodes) if not is_destination(node)]
+        self.rules = SpreadRules(given.classes, given.node_filters, given.matches)
+        self.uncertain: list[int] = np.flatnonzero(~given.staying).tolist()
         """Nodes whose pods may be gone at any time: not Ready, on their way out, or cordoned."""
-        kinds = {spec: kind for kind, spec in enumerate(given.classes)}
         index = {node.name: place for place, node in enumerate(given.snapshot.nodes)}
         self.terminating = [
-            (kinds[pod.spec], index[pod.node], is_replaced(pod))
+            (given.kinds[pod.spec], index[pod.node], is_replaced(pod))
             for pod in given.snapshot.pods
             if pod.deleting is not None and pod.node in index and not pod.phase.finished
         ]
@@ -99,12 +97,11 @@ class TopologySpreadState(ConstraintState):
             self.presume(kind, node)
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
-        for rule, domain in self._counted(kind, node):
-            if node not in self._own_nodes:
-                self._own_nodes.add(node)
-                self._on[node] = dict(self._on.get(node, {}))
-            count(self._on[node], rule.place, pods)
-            self._book(rule, domain, node, pods)
+        for rule in self._of.counting[kind]:
+            domain = rule.topology.domain_of[node]
+            if domain != NOWHERE:
+                count(self._mine_on(node), rule.place, pods)
+                self._book(rule, domain, node, pods)
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
         self.add(kind, node, pods)
@@ -173,7 +170,7 @@ class TopologySpreadState(ConstraintState):
         domains = self._compared(asked)
         return self._counts[asked.rule.place].least(domains) if domains else 0
 
-    def unsure(self, asked: Asked) -> set[int]:
+    def unsure(self, asked: Asked) -> KeysView[int]:
         """Return the domains with pods that may go."""
         return self._counts[asked.rule.place].unsure
 
@@ -185,6 +182,13 @@ class TopologySpreadState(ConstraintState):
     def _counted(self, kind: int, node: int) -> list[tuple[SpreadRule, int]]:
         rules = ((rule, rule.topology.domain_of[node]) for rule in self._of.counting[kind])
         return [(rule, domain) for rule, domain in rules if domain != NOWHERE]
+
+    def _mine_on(self, node: int) -> Counts:
+        """Return the pods of a node to count them anew."""
+        if node not in self._own_nodes:
+            self._own_nodes.add(node)
+            self._on[node] = dict(self._on.get(node, {}))
+        return self._on[node]
 
     def _mine(self, rule: SpreadRule) -> DomainCounts:
         """Return the counts of a rule to change them."""
