@@ -93,6 +93,20 @@ def test_a_refusal_leaves_nothing_behind(snapshot: Snapshot, order: list[int]) -
 
 @examples(100)
 @given(clusters(), st.permutations(range(7)))
+def test_what_is_only_asked_is_answered_as_it_is_done_and_leaves_nothing_behind(
+    snapshot: Snapshot, order: list[int]
+) -> None:
+    names = [each for place in order for each in _candidates(snapshot)[place : place + 1]]
+    asked, plain = (Simulation.of(snapshot, _departing(snapshot)) for _ in range(2))
+    for number, name in enumerate(names):
+        others = names[number:]
+        assert [asked.refuses(each) for each in others] == [plain.copy().try_remove(each) for each in others]
+        assert asked.try_remove(name) == plain.try_remove(name)
+    assert _moves(asked) == _moves(plain)
+
+
+@examples(100)
+@given(clusters(), st.permutations(range(7)))
 def test_candidates_in_any_order_give_the_same_plan(snapshot: Snapshot, order: list[int]) -> None:
     rows = [Candidate(name, 100 + place % 2) for place, name in enumerate(_candidates(snapshot))]
     mixed = [row for place in order for row in rows[place : place + 1]]

@@ -107,7 +107,7 @@ class Explainer:
         if self._decisions[name].verdict is Verdict.IN_FLIGHT:
             return self._in_flight(simulation, name), ""
         found = landings(simulation, name)
-        refused = simulation.copy().try_remove(name)
+        refused = simulation.refuses(name)
         refusal = refused.sentence if refused else ""
         return tuple(self._place(each, name) for each in found), refusal
 

@@ -188,39 +188,48 @@ class Simulation:
             KeyError: no node of that name is in the picture.
             ValueError: the node is departing or taken already.
         """
+        found, _ = self._removed(name)
+        node = self.arrays.index[name]
+        if found is None and node in self._room_kept:
+            del self._room_kept[node]
+            self._departing = tuple(each for each in self._departing if each != node)
+        if found is None:
+            self._taken.append(node)
+        return found
+
+    def refuses(self, name: str) -> NoPlace | None:
+        """Return what `try_remove` would, and leave the simulation as it was."""
+        found, done = self._removed(name)
+        _undo(done)
+        return found
+
+    def _removed(self, name: str) -> tuple[NoPlace | None, "_Removals"]:
+        """Place what lies on the node in each packing; return what has no place, or what was done."""
         if self.unplaced:
-            return NoPlace(self.unplaced[0], "it leaves a node that is already on its way out, and fits nowhere")
+            return NoPlace(self.unplaced[0], "it leaves a node that is already on its way out, and fits nowhere"), []
         node = self.arrays.index[name]
         if node in self._room_kept:
-            return self._take_announced(node)
+            return self._refused_announced(node), []
         if node in self._departing or node in self._taken:
             raise ValueError(f"{name} is already on its way out")
         own = [self.arrays.kind_of[pod.spec] for pod in self.arrays.movable(node)]
-        done: list[tuple[Packing, Removal]] = []
+        done: _Removals = []
         for packing, chunks in zip(self._packings, self._chunks, strict=True):
             removal = packing.remove(node, own)
             if removal.succeeded:
                 done.append((packing, removal))
             found = lost_room(self.buffers, packing, node, chunks) if removal.succeeded else refusal(packing, removal)
             if found:
-                for earlier, success in done:
-                    earlier.undo(success)
-                return found
-        self._taken.append(node)
-        return None
+                _undo(done)
+                return found, []
+        return None, done
 
-    def _take_announced(self, node: int) -> NoPlace | None:
-        """Take a node whose pods have their room already."""
+    def _refused_announced(self, node: int) -> NoPlace | None:
+        """Return what keeps a node whose pods have their room already."""
         if not self._room_kept[node]:
             return NoPlace(self.arrays.movable(node)[0], "it has a place in one way of packing, and none in another")
         ways = zip(self._packings, self._chunks, strict=True)
-        lost = next(filter(None, (lost_room(self.buffers, packing, node, chunks) for packing, chunks in ways)), None)
-        if lost:
-            return lost
-        del self._room_kept[node]
-        self._departing = tuple(each for each in self._departing if each != node)
-        self._taken.append(node)
-        return None
+        return next(filter(None, (lost_room(self.buffers, packing, node, chunks) for packing, chunks in ways)), None)
 
     @property
     def announced(self) -> frozenset[str]:
@@ -276,6 +285,14 @@ class Simulation:
         """Return what needs a place now and does not get one with its departing node."""
         departing = {self.arrays.nodes[node].name for node in self._departing}
         return (pod for pod in self.arrays.pending if pod.node not in departing)
+
+
+_Removals = list[tuple[Packing, Removal]]
+
+
+def _undo(done: _Removals) -> None:
+    for packing, removal in done:
+        packing.undo(removal)
 
 
 def headroom_of(arrays: ClusterArrays, percent: Mapping[str, int]) -> Amounts:

@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement import Simulation
+from shared.core.placement import NoPlace, Simulation
 from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import AtRest
@@ -85,7 +85,9 @@ class Selection:
     def judge_waiting(self, waiting: Iterable[AssessedNode]) -> None:
         """Keep those nodes whose time has not come that could not go then either, each asked by itself; take none."""
         for assessed in waiting:
-            if found := self._first(self._WAITING_RULES, assessed) or _removed(assessed, self.simulation.copy()):
+            if found := self._first(self._WAITING_RULES, assessed) or _kept(
+                self.simulation.refuses(assessed.node.name)
+            ):
                 self.kept[assessed.node.name] = found
 
     @property
@@ -163,7 +165,7 @@ class Selection:
 
     def _take(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Prove that the node's pods fit, and count it from now on; or return what has no place."""
-        refused = _removed(assessed, self.simulation)
+        refused = _kept(self.simulation.try_remove(assessed.node.name))
         if refused:
             return refused
         self._counts = self._counts.with_claim(assessed.node)
@@ -211,9 +213,7 @@ class Selection:
     """What would keep one whose time has not come."""
 
 
-def _removed(assessed: AssessedNode, simulation: Simulation) -> tuple[Blocker, ...]:
-    """Take the node in the simulation, or return what has no place there."""
-    refused = simulation.try_remove(assessed.node.name)
+def _kept(refused: NoPlace | None) -> tuple[Blocker, ...]:
     return (refused.blocker,) if refused else ()
 
 
