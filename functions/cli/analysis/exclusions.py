@@ -168,18 +168,35 @@ def landings(simulation: Simulation, name: str) -> tuple[Landing, ...]:
 
     The simulation stays as it is. Raises KeyError where no node has that name.
     """
+    packing, targets = _emptied(simulation, name)
+    node = simulation.arrays.index[name]
+    return tuple(_landing(packing, pod, node, targets) for pod in simulation.arrays.movable(node))
+
+
+def without_a_place(simulation: Simulation, name: str) -> Iterator[tuple[Pod, NodeChoice]]:
+    """Yield the pods of a node that `landings` finds no place for, with what excludes the nodes."""
+    packing, targets = _emptied(simulation, name)
     arrays, node = simulation.arrays, simulation.arrays.index[name]
-    pods = arrays.movable(node)
+    for pod in arrays.movable(node):
+        kind = arrays.kind_of[pod.spec]
+        if targets.get(kind):
+            targets[kind].pop()
+        elif not arrays.fixed(kind):
+            yield pod, choice(packing, kind, node)
+
+
+def _emptied(simulation: Simulation, name: str) -> tuple[Packing, dict[int, list[int]]]:
+    """Return a packing in which the node's pods lie elsewhere as far as they can, and where, by their class."""
+    arrays, node = simulation.arrays, simulation.arrays.index[name]
     packing = simulation.first_packing.copy()
     begun = len(packing.log)
     packing.close([node])
-    kinds = [arrays.kind_of[pod.spec] for pod in pods if not arrays.fixed(arrays.kind_of[pod.spec])]
+    kinds = [kind for pod in arrays.movable(node) if not arrays.fixed(kind := arrays.kind_of[pod.spec])]
     packing.reserve(packing.strategy.order(arrays, kinds), node)
-    targets: dict[int, list[int]] = {
+    return packing, {
         kind: [placement.target for placement in placed]
         for kind, placed in groupby(sorted(packing.log[begun:]), key=lambda placement: placement.kind)
     }
-    return tuple(_landing(packing, pod, node, targets) for pod in pods)
 
 
 def _landing(packing: Packing, pod: Pod, node: int, targets: Mapping[int, list[int]]) -> Landing:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from functions.cli.analysis.exclusions import Exclusion, landings
+from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, Rest
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.ladder import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.forecast.workings import Workings
 from functions.cli.analysis.lifting import Scope, Subject, workload_of
 from functions.cli.analysis.lifts import LIFTS, lifted
 from shared.core.cluster.node import Node
@@ -41,12 +42,12 @@ class Held:
     cost: int
 
 
-def subjects(situation: Situation, prices: Prices) -> tuple[Held, ...]:
+def subjects(situation: Situation, prices: Prices, workings: Workings) -> tuple[Held, ...]:
     """Return the changes that might free a node of a cluster at rest, those that hold most money first."""
-    timeless = Situation(situation.snapshot, situation.state, without_calendar(situation.policy))
+    timeless = workings.situation(situation.snapshot, situation.state, without_calendar(situation.policy))
     assessed = with_savings(assess_nodes(timeless), timeless, prices)
     counts, _ = counts_and_excess(timeless, assessed)
-    simulation = planned_simulation(timeless)
+    simulation = planned_simulation(timeless, arrays_of=workings.arrays_of)
     rows: dict[Subject, list[Node]] = {}
     for each in sorted(assessed, key=lambda row: bool(_gates(row, counts))):
         found = dict.fromkeys(_of(each, timeless, counts, simulation))
@@ -127,16 +128,14 @@ def _of_gate(blocker: Blocker, node: Node) -> Subject:
 
 def _of_places(assessed: AssessedNode, situation: Situation, simulation: Simulation) -> Iterator[Subject]:
     """Yield the rules without which a pod that has no place would have one."""
-    for landing in landings(simulation, assessed.node.name):
-        if landing.node:
-            continue
-        for excluded in landing.choice.excluded:
+    for pod, choice in without_a_place(simulation, assessed.node.name):
+        for excluded in choice.excluded:
             if not excluded.alone or excluded.rule not in LIFTS:
                 continue
             if excluded.rule is Exclusion.ROOM:
                 yield from _headroom(situation)
             else:
-                yield Subject(excluded.rule, workload_of(situation, landing.pod))
+                yield Subject(excluded.rule, workload_of(situation, pod))
 
 
 def _headroom(situation: Situation) -> Iterator[Subject]:
@@ -194,7 +193,7 @@ def why_not(
 def freed_from(base: PolicyAtRest, most: int, told: Callable[[int, int], None] = lambda _done, _all: None) -> WhyNot:
     """Return the same of a policy that has come to rest already."""
     trial = _Trial(base)
-    found = subjects(trial.standing, base.prices)
+    found = subjects(trial.standing, base.prices, base.rest.workings)
     told(0, min(most, len(found)))
     hopeless, tried, left = trial.sorted_out(found, most)
     first: list[Freed] = []
@@ -218,7 +217,8 @@ class _Trial:
         """Return what alone keeps a node as the cluster stands now, and is not among what was found at rest."""
         known = {held.subject for held in found}
         begun = Situation(self._base.start.snapshot, ClusterState(), self._base.situation.policy)
-        return tuple(held for held in subjects(begun, self._base.prices) if held.subject not in known)
+        held = subjects(begun, self._base.prices, self._base.rest.workings)
+        return tuple(each for each in held if each.subject not in known)
 
     def sorted_out(
         self, found: Iterable[Held], most: int

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
@@ -17,7 +17,7 @@ from shared.core.cluster.autoscaling import (
 )
 from shared.core.cluster.namespace_limits import NO_LIMITS, NamespaceLimits
 from shared.core.cluster.node import Node, NodePool
-from shared.core.cluster.pod import CLAIM, Pod
+from shared.core.cluster.pod import CLAIM, Pod, PodClass
 from shared.core.cluster.resources import NOTHING, Resources, total
 from shared.core.cluster.returning import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.selectors import Labels
@@ -79,6 +79,12 @@ class Snapshot:
         """Return how the autoscaler removes that node."""
         return scale_down_of(node, self.pools.get(node.pool), self.profile, self.compute_classes)
 
+    def with_nodes(self, nodes: tuple[Node, ...]) -> "Snapshot":
+        """Return the picture with these nodes for those of the same names; what tells of its pods is kept."""
+        other = replace(self, nodes=nodes)
+        vars(other).update({name: vars(self)[name] for name in _OF_PODS if name in vars(self)})
+        return other
+
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:
         return {node.name: node for node in self.nodes}
@@ -108,8 +114,22 @@ class Snapshot:
         return users
 
     @cached_property
+    def start_times(self) -> Mapping[PodClass, timedelta]:
+        """By kind of movable pods the shortest time that one took from its start on its node until it was Ready."""
+        rows: dict[PodClass, timedelta] = {}
+        for pod in self.pods:
+            if pod.ready_since is not None and pod.started is not None and not pod.spec.stays:
+                took = max(pod.ready_since - pod.started, timedelta(0))
+                rows[pod.spec] = min(rows.get(pod.spec, took), took)
+        return rows
+
+    @cached_property
     def nodes_by_pool(self) -> Mapping[str, tuple[Node, ...]]:
         rows: dict[str, list[Node]] = {}
         for node in self.nodes:
             rows.setdefault(node.pool, []).append(node)
         return {pool: tuple(nodes) for pool, nodes in sorted(rows.items())}
+
+
+_OF_PODS: Final = ("pods_by_node", "pending", "claim_users", "start_times")
+"""What is worked out of the pods, and of which nodes there are."""

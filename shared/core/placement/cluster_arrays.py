@@ -5,7 +5,7 @@ Axes are the resource names that any pod asks for, and `pods`. Amounts are the s
 that admits them and has none will get one. Their size is the largest of the DaemonSet's pods elsewhere.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -183,6 +183,10 @@ class ClusterArrays:
         resized = [place for place, pod in enumerate(bound) if pod.booked is not None]
         asked[:-1, resized] = matrix([bound[place].requests for place in resized], self.axes, MOST + 1)[:-1]
         return left(self.allocatable, where, asked)
+
+
+ArraysOf = Callable[[Snapshot], ClusterArrays]
+"""Makes the arrays of a picture, or knows them already."""
 
 
 def _first_of_each(pods: Iterable[Pod]) -> Mapping[PodClass, Pod]:

@@ -182,7 +182,7 @@ class NodeRoom:
         mask = self.taking(kind)
         if self._careful:
             mask = self._constraints.preferred(kind, mask)
-        return _smallest(self._key, mask)
+        return _smallest(None if self.strategy.takes_first else self._key, mask)
 
     def _put(self, kind: int, node: int, pods: int) -> None:
         for axis, amount in self.arrays.needs[kind]:
@@ -198,11 +198,11 @@ class NodeRoom:
         self._fit_cache.touch(node)
 
 
-def _smallest(key: Amounts, among: NodeMask) -> int:
-    """Return the first of some nodes with the smallest key, or OUTSIDE."""
+def _smallest(key: Amounts | None, among: NodeMask) -> int:
+    """Return the first of some nodes with the smallest key, or OUTSIDE; without keys all are alike."""
     if not len(among):
         return OUTSIDE
-    target = int(np.where(among, key, _NEVER).argmin())
+    target = int(among.argmax() if key is None else np.where(among, key, _NEVER).argmin())
     return target if among[target] else OUTSIDE
 
 

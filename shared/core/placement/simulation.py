@@ -111,7 +111,7 @@ class Simulation:
     @classmethod
     def of(
         cls,
-        snapshot: Snapshot,
+        picture: Snapshot | ClusterArrays,
         departing: Collection[str] = (),
         headroom: Mapping[str, int] | None = None,
         *,
@@ -123,7 +123,7 @@ class Simulation:
         """Set up the simulation.
 
         Args:
-            snapshot: the picture; nodes sorted by name and pods by key.
+            picture: nodes sorted by name and pods by key; or its arrays, where they are known.
             departing: names of nodes on their way out (claims that stand, our taint, the autoscaler's): their movable
                 pods are placed first. Names that are not in the picture are passed over.
             headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
@@ -134,7 +134,7 @@ class Simulation:
             lent: names of nodes whose room buffers have until now: a drain of ours has cordoned them and moved nothing.
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
         """
-        arrays = ClusterArrays(snapshot)
+        arrays = picture if isinstance(picture, ClusterArrays) else ClusterArrays(picture)
         simulation = cls(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
         for packing in simulation._packings:
             packing.bar(arrays.places_of(closed))

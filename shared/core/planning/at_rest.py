@@ -13,6 +13,7 @@ from typing import Final
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import CPU, MEMORY
 from shared.core.placement import Candidate, Simulation, Supply, Use, search
+from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import AtRest
 from shared.core.planning.prices import Prices
@@ -37,6 +38,7 @@ class Searcher:
 
     prices: Prices
     brake: Callable[[], bool]
+    arrays_of: ArraysOf = ClusterArrays
 
     def at_rest(
         self,

@@ -13,6 +13,7 @@ from typing import Final
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import never
+from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import AssessedNode, assess_nodes, counts_and_excess, with_savings
 from shared.core.planning.marks import INTERVAL, is_old_enough, removable_at, update_marks
@@ -36,6 +37,7 @@ def make_plan(
     interval: timedelta = INTERVAL,
     brake: Callable[[], bool] = never,
     wave: Sequence[str] | None = None,
+    arrays_of: ArraysOf = ClusterArrays,
 ) -> Plan:
     """Return one pass's plan.
 
@@ -43,6 +45,7 @@ def make_plan(
     `interval` is how far apart passes are expected: three of them (at least 15 min) without a pass restart all marks.
     `wave` are the nodes that are left of a wave that lives; None where none does: then one may begin.
     `brake` ends the search for the plan at rest early when it answers yes; the plan says so.
+    `arrays_of` makes the picture's arrays, or knows them already.
     """
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     rows = with_savings(assess_nodes(situation), situation, prices)
@@ -50,7 +53,7 @@ def make_plan(
     candidates = [assessed for assessed in rows if assessed.is_candidate]
     due = [assessed for assessed in candidates if is_due(assessed, updated, policy, now)]
     counts, surplus = counts_and_excess(situation, rows)
-    searcher = Searcher(prices, brake)
+    searcher = Searcher(prices, brake, arrays_of)
     selection = Selection(situation, counts, rows, searcher, wave)
     selection.consider(due)
     if marks is None:

@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import NoPlace, Simulation
+from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import AtRest
@@ -94,7 +95,7 @@ class Selection:
     def simulation(self) -> Simulation:
         """The simulation, built when the first node gets past the gates."""
         if self._simulation is None:
-            self._simulation = planned_simulation(self._situation)
+            self._simulation = planned_simulation(self._situation, arrays_of=self._searcher.arrays_of)
         return self._simulation
 
     def _look_ahead(self, chosen: Sequence[AssessedNode]) -> None:
@@ -122,7 +123,7 @@ class Selection:
 
     def _closed(self, names_of: Sequence[str]) -> Simulation:
         """Return the simulation of this pass, with what was taken, in which nothing may be put on those nodes."""
-        simulation = planned_simulation(self._situation, closed=names_of)
+        simulation = planned_simulation(self._situation, closed=names_of, arrays_of=self._searcher.arrays_of)
         for assessed in self.taken:
             simulation.try_remove(assessed.node.name)
         return simulation
@@ -218,7 +219,10 @@ def _kept(refused: NoPlace | None) -> tuple[Blocker, ...]:
 
 
 def planned_simulation(
-    situation: Situation, staying: frozenset[str] = frozenset(), closed: Collection[str] = ()
+    situation: Situation,
+    staying: frozenset[str] = frozenset(),
+    closed: Collection[str] = (),
+    arrays_of: ArraysOf = ClusterArrays,
 ) -> Simulation:
     """Return the simulation that proves a plan: every strategy, and the headroom that the policy asks for.
 
@@ -228,7 +232,7 @@ def planned_simulation(
     headroom = {pool: policy.pool(pool).headroom_percent for pool in snapshot.nodes_by_pool}
     departing = departing_nodes(snapshot, situation.state) - staying
     announced = announced_nodes(snapshot, departing)
-    return Simulation.of(snapshot, departing, headroom, announced=announced, closed=closed)
+    return Simulation.of(arrays_of(snapshot), departing, headroom, announced=announced, closed=closed)
 
 
 def _in_turns(situation: Situation) -> Counter[str]:

@@ -24,7 +24,6 @@ RETRY_AFTER: Final = timedelta(seconds=5)
 NO_TIME: Final = timedelta(0)
 NO_LIMIT: Final = ""
 """What stands for the limit of pods that may all go at once."""
-StartTimes = Mapping[PodClass, timedelta]
 
 
 class Turns(NamedTuple):
@@ -101,7 +100,7 @@ class _Pace(NamedTuple):
 class DrainEstimator:
     """Says what drains of a pool's nodes have to wait for; what it finds of pods of one kind it remembers."""
 
-    def __init__(self, context: DrainContext, starts: StartTimes) -> None:
+    def __init__(self, context: DrainContext, starts: Mapping[PodClass, timedelta]) -> None:
         self._context = context
         self._starts = starts
         self._paces: dict[tuple[PodClass, bool], _Pace] = {}
@@ -125,16 +124,6 @@ class DrainEstimator:
         pace = _Pace(limits, start, most, longest_drain(pod.spec, self._context.drain))
         self._paces[pod.spec, pod.ready] = pace
         return pace
-
-
-def start_times(pods: Iterable[Pod]) -> StartTimes:
-    """Return by kind the shortest time that a pod took from its start on its node until it was Ready."""
-    rows: dict[PodClass, timedelta] = {}
-    for pod in pods:
-        if pod.ready_since is not None and pod.started is not None:
-            took = max(pod.ready_since - pod.started, NO_TIME)
-            rows[pod.spec] = min(rows.get(pod.spec, took), took)
-    return rows
 
 
 def _limits(pod: Pod, context: DrainContext) -> tuple[tuple[str, int], ...]:

@@ -4,7 +4,7 @@ Rules about nodes take it as their one argument besides the node.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -12,11 +12,11 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.policy import Policy, PoolPolicy
+from shared.core.policy import DrainSettings, PodRules, Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts, count_moved_pods, count_nodes
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.drain_time import DrainEstimator, StartTimes, start_times
+from shared.core.rules.drain_time import DrainEstimator
 from shared.core.rules.pods import movable
 from shared.core.rules.pool_taints import own_taints
 from shared.core.rules.volumes import VolumeFacts
@@ -29,9 +29,13 @@ class Situation:
     snapshot: Snapshot
     state: ClusterState
     policy: Policy
-    _drain: dict[str, DrainContext] = field(default_factory=dict, repr=False, compare=False)
+    _contexts: dict[tuple[PodRules, DrainSettings], DrainContext] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """By what the policy says of pods, what was found of kinds of pods."""
     _estimators: dict[int, DrainEstimator] = field(default_factory=dict, repr=False, compare=False)
     """By the identity of the context."""
+    _by_pool: dict[str, DrainContext] = field(default_factory=dict, repr=False, compare=False)
     _permanent: dict[str, frozenset[Taint]] = field(default_factory=dict, repr=False, compare=False)
     _moving: dict[str, tuple[Pod, ...]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -50,24 +54,52 @@ class Situation:
         return self._moving[node]
 
     def drain_context(self, pool: str) -> DrainContext:
-        """Return what the pod rules know on nodes of that pool; pools with the same settings share it."""
-        if pool not in self._drain:
-            rules = self.policy.pool(pool)
-            alike = (each for each in self._drain.values() if each.policy == rules)
-            self._drain[pool] = next(alike, None) or self._new_context(rules)
-        return self._drain[pool]
+        """Return what the pod rules know on nodes of that pool; pools that say the same of pods share it."""
+        if pool not in self._by_pool:
+            rules = self.policy.pool(pool).pod_rules, self.policy.drain
+            if rules not in self._contexts:
+                self._contexts[rules] = self._new_context(*rules)
+            self._by_pool[pool] = self._contexts[rules]
+        return self._by_pool[pool]
 
-    def _new_context(self, rules: PoolPolicy) -> DrainContext:
-        seen, volumes = self.snapshot, VolumeFacts.of(self.snapshot)
+    def drain_estimator(self, pool: str) -> DrainEstimator:
+        """Return what says how long drains of that pool's nodes take."""
+        context = self.drain_context(pool)
+        if id(context) not in self._estimators:
+            self._estimators[id(context)] = DrainEstimator(context, self.snapshot.start_times)
+        return self._estimators[id(context)]
+
+    def _new_context(self, rules: PodRules, drain: DrainSettings) -> DrainContext:
+        seen = self.snapshot
         return DrainContext(
             disruption_budgets=seen.disruption_budgets,
             policy=rules,
             now=self.now,
             workloads=seen.workloads,
-            drain=self.policy.drain,
+            drain=drain,
             namespaces=seen.namespaces,
-            volumes=volumes,
+            volumes=self._volumes,
         )
+
+    def beside(
+        self, snapshot: Snapshot | None = None, state: ClusterState | None = None, policy: Policy | None = None
+    ) -> "Situation":
+        """Return another situation. What was found of kinds of pods is kept if all that it rests on is the same."""
+        other = Situation(snapshot or self.snapshot, self.state if state is None else state, policy or self.policy)
+        if other._basis != self._basis:
+            return other
+        starts_alike = other.snapshot.start_times == self.snapshot.start_times
+        return replace(other, _contexts=self._contexts, _estimators=self._estimators if starts_alike else {})
+
+    @cached_property
+    def _basis(self) -> tuple[object, ...]:
+        """What findings about kinds of pods rest on, besides what the policy says of pods."""
+        seen = self.snapshot
+        return self.now, seen.disruption_budgets, seen.workloads, seen.namespaces, self._volumes
+
+    @cached_property
+    def _volumes(self) -> VolumeFacts:
+        return VolumeFacts.of(self.snapshot)
 
     def counts(self, moving: Iterable[Node] = (), at: datetime | None = None) -> NodeCounts:
         """Return what limits are measured by.
@@ -79,18 +111,6 @@ class Situation:
         seen = self.snapshot
         counts = count_nodes(seen.nodes, seen.pools, self.state, self.policy, at or self.now, seen.minimum)
         return counts.with_moved_pods(count_moved_pods(seen, moving, self.policy))
-
-    @cached_property
-    def start_times(self) -> StartTimes:
-        """How fast pods of each kind have been Ready after their start."""
-        return start_times(self.snapshot.pods)
-
-    def drain_estimator(self, pool: str) -> DrainEstimator:
-        """Return what says how long drains of that pool's nodes take."""
-        context = self.drain_context(pool)
-        if id(context) not in self._estimators:
-            self._estimators[id(context)] = DrainEstimator(context, self.start_times)
-        return self._estimators[id(context)]
 
     def permanent_taints(self, pool: str) -> frozenset[Taint]:
         """Return the taints that all nodes of the pool carry: those the pool was made with.

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.ladder import PolicyAtRest, ladder, policy_at_rest
+from functions.cli.analysis.forecast.workings import Workings
 from functions.cli.analysis.lifting import Subject
 from functions.cli.analysis.lifts import lifted
 from functions.cli.analysis.what_if import WhyNot, freed_from, subjects, why_not
@@ -249,7 +250,7 @@ def test_how_far_it_is_is_told_as_it_goes() -> None:
 
 
 def test_only_what_is_there_is_tried() -> None:
-    assert subjects(_situation(cluster([node("n1")])), PRICES) == ()
+    assert subjects(_situation(cluster([node("n1")])), PRICES, Workings()) == ()
 
 
 def test_what_keeps_a_node_now_and_not_alone_at_rest_is_named_and_not_tried() -> None:

@@ -12,9 +12,9 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import DrainSettings, PoolPolicy
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.drain_time import DrainEstimate, DrainEstimator, Turns, start_times
+from shared.core.rules.drain_time import DrainEstimate, DrainEstimator, Turns
 from shared.core.rules.pods import movable
-from tests.builders import NOW, mounts, pdb, pod, pod_class
+from tests.builders import NOW, cluster, mounts, pdb, pod, pod_class
 
 WEB = pod_class(owner="ReplicaSet/web", labels={"app": "web"})
 DEPLOYMENT = "default/Deployment/web"
@@ -33,7 +33,7 @@ def takes(
 ) -> DrainEstimate:
     known = {WEB.workload: workload} if workload else {}
     context = DrainContext(budgets, PoolPolicy(), NOW, known, drain or DrainSettings())
-    return DrainEstimator(context, start_times(rows))(movable(rows, NOW))
+    return DrainEstimator(context, cluster([], rows).start_times)(movable(rows, NOW))
 
 
 def seconds(found: DrainEstimate, others: dict[str, int] | None = None) -> tuple[int, float, float]:

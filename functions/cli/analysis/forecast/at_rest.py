@@ -6,22 +6,20 @@ and the next round looks at that (docs/decisions/forecast.md).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Final
 
-from functions.cli.analysis.forecast.autoscaler import DELETION, soonest, unneeded
+from functions.cli.analysis.forecast.autoscaler import DELETION, soonest
 from functions.cli.analysis.forecast.open_pass import OpenPass, without_gaps
 from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
 from functions.cli.analysis.forecast.scheduling import Drained, announced, drained
+from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Reached
 from shared.core.planning.selection import departing_nodes
-from shared.core.policy import Policy
 from shared.core.reasons import Reason
-from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts, counts_in_budgets
 from shared.core.rules.situation import Situation
 
@@ -50,12 +48,16 @@ class Rest:
     is_rest: bool = True
     rounds: int = 0
     """How many it took."""
+    workings: Workings = field(default_factory=Workings, compare=False, repr=False)
 
-    @cached_property
+    @property
     def unneeded(self) -> tuple[str, ...]:
         """What the autoscaler would announce to remove, in order."""
-        context = Situation(self.snapshot, ClusterState(), Policy()).drain_context("")
-        return unneeded(self.snapshot, context)
+        return self.workings.unneeded(self.snapshot)
+
+    def drained(self, leaving: Iterable[str], avoided: Collection[str]) -> Drained:
+        """Return what comes of these drains."""
+        return drained(self.snapshot, leaving, avoided, self.workings.arrays_of)
 
     def after(self, step: Drained) -> "Rest":
         """Return the same with these drains, too."""
@@ -74,11 +76,11 @@ class Effort:
     rounds: int
 
 
-def beginning(situation: Situation) -> Rest:
+def beginning(situation: Situation, workings: Workings) -> Rest:
     """Return the cluster as it stands once what is on its way out has left."""
     leaving = departing_nodes(situation.snapshot, situation.state)
-    snapshot = announced(situation.snapshot, ())
-    return Rest(snapshot).after(drained(snapshot, sorted(leaving), leaving)) if leaving else Rest(snapshot)
+    rest = Rest(announced(situation.snapshot, ()), workings=workings)
+    return rest.after(rest.drained(sorted(leaving), leaving)) if leaving else rest
 
 
 def reached(order: tuple[str, ...], left: Snapshot) -> Reached:
@@ -91,7 +93,7 @@ def left_alone(start: Rest) -> Rest:
     rest = start
     for _ in range(MOST_ROUNDS):
         names = rest.unneeded
-        step = drained(rest.snapshot, names, names)
+        step = rest.drained(names, names)
         if not step.gone:
             return rest
         rest = rest.after(step)
@@ -111,7 +113,7 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
         going = [each.node.name for each in drains if each.node.name in told.begun]
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
-        step = drained(rest.snapshot, [*going, *taken], {*going, *names, *passes.wave})
+        step = rest.drained([*going, *taken], {*going, *names, *passes.wave})
         passes.keep(each.node for each in drains if each.node.name in told.never.union(going).difference(step.gone))
         rest = rest.after(step)
         is_rest = not step.gone and not drains

@@ -19,6 +19,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import GPU
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import REPLICATED
 from shared.core.rules.pods import movable
@@ -37,7 +38,7 @@ def soonest(snapshot: Snapshot, nodes: Iterable[Node]) -> timedelta:
     return min((snapshot.scale_down(node).unneeded for node in nodes), default=profile_of(snapshot).unneeded)
 
 
-def unneeded(snapshot: Snapshot, context: DrainContext) -> tuple[str, ...]:
+def unneeded(snapshot: Snapshot, context: DrainContext, arrays_of: ArraysOf = ClusterArrays) -> tuple[str, ...]:
     """Return the nodes that the autoscaler would find unneeded now, in the order in which it would remove them.
 
     `context` knows the PDBs of the picture.
@@ -47,7 +48,7 @@ def unneeded(snapshot: Snapshot, context: DrainContext) -> tuple[str, ...]:
         for node in snapshot.nodes
         if is_eligible(node, snapshot.pods_by_node[node.name], snapshot.scale_down(node).gate)
     ]
-    return look(snapshot, context, rows).unneeded
+    return look(snapshot, context, rows, arrays_of=arrays_of).unneeded
 
 
 class Looked(NamedTuple):
@@ -63,6 +64,7 @@ def look(
     eligible: Iterable[Node],
     leaving: Collection[str] = (),
     before: Collection[str] = (),
+    arrays_of: ArraysOf = ClusterArrays,
 ) -> Looked:
     """Return which eligible nodes could go, one after the other; `leaving` are on their way out already.
 
@@ -74,7 +76,7 @@ def look(
     rows = [node for node in eligible if sizes.may_shrink(node)]
     movers = {node.name: movable(snapshot.pods_by_node[node.name], snapshot.taken_at) for node in rows}
     may_go = [node for node in rows if may_be_moved(movers[node.name], context)]
-    simulation = beginning(snapshot) if may_go else None
+    simulation = beginning(arrays_of(snapshot)) if may_go else None
     for node in sorted(may_go, key=lambda each: (bool(movers[each.name]), each.name not in before)):
         if simulation is not None and sizes.may_shrink(node) and simulation.try_remove(node.name) is None:
             sizes.take(node)

@@ -16,10 +16,12 @@ from functions.cli.analysis.forecast.open_pass import OpenPass
 from functions.cli.analysis.forecast.relaxing import relaxations
 from functions.cli.analysis.forecast.scheduling import SCORING
 from functions.cli.analysis.forecast.scheduling import beginning as scheduling_of
+from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
+from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.strategies import LEAST_ALLOCATED
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
@@ -35,7 +37,7 @@ def with_pending_placed(snapshot: Snapshot) -> Snapshot:
     if not waiting:
         return snapshot
     avoided = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
-    simulation = scheduling_of(snapshot, SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
+    simulation = scheduling_of(ClusterArrays(snapshot), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
     places = {move.pod: move.node for move in simulation.assignments.steps() if move.pod in waiting}
     pods = (_running(pod, places[pod.key]) if pod.key in places else pod for pod in snapshot.pods)
     return replace(snapshot, pods=tuple(pods))
@@ -96,21 +98,29 @@ class PolicyAtRest:
         """
         changed = Situation(snapshot, self.situation.state, policy)
         effort = Effort(share=1.0, slices=1, rounds=rounds or max(self.size.onward, 1))
-        passes = OpenPass(changed, {}, self.prices, effort.share, marked=True)
-        start = Rest(snapshot, self.rest.gone, self.rest.evictions)
+        passes = OpenPass(changed, None, self.prices, effort.share, self.rest.workings)
+        start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
         return under_policy(start, passes, pace_of(changed), effort)
 
 
 def policy_at_rest(
-    situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, *, assume_marked: bool = False
+    situation: Situation,
+    marks: Mapping[str, PoolMarks],
+    prices: Prices,
+    *,
+    assume_marked: bool = False,
+    workings: Workings | None = None,
 ) -> PolicyAtRest:
-    """Return where the policy comes to rest; `assume_marked`: as if all that could go had been marked long ago."""
+    """Return where the policy comes to rest.
+
+    `assume_marked`: as if all that could go had been marked long ago. `workings` are shared with what goes on from it.
+    """
     snapshot = with_pending_placed(situation.snapshot)
     situation = Situation(snapshot, situation.state, situation.policy)
     things = len(snapshot.nodes) + len(snapshot.pods)
     size = next(each for each in _SIZES if things <= each.most)
-    start = beginning(situation)
-    passes = OpenPass(situation, marks, prices, size.effort.share, marked=assume_marked)
+    start = beginning(situation, workings or Workings())
+    passes = OpenPass(situation, None if assume_marked else marks, prices, size.effort.share, start.workings)
     rest = under_policy(start, passes, pace_of(situation), size.effort)
     settled = rest.is_rest and not passes.has_kept
     return PolicyAtRest(situation, start, rest, passes.decisions, prices, size, settled)
@@ -188,8 +198,12 @@ def ladder(
     situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, *, assume_marked: bool = False
 ) -> Ladder:
     """Return the ladder of a cluster; `assume_marked`: as if each node that could go had been marked long ago."""
-    told = policy_at_rest(situation, marks, prices, assume_marked=assume_marked)
-    snapshot = told.situation.snapshot
+    return ladder_of(policy_at_rest(situation, marks, prices, assume_marked=assume_marked))
+
+
+def ladder_of(told: PolicyAtRest) -> Ladder:
+    """Return the same of a policy that has come to rest already."""
+    situation, prices, snapshot = told.situation, told.prices, told.situation.snapshot
     rest, tried = told.rest, told.size.onward > 0
     wishes = tuple(_relaxed(told)) if tried else ()
     least = bound(snapshot, prices, situation.state)

@@ -11,6 +11,7 @@ from typing import Final
 
 from functions.cli.analysis.forecast.autoscaler import DELETION
 from functions.cli.analysis.forecast.pace import PacedDrain
+from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
@@ -30,16 +31,22 @@ _TRIED: Final = "tried in vain"
 class OpenPass:
     """Says who would go next of a picture; what was tried in vain is asked for no more.
 
-    `share` of the nodes may go in one round.
+    `share` of the nodes may go in one round. Without marks all that could go counts as marked long ago.
     """
 
     def __init__(
-        self, situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, share: float, *, marked: bool
+        self,
+        situation: Situation,
+        marks: Mapping[str, PoolMarks] | None,
+        prices: Prices,
+        share: float,
+        workings: Workings,
     ) -> None:
         self._policy, self._now = situation.policy, situation.now
         self._open = opened(situation.policy)
-        self._since = {uid: mark.since for pool in marks.values() for uid, mark in pool.marks.items()}
-        self._prices, self._share, self._marked = prices, share, marked
+        self._marked = marks is None
+        self._since = {uid: mark.since for pool in (marks or {}).values() for uid, mark in pool.marks.items()}
+        self._prices, self._share, self._workings = prices, share, workings
         self._kept: dict[str, Backoff] = {}
         self.decisions: tuple[NodeDecision, ...] = ()
         """Of the last round."""
@@ -67,7 +74,8 @@ class OpenPass:
         long_ago = self._now - _LONG
         marks = {pool: _all_marked(nodes, long_ago) for pool, nodes in snapshot.nodes_by_pool.items()}
         state = ClusterState(last_pass=self._now, backoffs=kept)
-        return make_plan(Situation(snapshot, state, self._open), marks, self._prices, brake=lambda: True, wave=wave)
+        situation, arrays_of = self._workings.situation(snapshot, state, self._open), self._workings.arrays_of
+        return make_plan(situation, marks, self._prices, brake=lambda: True, wave=wave, arrays_of=arrays_of)
 
     @property
     def has_kept(self) -> bool:

@@ -14,11 +14,10 @@ from msgspec import structs
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.resources import CPU, MEMORY
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
-from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
@@ -38,8 +37,7 @@ class SchedulerPacking(Packing):
     def __init__(self, arrays: ClusterArrays, strategy: Strategy, avoided: NodeMask) -> None:
         super().__init__(arrays, strategy)
         self._welcoming = ~avoided
-        self._scored = [arrays.axes.index(axis) for axis in (CPU, MEMORY) if axis in arrays.axes]
-        self._sizes = np.maximum(arrays.allocatable[self._scored], 1).astype(np.float64)
+        self._sizes = [np.maximum(arrays.allocatable[axis], 1).astype(np.float64) for axis in arrays.weighed]
 
     def taking(self, kind: int) -> NodeMask:
         """Return the nodes that the scheduler would choose among."""
@@ -53,11 +51,13 @@ class SchedulerPacking(Packing):
         found = np.flatnonzero(self.taking(kind))
         if not len(found):
             return OUTSIDE
-        asked = self.arrays.requests[self._scored, kind][:, np.newaxis]
-        left = ((self._free[self._scored][:, found] - asked) / self._sizes[:, found]).sum(axis=0)
-        return int(
-            found[np.flatnonzero(left == (left * -self.strategy.direction).max() * -self.strategy.direction)[-1]]
+        cpu, memory = (
+            (self._free[axis, found] - self.arrays.requests.item(axis, kind)) / sizes[found]
+            for axis, sizes in zip(self.arrays.weighed, self._sizes, strict=True)
         )
+        left = (cpu + memory)[::-1]
+        last = left.argmin() if self.strategy.direction > 0 else left.argmax()
+        return int(found[len(found) - 1 - last])
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,14 @@ class Drained:
     evictions: int = 0
 
 
-def drained(snapshot: Snapshot, leaving: Iterable[str], avoided: Collection[str]) -> Drained:
+def drained(
+    snapshot: Snapshot, leaving: Iterable[str], avoided: Collection[str], arrays_of: ArraysOf = ClusterArrays
+) -> Drained:
     """Drain nodes one after another; one of which a pod finds no place stays as it is."""
     names = tuple(leaving)
     if not names:
         return Drained(snapshot)
-    simulation = beginning(snapshot, SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
+    simulation = beginning(arrays_of(snapshot), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
     before = simulation.placement_count
     for name in names:
         simulation.try_remove(name)
@@ -85,9 +87,8 @@ def drained(snapshot: Snapshot, leaving: Iterable[str], avoided: Collection[str]
     return Drained(later, simulation.taken, simulation.placement_count - before)
 
 
-def beginning(snapshot: Snapshot, strategy: Strategy = FIRST_FIT, avoided: Collection[str] = ()) -> Simulation:
+def beginning(arrays: ClusterArrays, strategy: Strategy = FIRST_FIT, avoided: Collection[str] = ()) -> Simulation:
     """Return a simulation of that one strategy, in which what is pending has a place, as far as there is any."""
-    arrays = ClusterArrays(snapshot)
     packing = SchedulerPacking(arrays, strategy, avoiding(arrays, avoided))
     queue = sorted(arrays.pending, key=lambda pod: (-pod.spec.priority, pod.key))
     packing.reserve([arrays.kind_of[pod.spec] for pod in queue], OUTSIDE)
@@ -119,9 +120,7 @@ def without(snapshot: Snapshot, gone: Collection[str], places: Mapping[str, str]
 def announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
     """Return the picture in which the autoscaler has announced to empty these nodes, and no others."""
     wanted = frozenset(names_of)
-    return replace(
-        snapshot, nodes=tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes)
-    )
+    return snapshot.with_nodes(tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes))
 
 
 def with_announcement(node: Node, *, wanted: bool) -> Node:

@@ -10,6 +10,7 @@ import pytest
 
 from functions.cli.analysis.forecast.at_rest import beginning, left_alone
 from functions.cli.analysis.forecast.autoscaler import soonest, unneeded
+from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL, HOSTNAME_LABEL, MANAGED_NODE, STANDBY_NODE
 from shared.core.cluster.node import Node, NodePool
@@ -79,7 +80,7 @@ def test_a_reaper_takes_only_nodes_of_which_nothing_is_asked(takes: bool, pods: 
     snapshot = reaped(replace(one_node(*pods), profile=profile))
 
     assert ("n" in found(snapshot)) is takes
-    assert left_alone(beginning(Situation(snapshot, ClusterState(), Policy()))).gone == takes
+    assert left_alone(beginning(Situation(snapshot, ClusterState(), Policy()), Workings())).gone == takes
 
 
 def test_a_pool_beside_a_reapers_is_taken_as_its_profile_has_it() -> None:
@@ -164,7 +165,7 @@ def test_left_alone_it_goes_on_until_nothing_more_fits() -> None:
     nodes = [node(f"n{number}") for number in range(6)]
     pods = [pod(f"p{number}", on=f"n{number}", cpu=1.2) for number in range(6)]
 
-    rest = left_alone(beginning(Situation(cluster(nodes, pods), ClusterState(), Policy())))
+    rest = left_alone(beginning(Situation(cluster(nodes, pods), ClusterState(), Policy()), Workings()))
 
     assert (len(rest.snapshot.nodes), rest.gone, rest.is_rest) == (2, 4, True)
     assert {each.node for each in rest.snapshot.pods} == {each.name for each in rest.snapshot.nodes}
@@ -174,7 +175,7 @@ def test_what_is_on_its_way_out_already_is_gone_on_every_rung() -> None:
     leaving = replace(node("n1"), taints=(our_taint(),))
     spare, big = full("n2")
 
-    rest = beginning(Situation(cluster([leaving, spare], [big]), ClusterState(), Policy()))
+    rest = beginning(Situation(cluster([leaving, spare], [big]), ClusterState(), Policy()), Workings())
 
     assert names(rest.snapshot.nodes) == ["n2"]
 

@@ -1,0 +1,69 @@
+"""What the rounds of a forecast find out once: arrays of pictures, findings about kinds of pods, what is unneeded.
+
+All is kept by value: of another picture, or under rules that differ, it is found out anew. So nothing has to be
+thrown away, and a forecast that shares its workings with another comes to the same as one that does not.
+"""
+
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
+
+from functions.cli.analysis.forecast.autoscaler import unneeded
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+
+KEPT: Final = 4
+"""Pictures that are remembered, with what the autoscaler has announced and without: relaxations begin at the same one
+again and again, and go on for some rounds."""
+_Found = TypeVar("_Found")
+
+
+class _Kept(Generic[_Found]):
+    """What was found of the last few pictures; all that can be placed alike are one."""
+
+    def __init__(self, find: Callable[[Snapshot], _Found], keeps: int) -> None:
+        self._find, self._keeps = find, keeps
+        self._known: list[tuple[Snapshot, _Found]] = []
+
+    def __call__(self, snapshot: Snapshot) -> _Found:
+        found = next((row for row in self._known if _are_alike(row[0], snapshot)), None)
+        row = found or (snapshot, self._find(snapshot))
+        self._known = [row, *(each for each in self._known if each is not row)][: self._keeps]
+        return row[1]
+
+
+class Workings:
+    """Shared by all rounds of one forecast, and by what goes on from where it ends; without any to keep, all is new."""
+
+    def __init__(self, keeps: int = KEPT) -> None:
+        self.arrays_of = _Kept(ClusterArrays, keeps)
+        self._keeps = keeps
+        self._first: Situation | None = None
+        self._unneeded: list[tuple[Snapshot, tuple[str, ...]]] = []
+
+    def situation(self, snapshot: Snapshot, state: ClusterState, policy: Policy) -> Situation:
+        """Return the situation, with what was found of kinds of pods as far as it holds in it."""
+        fresh = Situation(snapshot, state, policy)
+        self._first = (self._first or fresh) if self._keeps else fresh
+        return self._first.beside(snapshot, state, policy)
+
+    def unneeded(self, snapshot: Snapshot) -> tuple[str, ...]:
+        """Return what the autoscaler would announce to remove, in order."""
+        found = next((names for known, names in self._unneeded if known is snapshot), None)
+        if found is None:
+            context = self.situation(snapshot, ClusterState(), Policy()).drain_context("")
+            found = unneeded(snapshot, context, self.arrays_of)
+        others = (row for row in self._unneeded if row[0] is not snapshot)
+        self._unneeded = [(snapshot, found), *others][: self._keeps]
+        return found
+
+
+def _are_alike(one: Snapshot, other: Snapshot) -> bool:
+    """Whether the same can be placed at the same nodes: they differ neither in these nor in what arrays are made of."""
+    return one.pods is other.pods and one.nodes == other.nodes and _besides(one) == _besides(other)
+
+
+def _besides(snapshot: Snapshot) -> tuple[object, ...]:
+    return snapshot.taken_at, snapshot.pools, snapshot.namespaces, snapshot.storage, snapshot.buffers
