@@ -80,7 +80,7 @@ class Snapshot:
         return scale_down_of(node, self.pools.get(node.pool), self.profile, self.compute_classes)
 
     def with_nodes(self, nodes: tuple[Node, ...]) -> "Snapshot":
-        """Return the picture with these nodes for those of the same names; what tells of its pods is kept."""
+        """Return the snapshot with these nodes for those of the same names; what rests on its pods alone is kept."""
         other = replace(self, nodes=nodes)
         vars(other).update({name: vars(self)[name] for name in _OF_PODS if name in vars(self)})
         return other

@@ -53,7 +53,7 @@ class Assignments:
     def steps(self) -> tuple[Move, ...]:
         """Return every placement in the order of the proof.
 
-        A pod whose new node was taken later is told of again with the place after.
+        A pod whose new node was taken later is named again with the place after.
         """
         return tuple(Move(pod, self.arrays.nodes[node].name) for pod, node in self._named())
 

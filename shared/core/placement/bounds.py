@@ -39,7 +39,7 @@ def matrix(rows: Sequence[Resources], axes: Sequence[str], most: int) -> Amounts
 def left(offered: Amounts, where: NDArray[np.int64], asked: Amounts) -> Amounts:
     """Return what is left of the offers of each place when each of the asked amounts is taken from its own place.
 
-    At least -`MOST`: what is overbooked by more has as little room. A sum that 64 bits cannot hold is told by its
+    At least -`MOST`: what is overbooked by more has as little room. A sum that 64 bits cannot hold shows by its
     rough size, which floats can.
     """
     free = offered.copy()

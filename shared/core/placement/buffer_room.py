@@ -19,7 +19,7 @@ Chunks = tuple[int, ...]
 
 
 class BufferRoom:
-    """The buffers of a picture, those with the largest chunks first."""
+    """The buffers of a snapshot, those with the largest chunks first."""
 
     def __init__(self, arrays: ClusterArrays, chunks: Iterable[tuple[Pod, int]]) -> None:
         """`chunks` are one of each buffer, with how many there are."""

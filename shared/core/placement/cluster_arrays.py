@@ -1,4 +1,4 @@
-"""The picture turned into integer arrays, once for a pass; nothing here changes afterwards.
+"""The snapshot turned into integer arrays, once for a pass; nothing here changes afterwards.
 
 Axes are the resource names that any pod asks for, and `pods`. Amounts are the scheduler's integers
 (millicores, bytes, pieces), as far as `bounds` goes. Room is kept for DaemonSet pods that are still to come: a node
@@ -36,7 +36,7 @@ class ClusterArrays:
         living = [pod for pod in snapshot.pods if not pod.phase.finished]
         bound = [pod for pod in living if pod.node in self.index]
         self.pending = tuple(pod for pod in living if pod.deleting is None and self._needs_a_place(pod))
-        """Pods without a node, those whose node is gone (their controllers make them anew in less than a minute), and
+        """Pods without a node, those whose node is gone (their controllers make them again in less than a minute), and
         those whose node is not Ready (after five minutes they are evicted by its taint:
         kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration, taint based evictions)."""
         self.chunks = tuple(snapshot.buffers.chunks)
@@ -79,7 +79,7 @@ class ClusterArrays:
         return not pod.node or (pod.spec.owner is not None and not pod.spec.stays)
 
     def movable(self, node: int) -> tuple[Pod, ...]:
-        """Return the pods that were on the node in the picture and need a place elsewhere.
+        """Return the pods that were on the node in the snapshot and need a place elsewhere.
 
         Of one that another drain is moving the replacement may have its place already; it must not be counted twice.
         """
@@ -100,7 +100,7 @@ class ClusterArrays:
         return total
 
     def places_of(self, names: Iterable[str]) -> list[int]:
-        """Return the indices of nodes, in order; names that are not in the picture are passed over."""
+        """Return the indices of nodes, in order; names that are not in the snapshot are passed over."""
         return sorted(self.index[name] for name in names if name in self.index)
 
     def goes_with_its_node(self, kind: int) -> bool:
@@ -108,7 +108,7 @@ class ClusterArrays:
         return is_daemon(self.classes[kind])
 
     def fixed(self, kind: int) -> tuple[Finding, ...]:
-        """Return what forbids to say of this class that it fits anywhere."""
+        """Return why no proof may place this class anywhere."""
         if kind not in self._fixed:
             self._fixed[kind] = unmodelled(self.classes[kind], self._volumes)
         return self._fixed[kind]
@@ -163,7 +163,7 @@ class ClusterArrays:
         )
 
     def free_cpu(self, node: int) -> int:
-        """Return the millicores that the pods on a node leave of it; below zero where it is overbooked."""
+        """Return the millicores that the pods on a node leave free; below zero where it is overbooked."""
         return int(self.free[self.weighed[0], node])
 
     @cached_property
@@ -186,7 +186,7 @@ class ClusterArrays:
 
 
 ArraysOf = Callable[[Snapshot], ClusterArrays]
-"""Makes the arrays of a picture, or knows them already."""
+"""Makes the arrays of a snapshot, or knows them already."""
 
 
 def _first_of_each(pods: Iterable[Pod]) -> Mapping[PodClass, Pod]:
@@ -238,7 +238,7 @@ def room_for_daemons(
 
 
 def _daemon_sets(classes: Sequence[PodClass], bound: NDArray[np.bool_]) -> list[list[int]]:
-    """Return the classes of each DaemonSet of which pods run: those of pods without a node tell only of their own."""
+    """Return the classes of each DaemonSet of which pods run: those of pods without a node describe only themselves."""
     found: dict[tuple[str, str], list[int]] = {}
     for kind, spec in enumerate(classes):
         if bound[kind] and spec.owner is not None and spec.owner.kind == DAEMON_SET:

@@ -2,7 +2,7 @@
 
 Each expression is asked once for each distinct value of its label, never once for each node, so that thousands
 of nodes cost as little as a few; the hostname's values are only looked at by pods that ask for it.
-Must agree with `rules.unmodelled.admits`, which says the same of one pod and one node.
+Must agree with `rules.unmodelled.admits`, which decides the same for one pod and one node.
 """
 
 from collections.abc import Hashable, Sequence
@@ -73,7 +73,7 @@ class NodeFilters:
         return self._any_term(terms)
 
     def labelled(self, key: str) -> NodeMask:
-        """Return the nodes that bear the label."""
+        """Return the nodes that have the label."""
         return self._matching(Requirement(key, "Exists"))
 
     def selected(self, spec: PodClass) -> NodeMask:

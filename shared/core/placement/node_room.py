@@ -41,7 +41,7 @@ class NodeRoom:
         """By node, what was put there."""
         self._fit_cache = FitCache(arrays, self._free, self._open)
         self._headroom: Amounts | None = None
-        """What is kept free beside pods that are moved; chunks of buffers may lie there."""
+        """What is kept free next to pods that are moved; chunks of buffers may lie there."""
         self._careful = False
         """Whether a pod goes where it costs no other its place, as far as the constraints prefer it."""
 
@@ -67,7 +67,7 @@ class NodeRoom:
             self._fit_cache.touch(node)
 
     def open(self, nodes: Sequence[int]) -> None:
-        """Let nodes receive pods, whatever kept them from it in the picture."""
+        """Let nodes receive pods, whatever kept them from it in the snapshot."""
         for node in nodes:
             self._open[node] = True
             self._fit_cache.touch(node)
@@ -93,7 +93,7 @@ class NodeRoom:
         self._fit_cache.touch(node)
 
     def fitting_one_by_one(self, rows: Sequence[tuple[int, int]], also_open: Sequence[int]) -> tuple[int, ...]:
-        """Return how many pods of each class (class, number) have room beside the others; none stays there."""
+        """Return how many pods of each class (class, number) have room next to the others; none stays there."""
         shut = [node for node in also_open if not self._open[node]]
         self._widen(shut, 1)
         placed = [self._place_until_full(kind, number) for kind, number in rows]
@@ -109,7 +109,7 @@ class NodeRoom:
         return list(takewhile(lambda node: node != OUTSIDE, places))
 
     def _widen(self, nodes: Sequence[int], way: int) -> None:
-        """Let nodes receive pods and give up the headroom, or, the other way round, take both back."""
+        """Let nodes receive pods and drop the headroom, or, the other way round, take both back."""
         self._open[list(nodes)] = way > 0
         if self._headroom is not None:
             self._free += way * self._headroom
@@ -159,7 +159,7 @@ class NodeRoom:
         return mask
 
     def lacking(self, kind: int) -> Iterator[tuple[str, NodeMask]]:
-        """Yield each resource that the class asks for, with the nodes that have too little of it free."""
+        """Yield each resource that the class asks for, with the nodes that have too little free."""
         for axis, amount in self.arrays.needs[kind]:
             yield self.arrays.axes[axis], self._free[axis] < amount
 
@@ -209,11 +209,11 @@ def _smallest(key: Amounts | None, among: NodeMask) -> int:
 REMEMBERED: Final = 512
 """Masks kept at once: 8 MB with 15,000 nodes."""
 CATCH_UP: Final = 32
-"""Above so many touched nodes a mask is cheaper made anew."""
+"""Above so many touched nodes a mask is cheaper to make again."""
 
 
 class FitCache:
-    """Masks over the arrays of one packing; `touch` must be told of every node whose entries changed.
+    """Masks over the arrays of one packing; call `touch` for every node whose entries changed.
 
     Classes that fit alike share a mask. When there is no room for another, the one asked for longest ago goes.
     """
@@ -230,7 +230,7 @@ class FitCache:
         self._touched.append(node)
 
     def forget(self) -> None:
-        """Begin anew, after a change of many nodes."""
+        """Begin again, after a change of many nodes."""
         self._masks.clear()
         self._seen.clear()
         self._touched.clear()

@@ -71,7 +71,7 @@ class Packing(NodeRoom):
         return unplaced
 
     def presume(self, begun: int) -> None:
-        """Let nothing rest on the placements since that place in the log: whom they are of may lie elsewhere."""
+        """Let nothing rest on the placements since that place in the log: their pods may lie elsewhere."""
         for placement in self.log[begun:]:
             self._constraints.presume(placement.kind, placement.target)
 
@@ -147,7 +147,7 @@ class Packing(NodeRoom):
         self.log.append(Placement(kind, OUTSIDE, node))
 
     def _leave(self, kinds: Sequence[int], node: int) -> None:
-        """Tell that these pods will be evicted from the node."""
+        """Note that these pods will be evicted from the node."""
         if node != OUTSIDE:
             for kind in kinds:
                 self._constraints.leave(kind, node)

@@ -1,4 +1,4 @@
-"""A packing in which the displaced pods may be placed anew, and nodes be given back in any order: for the search.
+"""A packing in which the displaced pods may be placed again, and nodes be returned in any order: for the search.
 
 What lies on nodes that stay never moves, nor does what had its place before the first node was taken. Every change is
 a count that its negative takes back, so a trial that leads nowhere is rolled back for what it cost.
@@ -16,7 +16,7 @@ from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 
 EJECTIONS: Final = 4
-"""Displaced pods asked to go elsewhere before a pod is said to have no place."""
+"""Displaced pods asked to go elsewhere before a pod counts as one without a place."""
 _Change = Callable[[int, int, int], None]
 """Of a class, a node and a number of pods; the negative number takes it back."""
 

@@ -1,8 +1,8 @@
 """How far could the cluster shrink? Greedy passes in several orders, then exchanges that improve the best of them.
 
-What is found is proved at the end of each round: all of it is placed once more from the start. A number of steps limits
-the search, not a clock, and its dice have a fixed seed, so that equal input gives an equal plan. Whole rounds are done,
-so that more steps never make the result worse. A clock is only a brake, given by the caller
+What is found is proved at the end of each round: the whole set is placed once more from the start. A number of steps
+limits the search, not a clock, and its dice have a fixed seed, so that equal input gives an equal plan. Whole rounds
+are done, so that more steps never make the result worse. A clock is only a brake, given by the caller
 (docs/decisions/choosing.md).
 """
 
@@ -26,7 +26,7 @@ Merit = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What taking a node takes of something that must not run out, and how much of it must be left for that."""
+    """What taking a node takes of a supply that must not run out, and how much must be left for that."""
 
     supply: str
     takes: int
@@ -101,7 +101,7 @@ CHAIN: Final = 2
 class Choice(Rearrangement):
     """A rearrangement of which the worth is known at each moment, and in which buffers keep their room.
 
-    `chunks` say how many of each must keep it: what the proof refuses for one is not chosen in the first place.
+    `chunks`: how many of each must keep it. What the proof refuses for one is not chosen in the first place.
     """
 
     def __init__(
@@ -276,7 +276,7 @@ class _Search:
             yield from self._exchanges(best, brake)
 
     def prove(self, choice: Choice) -> SearchResult:
-        """Place all of it once more from the start; a node whose pods then find no place is given back.
+        """Place the whole set once more from the start; a node whose pods then find no place returns to it.
 
         So is one that a buffer keeps where the scheduler does not follow: it puts pods into the very room of chunks.
         """
@@ -291,7 +291,7 @@ class _Search:
         return SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
 
     def known(self, reached: Reached) -> Iterator[SearchResult]:
-        """Yield what comes of a set that is known, and of all that fits beside it; nothing where there is none."""
+        """Yield what comes of a set that is known, and of all that fits with it; nothing where there is none."""
         if not reached.nodes:
             return
         arrays = self._simulation.arrays

@@ -50,12 +50,12 @@ class NoPlace:
 
     @property
     def sentence(self) -> str:
-        """What the proof says, in few words."""
+        """The result of the proof, in few words."""
         return f"{f'the room of buffer {self.buffer}' if self.buffer else self.pod.key}: {self.detail}"
 
 
 def refusal(packing: Packing, removal: Removal) -> NoPlace:
-    """Say why a removal failed that is taken back by now."""
+    """Return why a removal failed that is taken back by now."""
     arrays, tried = packing.arrays, f"packed as: {packing.strategy.name}"
     if removal.blocked is None:
         pod = _pod_of(arrays, removal.node, removal.misplaced or 0)
@@ -85,7 +85,7 @@ def _pod_of(arrays: ClusterArrays, node: int, kind: int) -> Pod:
 
 
 class Simulation:
-    """The proof of placement, growing with each node taken. Equal pictures give equal simulations."""
+    """The proof of placement, growing with each node taken. Equal snapshots give equal simulations."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Simulation:
         chunks: Sequence[Chunks] = (),
         buffers: BufferRoom | None = None,
     ) -> None:
-        """`chunks` say for each packing how many chunks of buffers must keep their room; none: what has room now."""
+        """`chunks`: for each packing, how many chunks of buffers must keep their room; none: what has room now."""
         self.arrays = arrays
         self._packings = tuple(packings)
         self.buffers = BufferRoom(arrays, arrays.chunks) if buffers is None else buffers
@@ -111,7 +111,7 @@ class Simulation:
     @classmethod
     def of(
         cls,
-        picture: Snapshot | ClusterArrays,
+        seen: Snapshot | ClusterArrays,
         departing: Collection[str] = (),
         headroom: Mapping[str, int] | None = None,
         *,
@@ -123,9 +123,9 @@ class Simulation:
         """Set up the simulation.
 
         Args:
-            picture: nodes sorted by name and pods by key; or its arrays, where they are known.
+            seen: nodes sorted by name and pods by key; or its arrays, where they are known.
             departing: names of nodes on their way out (claims that stand, our taint, the autoscaler's): their movable
-                pods are placed first. Names that are not in the picture are passed over.
+                pods are placed first. Names that are not in the snapshot are passed over.
             headroom: by pool, the percentage of each node's allocatable that moved pods must leave free.
             announced: names of nodes that the autoscaler is about to empty itself: room is kept for their pods, so that
                 they can be taken at any time; where they fit nowhere together, no room is kept (the autoscaler
@@ -134,7 +134,7 @@ class Simulation:
             lent: names of nodes whose room buffers have until now: a drain of ours has cordoned them and moved nothing.
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
         """
-        arrays = picture if isinstance(picture, ClusterArrays) else ClusterArrays(picture)
+        arrays = seen if isinstance(seen, ClusterArrays) else ClusterArrays(seen)
         simulation = cls(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
         for packing in simulation._packings:
             packing.bar(arrays.places_of(closed))
@@ -185,7 +185,7 @@ class Simulation:
         """Take the node if everything on it has a place elsewhere; otherwise leave the simulation as it was.
 
         Raises:
-            KeyError: no node of that name is in the picture.
+            KeyError: no node of that name is in the snapshot.
             ValueError: the node is departing or taken already.
         """
         found, _ = self._removed(name)

@@ -34,7 +34,7 @@ Waits = Callable[[NodeCounts, Node, DrainReason], bool]
 
 @dataclass(frozen=True)
 class Searcher:
-    """What the search for the plan at rest needs besides the pass's own picture."""
+    """What the search for the steady state needs besides the pass's own snapshot."""
 
     prices: Prices
     brake: Callable[[], bool]

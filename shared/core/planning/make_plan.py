@@ -1,4 +1,4 @@
-"""One pass: `make_plan` turns a picture and what Ebb remembers into a verdict for each node (docs/architecture.md).
+"""One pass: `make_plan` turns a snapshot and what Ebb remembers into a verdict for each node (docs/architecture.md).
 
 Reading it from top to bottom is reading the pass: what each node is, since when it could go, whose time has
 come, which of those go now. Each node gets exactly one verdict, with all its reasons.
@@ -44,8 +44,8 @@ def make_plan(
     `marks` are None where nobody knows any (a dump): of a node that waits for its mark alone, the rest is judged, too.
     `interval` is how far apart passes are expected: three of them (at least 15 min) without a pass restart all marks.
     `wave` are the nodes that are left of a wave that lives; None where none does: then one may begin.
-    `brake` ends the search for the plan at rest early when it answers yes; the plan says so.
-    `arrays_of` makes the picture's arrays, or knows them already.
+    `brake` ends the search for the steady state early when it answers yes; the plan notes that.
+    `arrays_of` makes the snapshot's arrays, or knows them already.
     """
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     rows = with_savings(assess_nodes(situation), situation, prices)
@@ -146,7 +146,7 @@ def mark_of(assessed: AssessedNode, marks: Mapping[str, PoolMarks]) -> Mark | No
 
 
 class Decider:
-    """Says the verdict of each node, once everything is known."""
+    """The verdict of each node, once everything is known."""
 
     def __init__(self, policy: Policy, marks: Mapping[str, PoolMarks], selection: Selection) -> None:
         self._policy, self._marks, self._selection = policy, marks, selection
@@ -160,7 +160,7 @@ class Decider:
         return decision(assessed, verdict, found, marked, removable, self._takes(assessed))
 
     def _takes(self, assessed: AssessedNode) -> DrainTime | None:
-        """Return how long the drain takes, beside those before it where the node's time has come."""
+        """Return how long the drain takes, together with those before it where the node's time has come."""
         if not assessed.is_candidate:
             return None
         return self._selection.times.get(assessed.node.name) or assessed.estimate.alone

@@ -12,7 +12,7 @@ from typing import Final
 from shared.core.records.state import Mark, PoolMarks
 
 INTERVAL: Final = timedelta(minutes=5)
-"""How far apart passes are expected where nothing else is said (EBB_INTERVAL_SECONDS)."""
+"""How far apart passes are expected where nothing else is set (EBB_INTERVAL_SECONDS)."""
 SILENCE: Final = timedelta(minutes=15)
 """Marks survive at least so long a silence of the planner; nobody knows what happened in a longer one."""
 MISSED_PASSES: Final = 3

@@ -1,7 +1,7 @@
 """A pass in numbers: how many nodes, how full, what they cost, what holds Ebb back, and the savings it missed.
 
 These are estafette's and node-refiner's gauges and what operating Ebb needs besides. A missed saving is a node that the
-plan at rest takes, or one that only a pod, a budget or time keeps. A node whose pods find no other place is none.
+steady state is without, or one that only a pod, a budget or time keeps. A node whose pods find no other place is none.
 """
 
 from collections import Counter
@@ -56,7 +56,7 @@ class NodeMetrics:
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetrics:
-    """What else is told of the cluster once a pass."""
+    """What else a pass reports of the cluster."""
 
     unschedulable_pods: int
     """Pods that the scheduler has found no place for."""
@@ -118,7 +118,7 @@ def _metrics_of(
 def cluster_metrics(
     plan: Plan, snapshot: Snapshot, state: ClusterState, now: datetime, interval: timedelta = INTERVAL
 ) -> ClusterMetrics:
-    """Return what else is told. `state` is the cluster's document as the pass began with it."""
+    """Return what else is reported. `state` is the cluster's document as the pass began with it."""
     saved = still_saved(state.reclaimed, snapshot.nodes, state.last_pass, now)
     marked = [each.marked_since for each in plan.decisions if each.marked_since is not None]
     return ClusterMetrics(

@@ -117,7 +117,7 @@ class Plan:
     """Nodes that go next and whose pool's policy steers scale-in, in the order in which they would go."""
 
     unforeseen: tuple[str, ...] = ()
-    """Faults of Ebb that cost a node, or the plan at rest, and not the pass."""
+    """Faults of Ebb that cost a node, or the steady state, and not the pass."""
 
     def of(self, name: str) -> NodeDecision | None:
         return next((decision for decision in self.decisions if decision.name == name), None)

@@ -94,7 +94,7 @@ class Prices:
     basis: PriceBasis = field(default_factory=PriceBasis)
 
     def of(self, node: Node) -> Price:
-        """Return what the node costs, or an estimate of it; nothing where no drain would ever save it."""
+        """Return what the node costs, or an estimate; nothing where no drain would ever save it."""
         if node.outside:
             return _NOTHING
         extras = attached(node)
@@ -178,7 +178,7 @@ _DISK: Final = 375 * 10**9
 
 
 class Extras(NamedTuple):
-    """GPUs of one kind and local SSDs; `guessed` where their number is not told."""
+    """GPUs of one kind and local SSDs; `guessed` where their number is not known."""
 
     gpu: str = ""
     gpus: int = 0

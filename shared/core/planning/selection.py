@@ -1,9 +1,9 @@
 """Which of the nodes whose time has come go in this pass: gates and budgets first, then the proof of placement.
 
-Nodes are asked in the order in which they would go: empty ones, then expired ones, then those that the plan at rest
+Nodes are asked in the order in which they would go: empty ones, then expired ones, then those that the steady state
 takes, then the others; among these the lowest score, and those whose drain could miss its deadline last. Those with a
-single replica to be avoided go after all. One that the plan at rest keeps is room for what it takes, until nothing of
-that is left to go. Each that is taken changes the counts and the simulation for those after it.
+single replica to be avoided go after all. A node that the steady state keeps is room for what it takes, until nothing
+of that is left to go. Each that is taken changes the counts and the simulation for those after it.
 """
 
 from collections import Counter
@@ -60,13 +60,13 @@ class Selection:
         self.kept: dict[str, tuple[Blocker, ...]] = {}
         """By node name."""
         self.times: dict[str, DrainTime] = {}
-        """How long a drain takes beside those before it, by node name."""
+        """How long a drain takes together with those before it, by node name."""
 
         self.unforeseen: tuple[str, ...] = ()
         """Faults of our own that cost a node, or the look ahead."""
         self.at_rest: AtRest | None = None
         self._open: dict[str, None] = {}
-        """The nodes of the plan at rest, or of the wave, that are still to go, by name."""
+        """The nodes that the steady state is without, or of the wave, that are still to go, by name."""
         self._living = wave
         self.wave: tuple[str, ...] = ()
         """The nodes that a wave holds from now on, in its order: those of one that lives, or of one that begins."""
@@ -99,7 +99,7 @@ class Selection:
         return self._simulation
 
     def _look_ahead(self, chosen: Sequence[AssessedNode]) -> None:
-        """Follow the wave that lives; else search for the plan at rest, if there is anything to choose."""
+        """Follow the wave that lives; else search for the steady state, if there is anything to choose."""
         if self._living is not None:
             fit = {each.node.name for each in self._rows if each.is_candidate}
             self._hold([name for name in self._living if name in fit])
@@ -129,7 +129,7 @@ class Selection:
         return simulation
 
     def _following(self, assessed: AssessedNode) -> tuple[object, ...]:
-        """The order of removal, with what the plan at rest takes before what it keeps."""
+        """The order of removal, with what the steady state is without before what it keeps."""
         name = assessed.node.name
         place = self._places.get(name, len(self._places))
         return (*self._order.urgency(assessed), name not in self._open, place, *self._order(assessed))
@@ -160,7 +160,7 @@ class Selection:
         return self.unforeseen[-1]
 
     def _first(self, rules: Sequence[KeepRule], assessed: AssessedNode) -> tuple[Blocker, ...]:
-        """Return what the first rule says that keeps the node; empty where none does."""
+        """Return the blockers of the first rule that keeps the node; empty where none does."""
         self.times[assessed.node.name] = assessed.estimate.beside(self._in_turns)
         return next(filter(None, (rule(self, assessed) for rule in rules)), ())
 
@@ -184,7 +184,7 @@ class Selection:
         return tuple(each for each in found if each.reason not in _NOT_IN_WAVES) if waves else found
 
     def _needed(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
-        """Keep a node that others need as room: what the plan at rest takes next, or a wave as long as it lives."""
+        """Keep a node that others need as room: what the steady state takes next, or a wave as long as it lives."""
         going = self.wave or tuple(self._open)
         if _goes_anyway(assessed) or not going or assessed.node.name in {*going, *self.simulation.announced}:
             return ()
@@ -284,7 +284,7 @@ class RemovalOrder:
         self._preferences = [words[word] for word in policy.prefer]
 
     def urgency(self, assessed: AssessedNode) -> tuple[bool, int]:
-        """Return what no other wish overrides."""
+        """Return what no other setting overrides."""
         return assessed.avoided, _URGENCY[assessed.reason]
 
     def __call__(self, assessed: AssessedNode) -> tuple[object, ...]:

@@ -1,9 +1,9 @@
-"""Which pods tell their ReplicaSet to delete them first: those on the nodes that go next, by a deletion cost.
+"""Which pods a ReplicaSet deletes first: those on the nodes that go next, by a deletion cost.
 
 A ReplicaSet that is scaled in deletes pods of a lower cost first; only ReplicaSets heed it
 (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#pod-deletion-cost). So an evening's scale-in
 empties the nodes that a drain would empty otherwise (docs/decisions/steer-scale-in.md). The next nodes are the rest of
-the plan at rest, searched also while a window is closed. Costs leave room between them, so that few pods are written
+the steady state, searched also while a window is closed. Costs leave room between them, so that few pods are written
 again.
 """
 
@@ -143,7 +143,7 @@ def _is_spread(spec: PodClass) -> bool:
 
 
 def _ranked_by_nobody(snapshot: Snapshot, workloads: set[str]) -> frozenset[str]:
-    """Return those ReplicaSets of which no pod bears a cost of its people's, and which have a choice between nodes."""
+    """Return those ReplicaSets of which no pod has a cost of its people's, and which have a choice between nodes."""
     nodes: defaultdict[str, set[str]] = defaultdict(set)
     theirs: set[str] = set()
     for pod in _of(snapshot.pods, workloads):
@@ -204,7 +204,7 @@ def _made_already(selection: Selection, left: Sequence[AssessedNode], counts: No
 LOWEST: Final = -1000
 """Above what people write who mean a pod to go before all others."""
 HIGHEST: Final = -1
-"""Below what a pod counts that bears no cost."""
+"""Below what a pod counts that has no cost."""
 NEAR: Final = 5
 """No node's place by cost is so many places or more from its place in the plan."""
 
@@ -223,7 +223,7 @@ def in_order(planned: Sequence[str], standing: Mapping[str, int]) -> list[str]:
 def costs_of(ordered: Sequence[str], standing: Mapping[str, int]) -> dict[str, int]:
     """Return the cost of each node's pods, rising in that order; at most as many nodes as there are costs.
 
-    `standing` says what nodes carry by now, within the range. Where they leave no room, all begin anew in the middle.
+    `standing`: what nodes have by now, within the range. If they leave no room, all begin again in the middle.
     """
     costs = [standing.get(node) for node in ordered]
     kept = _kept(costs, room=1)

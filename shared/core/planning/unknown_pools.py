@@ -18,7 +18,7 @@ _NEAR: Final = 0.6
 
 
 def unknown_pools(policy: Policy, snapshot: Snapshot) -> dict[str, str]:
-    """Return, by the name of each such pool, the sentence that says so with the name that was perhaps meant."""
+    """Return, by the name of each such pool, the sentence that names it, with the name that was perhaps meant."""
     there = sorted({*snapshot.pools, *snapshot.nodes_by_pool} - {""})
     free = [name for name in there if name not in policy.pools]
     return {
@@ -46,5 +46,5 @@ def _instead(name: str, free: Sequence[str], *, others: bool) -> str:
 
 
 def is_advice_due(last: Advised | None, policy_hash: str, now: datetime) -> bool:
-    """Whether it is time to say so again: of another policy at once, of the same one once a day."""
+    """Whether it is time to warn again: of another policy at once, of the same one once a day."""
     return last is None or last.policy_hash != policy_hash or now - last.at >= AGAIN_AFTER

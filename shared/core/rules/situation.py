@@ -1,4 +1,4 @@
-"""What every decision of a pass rests on: the picture, what Ebb remembers and the policy, as of one moment.
+"""What every decision of a pass rests on: the snapshot, what Ebb remembers and the policy, as of one moment.
 
 Rules about nodes take it as their one argument besides the node.
 """
@@ -32,7 +32,7 @@ class Situation:
     _contexts: dict[tuple[PodRules, DrainSettings], DrainContext] = field(
         default_factory=dict, repr=False, compare=False
     )
-    """By what the policy says of pods, what was found of kinds of pods."""
+    """By the policy's rules for pods, what was found of kinds of pods."""
     _estimators: dict[int, DrainEstimator] = field(default_factory=dict, repr=False, compare=False)
     """By the identity of the context."""
     _by_pool: dict[str, DrainContext] = field(default_factory=dict, repr=False, compare=False)
@@ -41,7 +41,7 @@ class Situation:
 
     @property
     def now(self) -> datetime:
-        """The time of the picture."""
+        """The time of the snapshot."""
         return self.snapshot.taken_at
 
     def settings(self, node: Node) -> PoolPolicy:
@@ -54,7 +54,7 @@ class Situation:
         return self._moving[node]
 
     def drain_context(self, pool: str) -> DrainContext:
-        """Return what the pod rules know on nodes of that pool; pools that say the same of pods share it."""
+        """Return what the pod rules know on nodes of that pool; pools with the same rules for pods share it."""
         if pool not in self._by_pool:
             rules = self.policy.pool(pool).pod_rules, self.policy.drain
             if rules not in self._contexts:
@@ -63,7 +63,7 @@ class Situation:
         return self._by_pool[pool]
 
     def drain_estimator(self, pool: str) -> DrainEstimator:
-        """Return what says how long drains of that pool's nodes take."""
+        """Return what estimates how long drains of that pool's nodes take."""
         context = self.drain_context(pool)
         if id(context) not in self._estimators:
             self._estimators[id(context)] = DrainEstimator(context, self.snapshot.start_times)
@@ -81,7 +81,7 @@ class Situation:
             volumes=self._volumes,
         )
 
-    def beside(
+    def changed(
         self, snapshot: Snapshot | None = None, state: ClusterState | None = None, policy: Policy | None = None
     ) -> "Situation":
         """Return another situation. What was found of kinds of pods is kept if all that it rests on is the same."""
@@ -93,7 +93,7 @@ class Situation:
 
     @cached_property
     def _basis(self) -> tuple[object, ...]:
-        """What findings about kinds of pods rest on, besides what the policy says of pods."""
+        """What findings about kinds of pods rest on, besides the policy's rules for pods."""
         seen = self.snapshot
         return self.now, seen.disruption_budgets, seen.workloads, seen.namespaces, self._volumes
 
@@ -106,7 +106,7 @@ class Situation:
 
         Args:
             moving: the nodes that may be drained: what each of them would move counts per namespace.
-            at: the time of the state, where it was read after the picture.
+            at: the time of the state, where it was read after the snapshot.
         """
         seen = self.snapshot
         counts = count_nodes(seen.nodes, seen.pools, self.state, self.policy, at or self.now, seen.minimum)

@@ -41,7 +41,7 @@ def soonest(snapshot: Snapshot, nodes: Iterable[Node]) -> timedelta:
 def unneeded(snapshot: Snapshot, context: DrainContext, arrays_of: ArraysOf = ClusterArrays) -> tuple[str, ...]:
     """Return the nodes that the autoscaler would find unneeded now, in the order in which it would remove them.
 
-    `context` knows the PDBs of the picture.
+    `context` knows the PDBs of the snapshot.
     """
     rows = [
         node
@@ -133,7 +133,7 @@ def _without_daemons(moving: Fraction, whole: Fraction) -> Fraction:
 SYSTEM_POD_BLOCKS_FOR: Final = timedelta(hours=1)
 
 _Rule = Callable[[Pod, DrainContext], bool | None]
-"""True: it may go whatever later rules say; False: it may not; None: not this rule's to say."""
+"""True: it may go whatever later rules decide; False: it may not; None: this rule does not decide."""
 
 
 def _said(pod: Pod, _: DrainContext) -> bool | None:

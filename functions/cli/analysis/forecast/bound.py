@@ -1,6 +1,6 @@
 """What no plan can do better than: how few nodes, and how little money, the pods as they are must cost at least.
 
-Proof. Let x_i in {0, 1} say whether node i remains, c_i its cost, a_i its room (allocatable less the DaemonSet pods
+Proof. Let x_i in {0, 1} be whether node i remains, c_i its cost, a_i its room (allocatable less the DaemonSet pods
 that stay with it), d what all pods ask for that have to live on. They lie on remaining nodes, so for every resource r
 the sum of a_ir x_i is at least d_r, and so is any sum of these with weights. The least cost under one such constraint
 with 0 <= x_i <= 1 takes nodes in the order of cost by weighed room, the last one in part. Each step only widens what is
@@ -94,8 +94,8 @@ def _is_replicated(pod: Pod) -> bool:
 
 def _never_moves(pod: Pod) -> bool:
     """Whether neither the autoscaler nor any policy of Ebb's would move the pod."""
-    said = pod.spec.annotations.get(names.SAFE_TO_EVICT)
-    return pod.deleting is None and (said == "false" or (said != "true" and not _is_replicated(pod)))
+    wanted = pod.spec.annotations.get(names.SAFE_TO_EVICT)
+    return pod.deleting is None and (wanted == "false" or (wanted != "true" and not _is_replicated(pod)))
 
 
 def _is_left_alone(node: Node, snapshot: Snapshot) -> bool:

@@ -1,6 +1,6 @@
 """A real pass without its pace: all marks are old, nothing is frozen, and as many nodes may go as have room.
 
-What only time keeps is open, what a policy wishes for good is not (its limits, its minimums, what it keeps of pods).
+What only time keeps is open, what a policy limits for good is not (its limits, its minimums, what it keeps of pods).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -29,7 +29,7 @@ _TRIED: Final = "tried in vain"
 
 
 class OpenPass:
-    """Says who would go next of a picture; what was tried in vain is asked for no more.
+    """The nodes of a snapshot that would go next; a node that was tried in vain is not tried again.
 
     `share` of the nodes may go in one round. Without marks all that could go counts as marked long ago.
     """

@@ -62,7 +62,7 @@ class SchedulerPacking(Packing):
 
 @dataclass(frozen=True)
 class Drained:
-    """What came of drains: the picture afterwards, the nodes that are gone in order, and how many pods were evicted."""
+    """What came of drains: the snapshot afterwards, the nodes that are gone in order, and the number of evictions."""
 
     snapshot: Snapshot
     gone: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ _PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
 
 
 def without(snapshot: Snapshot, gone: Collection[str], places: Mapping[str, str]) -> Snapshot:
-    """Return the picture without those nodes; `places` are nodes by the keys of the pods that moved.
+    """Return the snapshot without those nodes; `places` are nodes by the keys of the pods that moved.
 
     Where a pod has moved to it takes what it needs there (docs/decisions/returns.md).
     """
@@ -118,7 +118,7 @@ def without(snapshot: Snapshot, gone: Collection[str], places: Mapping[str, str]
 
 
 def announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
-    """Return the picture in which the autoscaler has announced to empty these nodes, and no others."""
+    """Return the snapshot in which the autoscaler has announced to empty these nodes, and no others."""
     wanted = frozenset(names_of)
     return snapshot.with_nodes(tuple(with_announcement(node, wanted=node.name in wanted) for node in snapshot.nodes))
 

@@ -1,7 +1,7 @@
-"""What the rounds of a forecast find out once: arrays of pictures, findings about kinds of pods, what is unneeded.
+"""What the rounds of a forecast find out once: arrays of snapshots, findings about kinds of pods, what is unneeded.
 
-All is kept by value: of another picture, or under rules that differ, it is found out anew. So nothing has to be
-thrown away, and a forecast that shares its workings with another comes to the same as one that does not.
+All is kept by value: of another snapshot, or under rules that differ, it is found again. So nothing has to be
+thrown away, and a forecast that shares its workings with another ends like one that does not.
 """
 
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 
 KEPT: Final = 4
-"""Pictures that are remembered, with what the autoscaler has announced and without: relaxations begin at the same one
+"""Snapshots that are remembered, with what the autoscaler has announced and without: relaxations begin at the same one
 again and again, and go on for some rounds."""
 _Found = TypeVar("_Found")
 
 
 class _Kept(Generic[_Found]):
-    """What was found of the last few pictures; all that can be placed alike are one."""
+    """What was found of the last few snapshots; all that can be placed alike are one."""
 
     def __init__(self, find: Callable[[Snapshot], _Found], keeps: int) -> None:
         self._find, self._keeps = find, keeps
@@ -47,7 +47,7 @@ class Workings:
         """Return the situation, with what was found of kinds of pods as far as it holds in it."""
         fresh = Situation(snapshot, state, policy)
         self._first = (self._first or fresh) if self._keeps else fresh
-        return self._first.beside(snapshot, state, policy)
+        return self._first.changed(snapshot, state, policy)
 
     def unneeded(self, snapshot: Snapshot) -> tuple[str, ...]:
         """Return what the autoscaler would announce to remove, in order."""

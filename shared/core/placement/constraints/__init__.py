@@ -3,8 +3,8 @@
 `ClusterArrays` and `Packing` know this tuple only, so the proofs of a plan, an order and demand ask the same rules.
 To add one:
 
-1. a module here with a `Constraint` (fixed for a picture) and its `ConstraintState` (what changes with every move);
-   `constraint.py` says what each method means, `anti_affinity` is the example;
+1. a module here with a `Constraint` (fixed for a snapshot) and its `ConstraintState` (what changes with every move);
+   `constraint.py` documents each method, `anti_affinity` is the example;
 2. its line in `CONSTRAINTS`;
 3. its line out of `rules.unmodelled.UNMODELLED`, or the question there narrowed to what stays unmodelled;
 4. a table of its cases in `tests/core/`. `test_constraints.py` lists which rules of a pod are modelled and fails until

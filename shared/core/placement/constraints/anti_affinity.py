@@ -20,7 +20,7 @@ from shared.core.placement.node_filters import NodeMask
 
 
 class AntiAffinity(Constraint):
-    """All anti-affinity terms of the cluster: who holds them, whom they reject, and each node's domain."""
+    """All anti-affinity terms of the cluster: which classes hold them, which they reject, and each node's domain."""
 
     def __init__(self, given: ConstraintInput) -> None:
         classes = given.classes

@@ -23,7 +23,7 @@ GCE_DRIVER: Final = "pd.csi.storage.gke.io"
 IN_TREE: Final = {"kubernetes.io/gce-pd": GCE_DRIVER}
 """The CSI drivers that have taken over from in-tree plugins, by plugin."""
 INLINE: Final = "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/"
-"""How the driver names a disk of which a pod says the name alone (csi-translation-lib, plugins/gce_pd.go)."""
+"""How the driver names a disk of which a pod gives the name alone (csi-translation-lib, plugins/gce_pd.go)."""
 UNLIMITED: Final = np.iinfo(np.int64).max // 2
 """Room for any number of volumes, and far from where adding would overflow."""
 Disk = tuple[str, str]

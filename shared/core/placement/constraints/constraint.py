@@ -1,7 +1,7 @@
 """What every placement constraint offers, and all constraints combined as one.
 
-A constraint has a part that is fixed for a picture, and a part that changes with each move. Pods are named by class and
-node index (`kind`, `node`), never by name. Each constraint hears only of the classes that it concerns.
+A constraint has a part that is fixed for a snapshot, and a part that changes with each move. Pods are named by class
+and node index (`kind`, `node`), never by name. Each constraint hears only of the classes that it concerns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,9 +53,9 @@ class ConstraintInput:
 class ConstraintState(Protocol):
     """How the pods lie, as far as one constraint counts them. One for each packing.
 
-    All of it is counts: the same call with the negative number of pods takes it back, and nothing else has to be kept
-    for an undo. Only pods that the constraint concerns are told. It is copied for every pass of the search and changed
-    twice for every pod placed: keep what is occupied, not a place for each node and class.
+    All state is counts: the same call with the negative number of pods takes it back, and nothing else has to be kept
+    for an undo. It hears only of pods that the constraint concerns. It is copied for every pass of the search and
+    changed twice for every pod placed: keep what is occupied, not a place for each node and class.
     """
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
@@ -67,7 +67,7 @@ class ConstraintState(Protocol):
         self.add(kind, node, pods)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
-        """Pods will be evicted from the node; told of all that leave it before the first of them gets its new place.
+        """Pods will be evicted from the node; called for all that leave it before the first of them gets its new place.
 
         They leave one after another. A rule that must hold at each of these moments counts them apart from those that
         stay until each is evicted; for the others they are away at once.
@@ -106,7 +106,7 @@ class ConstraintState(Protocol):
         ...
 
     def allows(self, kind: int, node: int) -> bool:
-        """Whether a node is one of those that `allowed` returns. A rule that knows it much sooner says it itself."""
+        """Whether a node is one of those that `allowed` returns. A rule that knows it much sooner answers by itself."""
         mask = self.allowed(kind)
         return mask is None or bool(mask[node])
 
@@ -124,7 +124,7 @@ class ConstraintState(Protocol):
         return nodes
 
     def accept(self) -> None:
-        """Of what is misplaced now nothing is told again: it was not the packing's to choose."""
+        """What is misplaced now is not named again: it was not the packing's to choose."""
         return
 
     def copy(self) -> Self:
@@ -133,10 +133,10 @@ class ConstraintState(Protocol):
 
 
 class Constraint(Protocol):
-    """One rule of the scheduler, with all that a picture fixes for good. Nothing here changes afterwards."""
+    """One rule of the scheduler, with all that a snapshot fixes for good. Nothing here changes afterwards."""
 
     def concerns(self, kind: int) -> bool:
-        """Whether the rule binds pods of the class, or counts them for others. Of the rest it is never told."""
+        """Whether the rule binds pods of the class, or counts them for others. It never hears of the rest."""
         ...
 
     def admits(self, kind: int) -> NodeMask | None:
@@ -154,7 +154,7 @@ NewConstraint = Callable[[ConstraintInput], Constraint]
 
 
 class Constraints:
-    """The fixed part of all constraints of a picture."""
+    """The fixed part of all constraints of a snapshot."""
 
     def __init__(self, makers: Sequence[NewConstraint], given: ConstraintInput) -> None:
         self._members = tuple(make(given) for make in makers)
@@ -227,7 +227,7 @@ class ConstraintStates(ConstraintState):
         return all(self._states[place].allows(kind, node) for place in self._concerning[kind])
 
     def answers(self, kind: int) -> Iterator[tuple[int, NodeMask | None]]:
-        """Yield what each that concerns the class says by itself, with its place in the tuple."""
+        """Yield what each that concerns the class allows by itself, with its place in the tuple."""
         for place in self._concerning[kind]:
             yield place, self._states[place].allowed(kind)
 

@@ -1,7 +1,7 @@
 """How many pods a rule counts by topology domain, and which pod classes an inter-pod term means.
 
 Only domains with pods are kept: thousands of rules over hostnames would otherwise cost as much as rules times nodes. A
-rule with many of them has an array beside, which answers for all nodes at once. Copies share a row until one of them
+rule with many of them has an array as well, which answers for all nodes at once. Copies share a row until one of them
 changes it, because the search copies thousands.
 """
 
@@ -142,7 +142,7 @@ class DomainCounts:
         return found
 
     def _exactly(self, spare: int, domains: int) -> dict[int, bool]:
-        """Say of each domain that its number of pods alone does not decide about whether it takes one more.
+        """Return each domain whose number of pods alone does not decide whether it takes one more.
 
         A domain is never compared with itself, which matters where it is the only one that is emptiest.
         """
@@ -223,7 +223,7 @@ _NONE: Sequence[int] = ()
 
 
 class TermMatches:
-    """The classes of a picture by namespace and label."""
+    """The classes of a snapshot by namespace and label."""
 
     def __init__(self, classes: Sequence[PodClass], namespaces: Mapping[str, Labels]) -> None:
         self._classes = classes
@@ -254,7 +254,7 @@ class TermMatches:
                 yield namespace
 
     def near(self, namespace: str, selector: LabelSelector) -> Sequence[int]:
-        """Return the classes of the namespace among which the selector's are: as few as one of its labels tells."""
+        """Return the classes of the namespace among which the selector's are: as few as one of its labels selects."""
         asked = (each for each in selector.requirements if each.operator == "In" and len(each.values) == 1)
         rows = (self._bearing.get((namespace, each.key, each.values[0]), _NONE) for each in asked)
         return min(rows, key=len, default=self._within[namespace])

@@ -1,11 +1,11 @@
 """Required pod affinity: a pod may go only where pods that it asks for are in the same domain.
 
 What counts is kube-scheduler's (plugin InterPodAffinity). A pod that all terms mean counts for the domain of each term;
-a node must bear all topology keys and lie, key by key, in a domain that counts a pod. If no such pod is on any node
+a node must have all topology keys and lie, key by key, in a domain that counts a pod. If no such pod is on any node
 with one of the keys, a pod that its own terms mean may go to any node with all of them: the first of its group.
 
 Only pods that move are asked; those that stay need nothing when their companions leave. A drain evicts several pods at
-once, and several nodes are drained at once. So a pod relies only on companions that stay where the picture shows them.
+once, and several nodes are drained at once. So a pod relies only on companions that stay where the snapshot shows them.
 All others may be in their old place, in their new one, or nowhere for now: pods that move, that are terminating, or
 whose node may go. While there, they keep a pod from being the first of its group. So where there are only such, it is
 placed in the domain that all of them share, which does for each state between.
@@ -48,7 +48,7 @@ class AffinityRules:
         """By class, the rules of which all terms mean it."""
 
     def place(self, rule: int, node: int) -> Domains | None:
-        """Return the node's domains; None: it bears none of the keys, and what lies on it is nobody's companion."""
+        """Return the node's domains; None: it has none of the keys, and what lies on it is nobody's companion."""
         found = tuple(domains.of[node] for domains in self.domains[rule])
         return found if any(domain != NOWHERE for domain in found) else None
 
@@ -77,7 +77,7 @@ RuleCounts = TwinRows[tuple[Counts, ...]]
 
 
 class RequiredAffinity(Constraint):
-    """All required affinity of the cluster: who asks for whom."""
+    """All required affinity of the cluster: which classes ask for which."""
 
     def __init__(self, given: ConstraintInput) -> None:
         self.rules = AffinityRules(given)
@@ -113,7 +113,7 @@ class RequiredAffinityState(ConstraintState):
         self._left = self._nobody()
         """Where pods that ask for the same as they are asked for were evicted."""
         self._on: dict[int, Counts] = {}
-        """By node and rule, the pods that the picture shows there."""
+        """By node and rule, the pods that the snapshot shows there."""
         self._shut: Counts = {}
         """By node, how often it was closed."""
         self._places = FollowedPlaces()
@@ -151,7 +151,7 @@ class RequiredAffinityState(ConstraintState):
             self._book(self._left if rule == self._rules.asked[kind] else self._unsure, rule, node, pods)
 
     def doubt(self, kind: int, node: int) -> None:
-        """One of the pods that `add` tells of there is terminating."""
+        """One of the pods that `add` counts there is terminating."""
         self.add(kind, node, -1)
         for rule in self._rules.meant_by[kind]:
             self._book(self._unsure, rule, node, 1)
@@ -179,7 +179,7 @@ class RequiredAffinityState(ConstraintState):
         self._places.accept(self._holds)
 
     def _company(self, rule: int, kind: int, left: Sequence[Counts]) -> Sequence[Collection[int]] | None:
-        """Return by key the domains in which a pod is beside whom it asks for; None: it is the first of its group.
+        """Return by key the domains in which a pod has the companion it asks for; None: it is the first of its group.
 
         Of those that have left one may be the pod itself.
         """
@@ -274,7 +274,7 @@ class FollowedPlaces:
         return found
 
     def accept(self, holds: Holds) -> None:
-        """Tell no more of what is lost now."""
+        """Name what is lost now no more."""
         self._accepted.update(self._lost(holds))
         self._changed.clear()
 

@@ -25,7 +25,7 @@ class Topology:
     def __init__(self, place: int, codes: Codes, keyed: NodeMask, included: NodeMask) -> None:
         self.place = place
         self.keyed = keyed
-        """The nodes that bear every key of the pod; on no other may it run."""
+        """The nodes that have every key of the pod; on no other may it run."""
         _, codes = np.unique(np.where(included, codes, NOWHERE), return_inverse=True)
         self.domains: Codes = np.where(included, codes - int(not included.all()), NOWHERE)
         self.sizes: list[int] = np.bincount(self.domains[included]).tolist()
@@ -108,7 +108,7 @@ class SpreadRules:
 
 
 def _merged(given: SpreadConstraint, spec: PodClass) -> LabelSelector | None:
-    """Return the selector with matchLabelKeys' labels of the pod in it; keys that it does not bear are passed over."""
+    """Return the selector with matchLabelKeys' labels of the pod in it; keys that it does not have are passed over."""
     if given.selector is None:
         return None
     return given.selector.narrowed({key: spec.labels[key] for key in given.match_label_keys if key in spec.labels})
@@ -117,7 +117,7 @@ def _merged(given: SpreadConstraint, spec: PodClass) -> LabelSelector | None:
 def _counting(
     classes: Sequence[PodClass], rules: Sequence[SpreadRule], matches: TermMatches
 ) -> list[tuple[SpreadRule, ...]]:
-    """Return by class the rules that count it; each rule looks only at classes that bear one of its labels."""
+    """Return by class the rules that count it; each rule looks only at classes that have one of its labels."""
     found: list[list[SpreadRule]] = [[] for _ in classes]
     for rule in rules:
         for kind in matches.near(rule.namespace, rule.selector) if rule.selector else ():
@@ -127,7 +127,7 @@ def _counting(
 
 
 class Skews(Protocol):
-    """What the counts come to now."""
+    """The counts as they are now."""
 
     def least(self, asked: Asked) -> int:
         """Return how many pods the emptiest domain holds."""

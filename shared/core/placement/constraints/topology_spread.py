@@ -1,16 +1,16 @@
 """Hard topology spread: no domain may hold more than maxSkew matching pods above the emptiest one.
 
 What counts is kube-scheduler's (plugin PodTopologySpread): pods of the namespace that the selector means and that are
-not terminating, on nodes that bear every topology key of the pod and that its policies include; a domain without such
+not terminating, on nodes that have every topology key of the pod and that its policies include; a domain without such
 pods counts as 0, and so does the least when there are fewer domains than minDomains.
 
 A node on its way out stands there for a while and is then gone, nobody knows when, and pods that leave are evicted one
 after another. So a domain's own pods are taken with all of these, and those of the others without any, over the
-domains of all nodes; every state between is milder. Under nodeTaintsPolicy: Honor a node that bears our taint is no
+domains of all nodes; every state between is milder. Under nodeTaintsPolicy: Honor a node that has our taint is no
 domain any more.
 
 What is placed elsewhere can lift the least, and what leaves later can lower it again. So a place counts as found only
-if the pod could be put there anew when all is done (`misplaced`): then some pod that waits has a place at any moment,
+if the pod could be put there again when all is done (`misplaced`): then some pod that waits has a place at any moment,
 in whatever order several nodes are emptied (docs/decisions/robust-fit.md).
 """
 
@@ -33,7 +33,7 @@ from shared.core.placement.node_filters import NodeMask
 
 
 class TopologySpread(Constraint):
-    """All hard spread constraints of the cluster: who asks for them, and whom they count."""
+    """All hard spread constraints of the cluster: which classes ask for them, and which they count."""
 
     def __init__(self, given: ConstraintInput) -> None:
         self.rules = SpreadRules(given.classes, given.node_filters, given.matches)
@@ -88,7 +88,7 @@ class TopologySpreadState(ConstraintState):
     def discount(self, kind: int, node: int, *, replaced: bool) -> None:
         """One of the class's pods on the node is terminating, and counts no more.
 
-        Of one that is not replaced before it is gone the packing tells later that it leaves. Until then it only keeps
+        Of one that is not replaced before it is gone the packing reports later that it leaves. Until then it only keeps
         no domain from being the emptiest.
         """
         if replaced:
@@ -184,7 +184,7 @@ class TopologySpreadState(ConstraintState):
         return [(rule, domain) for rule, domain in rules if domain != NOWHERE]
 
     def _mine_on(self, node: int) -> Counts:
-        """Return the pods of a node to count them anew."""
+        """Return the counts of a node as a copy that may be changed."""
         if node not in self._own_nodes:
             self._own_nodes.add(node)
             self._on[node] = dict(self._on.get(node, {}))

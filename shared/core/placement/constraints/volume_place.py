@@ -1,7 +1,7 @@
 """Where the volumes of a pod can be mounted, and which claims only one pod may use at a time.
 
 A bound claim's volume binds by its node affinity (kube-scheduler, plugin VolumeBinding) and by the zone and region
-labels that it bears itself (plugin VolumeZone). One that is still to be made binds by the topologies of its class.
+labels that it has itself (plugin VolumeZone). One that is still to be made binds by the topologies of its class.
 While a pod on any node uses a ReadWriteOncePod claim, no other gets a node (plugin VolumeRestrictions). A mask is made
 once for each place, and only when it is asked for: thousands of claims are in a few zones.
 """
@@ -26,7 +26,7 @@ GCE_PD: Final = "kubernetes.io/gce-pd"
 GCE_ZONE: Final = "topology.gke.io/zone"
 BETA_ZONE, BETA_REGION = names.VOLUME_ZONE_LABELS[:2]
 _NEWER: Final = {BETA_ZONE: names.ZONE_LABEL, BETA_REGION: names.REGION_LABEL}
-"""The label that has taken the place of each beta label, which newer nodes do not bear."""
+"""The label that has taken the place of each beta label, which newer nodes do not have."""
 _SEVERAL: Final = "__"
 """What stands between the zones in a regional disk's label."""
 Terms = tuple[NodeTerm, ...]
@@ -47,7 +47,7 @@ class TakenOver(NamedTuple):
 
 
 class Zones(NamedTuple):
-    """A label of the volume: only in these zones or regions, as far as nodes tell any."""
+    """A label of the volume: only in these zones or regions, as far as nodes have any."""
 
     key: str
     values: tuple[str, ...]
@@ -185,7 +185,7 @@ def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
 
 
 def _zone_key(disk: PersistentVolume, asked: set[str]) -> str:
-    """Return the label by which the disk tells its zone: affinity before labels, the newer before the beta label."""
+    """Return the label by which the disk names its zone: affinity before labels, the newer before the beta label."""
     told = (key for where in (asked, disk.labels.keys()) for key in (names.ZONE_LABEL, BETA_ZONE) if key in where)
     return next(told, names.ZONE_LABEL)
 
