@@ -14,6 +14,7 @@ from shared.core.placement.constraints.domain_counts import (
     Counts,
     TopologyDomains,
     TwinRows,
+    by_class,
     count,
 )
 from shared.core.placement.node_filters import NodeMask
@@ -90,8 +91,5 @@ def _terms(classes: Sequence[PodClass]) -> dict[PodTerm, None]:
 
 def _rejections(classes: Sequence[PodClass], terms: Sequence[PodTerm], given: ConstraintInput) -> list[tuple[int, ...]]:
     """Return for each class the terms that reject it."""
-    found: list[list[int]] = [[] for _ in classes]
-    for place, term in enumerate(terms):
-        for kind in given.matches.of(term):
-            found[kind].append(place)
-    return [tuple(each) for each in found]
+    rejecting = ((kind, place) for place, term in enumerate(terms) for kind in given.matches.of(term))
+    return by_class(len(classes), rejecting)

@@ -4,7 +4,7 @@ A constraint has a part that is fixed for a snapshot, and a part that changes wi
 and node index (`kind`, `node`), never by name. Each constraint hears only of the classes that it concerns.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, Self
@@ -166,7 +166,7 @@ class Constraints:
 
     def admits(self, kind: int) -> NodeMask | None:
         """Return the nodes that all constraints leave the class whatever lies there; None = all."""
-        return _all([self._members[place].admits(kind) for place in self.concerning[kind]])
+        return all_of([self._members[place].admits(kind) for place in self.concerning[kind]])
 
     def admitted_by(self, place: int, kind: int) -> NodeMask | None:
         """Return what one of them leaves the class whatever lies there, by its place in the tuple; None = all."""
@@ -221,7 +221,7 @@ class ConstraintStates(ConstraintState):
             state.reopen(node)
 
     def allowed(self, kind: int) -> NodeMask | None:
-        return _all([self._states[place].allowed(kind) for place in self._concerning[kind]])
+        return all_of([self._states[place].allowed(kind) for place in self._concerning[kind]])
 
     def allows(self, kind: int, node: int) -> bool:
         return all(self._states[place].allows(kind, node) for place in self._concerning[kind])
@@ -247,10 +247,10 @@ class ConstraintStates(ConstraintState):
         return ConstraintStates(self._concerning, [state.copy() for state in self._states])
 
 
-def _all(masks: Sequence[NodeMask | None]) -> NodeMask | None:
+def all_of(masks: Iterable[NodeMask | None]) -> NodeMask | None:
     """Return where all masks hold; None = everywhere."""
-    found: NodeMask | None = None
+    combined: NodeMask | None = None
     for mask in masks:
         if mask is not None:
-            found = mask if found is None else found & mask
-    return found
+            combined = mask if combined is None else combined & mask
+    return combined

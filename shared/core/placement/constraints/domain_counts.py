@@ -220,6 +220,15 @@ class TwinRows(Generic[_Row]):
 
 
 _NONE: Sequence[int] = ()
+_Value = TypeVar("_Value")
+
+
+def by_class(classes: int, pairs: Iterable[tuple[int, _Value]]) -> list[tuple[_Value, ...]]:
+    """Return for each class what the pairs (class, value) have for it, in their order."""
+    rows: list[list[_Value]] = [[] for _ in range(classes)]
+    for kind, value in pairs:
+        rows[kind].append(value)
+    return [tuple(row) for row in rows]
 
 
 class TermMatches:
@@ -236,25 +245,26 @@ class TermMatches:
                 self._bearing.setdefault((spec.namespace, key, value), []).append(kind)
 
     def of(self, term: PodTerm) -> Iterator[int]:
-        """Yield each class that the term means, once."""
-        if term.selector is None:
-            return
-        for namespace in self._meant(term):
-            for kind in self.near(namespace, term.selector):
-                if term.selector.matches(self._classes[kind].labels):
-                    yield kind
+        """Yield each class that the term selects, once."""
+        return (kind for namespace in self._namespaces_of(term) for kind in self.within(namespace, term.selector))
 
-    def _meant(self, term: PodTerm) -> Iterator[str]:
+    def within(self, namespace: str, selector: LabelSelector | None) -> Iterator[int]:
+        """Yield each class of the namespace that the selector matches, once."""
+        if selector is not None and namespace in self._within:
+            near = self._near(namespace, selector)
+            yield from (kind for kind in near if selector.matches(self._classes[kind].labels))
+
+    def _namespaces_of(self, term: PodTerm) -> Iterator[str]:
         if term.namespace_selector is None:
-            yield from (each for each in sorted(set(term.namespaces)) if each in self._within)
+            yield from sorted(set(term.namespaces))
             return
         for namespace in self._within:
             labels = self._namespaces.get(namespace, NO_LABELS)
             if namespace in term.namespaces or term.namespace_selector.matches(labels):
                 yield namespace
 
-    def near(self, namespace: str, selector: LabelSelector) -> Sequence[int]:
+    def _near(self, namespace: str, selector: LabelSelector) -> Sequence[int]:
         """Return the classes of the namespace among which the selector's are: as few as one of its labels selects."""
-        asked = (each for each in selector.requirements if each.operator == "In" and len(each.values) == 1)
-        rows = (self._bearing.get((namespace, each.key, each.values[0]), _NONE) for each in asked)
+        single = (row for row in selector.requirements if row.operator == "In" and len(row.values) == 1)
+        rows = (self._bearing.get((namespace, row.key, row.values[0]), _NONE) for row in single)
         return min(rows, key=len, default=self._within[namespace])

@@ -24,6 +24,7 @@ from shared.core.placement.constraints.domain_counts import (
     Counts,
     TopologyDomains,
     TwinRows,
+    by_class,
     count,
 )
 from shared.core.placement.node_filters import NodeMask
@@ -65,11 +66,8 @@ def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple
 
 
 def _meant_by(rules: Sequence[tuple[PodTerm, ...]], given: ConstraintInput) -> list[tuple[int, ...]]:
-    found: list[list[int]] = [[] for _ in given.classes]
-    for rule, terms in enumerate(rules):
-        for kind in set.intersection(*(set(given.matches.of(term)) for term in terms)):
-            found[kind].append(rule)
-    return [tuple(each) for each in found]
+    meant = (set.intersection(*(set(given.matches.of(term)) for term in terms)) for terms in rules)
+    return by_class(len(given.classes), ((kind, rule) for rule, kinds in enumerate(meant) for kind in kinds))
 
 
 RuleCounts = TwinRows[tuple[Counts, ...]]

@@ -15,7 +15,7 @@ import numpy as np
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NO_SCHEDULE, LabelSelector, SpreadConstraint, Taint, tolerated
-from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, TermMatches, count
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, TermMatches, by_class, count
 from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
 
 
@@ -48,12 +48,6 @@ class SpreadRule:
     topology: Topology
     honours_taints: bool
     """Whether a node with our taint is no domain."""
-
-    def counts(self, spec: PodClass) -> bool:
-        """Whether pods of the class count. A selector without requirements counts none, as in the scheduler."""
-        if self.selector is None or not self.selector.requirements:
-            return False
-        return spec.namespace == self.namespace and self.selector.matches(spec.labels)
 
 
 class Asked(NamedTuple):
@@ -117,13 +111,9 @@ def _merged(given: SpreadConstraint, spec: PodClass) -> LabelSelector | None:
 def _counting(
     classes: Sequence[PodClass], rules: Sequence[SpreadRule], matches: TermMatches
 ) -> list[tuple[SpreadRule, ...]]:
-    """Return by class the rules that count it; each rule looks only at classes that have one of its labels."""
-    found: list[list[SpreadRule]] = [[] for _ in classes]
-    for rule in rules:
-        for kind in matches.near(rule.namespace, rule.selector) if rule.selector else ():
-            if rule.counts(classes[kind]):
-                found[kind].append(rule)
-    return [tuple(each) for each in found]
+    """Return by class the rules that count it. A selector without requirements counts none, as in the scheduler."""
+    real = (rule for rule in rules if rule.selector and rule.selector.requirements)
+    return by_class(len(classes), ((k, rule) for rule in real for k in matches.within(rule.namespace, rule.selector)))
 
 
 class Skews(Protocol):

@@ -19,7 +19,7 @@ from collections.abc import Callable, KeysView
 import numpy as np
 
 from shared.core.cluster.pod import is_replaced
-from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
+from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, all_of
 from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, count
 from shared.core.placement.constraints.spread_rules import (
     Asked,
@@ -137,12 +137,7 @@ class TopologySpreadState(ConstraintState):
         self._places.reopen(node)
 
     def allowed(self, kind: int) -> NodeMask | None:
-        found: NodeMask | None = None
-        for asked in self._of.asked[kind]:
-            mask = self._taking(asked)
-            if mask is not None:
-                found = mask if found is None else found & mask
-        return found
+        return all_of([self._taking(asked) for asked in self._of.asked[kind]])
 
     def allows(self, kind: int, node: int) -> bool:
         for asked in self._of.asked[kind]:
