@@ -1,11 +1,13 @@
-"""A cluster that is not GKE's gets no plan full of `no_pool` without a word why."""
+"""A cluster that is not GKE's gets no plan full of `no_pool` without a word why, and no money of Google's prices."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from functions.cli.input.pricing import UNPRICED
 from functions.cli.main import app
 from shared.core.cluster.names import POOL_LABEL
 from tests.cli import dumps
@@ -13,6 +15,23 @@ from tests.cli import dumps
 SAID = (
     f"warning: No node carries the label {POOL_LABEL}: this does not look like GKE, and Ebb drains nothing elsewhere."
 )
+MACHINE = "node.kubernetes.io/instance-type"
+
+
+def written(folder: Path, *, nodes: int = 3, pools: int = 99, machine: str = "", provider: str = "") -> str:
+    """Write a dump of nodes, of which the first `pools` are in a node pool; return its path."""
+    file = dumps.write(folder / "dump.json", nodes)
+    found = json.loads(file.read_text())
+    for number, node in enumerate(item for item in found["items"] if item["kind"] == "Node"):
+        labels: dict[str, Any] = node["metadata"]["labels"]
+        if number >= pools:
+            del labels[POOL_LABEL]
+        if machine:
+            labels[MACHINE] = machine
+        if provider:
+            node["spec"]["providerID"] = f"{provider}:///zone/{number}"
+    file.write_text(json.dumps(found))
+    return str(file)
 
 
 @pytest.mark.parametrize(
@@ -23,12 +42,56 @@ SAID = (
     ],
 )
 def test_nodes_without_any_pool_are_warned_about(expected: bool, labelled: int, tmp_path: Path) -> None:
-    found = json.loads(dumps.write(tmp_path / "dump.json", 3).read_text())
-    nodes = [item for item in found["items"] if item["kind"] == "Node"]
-    for node in nodes[labelled:]:
-        del node["metadata"]["labels"][POOL_LABEL]
-    (tmp_path / "dump.json").write_text(json.dumps(found))
-
-    result = CliRunner().invoke(app, ["plan", "--dump", str(tmp_path / "dump.json"), "-o", "json"])
+    result = CliRunner().invoke(app, ["plan", "--dump", written(tmp_path, pools=labelled), "-o", "json"])
 
     assert (SAID in result.stderr.splitlines()) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "given"),
+    [
+        pytest.param(True, {}, id="GKE"),
+        pytest.param(True, {"machine": "z9-standard-8"}, id="a machine that Google may offer one day"),
+        pytest.param(False, {"provider": "aws"}, id="nodes of another cloud"),
+        pytest.param(False, {"machine": "m5.xlarge"}, id="a machine of EKS"),
+        pytest.param(False, {"machine": "Standard_D4s_v3"}, id="a machine of AKS"),
+        pytest.param(False, {"pools": 0}, id="no pools"),
+    ],
+)
+@pytest.mark.parametrize("output", ["table", "wide", "markdown"])
+def test_money_is_shown_for_machines_of_google_alone(
+    expected: bool, given: dict[str, Any], output: str, tmp_path: Path
+) -> None:
+    result = CliRunner().invoke(app, ["plan", written(tmp_path, **given), "--potential", "-o", output])
+
+    assert ("$" in result.stdout) is expected
+    assert (UNPRICED.partition("{")[0] in " ".join(result.stdout.split())) is not expected
+
+
+def test_without_prices_the_most_nodes_could_go(tmp_path: Path) -> None:
+    found = [
+        json.loads(
+            CliRunner()
+            .invoke(app, ["plan", written(tmp_path, nodes=12, machine=each), "--potential", "-o", "json"])
+            .stdout
+        )
+        for each in ("e2-standard-4", "m5.xlarge")
+    ]
+
+    known, unpriced = (len(each["potential"]["nodes"]) for each in found)
+    assert unpriced >= known > 0
+    assert found[1]["potential"]["saving_per_hour"] == 0
+
+
+def test_changes_are_not_ranked_without_prices(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["why-not", written(tmp_path, machine="m5.xlarge")])
+
+    assert result.exit_code != 0
+
+
+def test_the_page_has_no_column_of_money_without_prices(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+
+    CliRunner().invoke(app, ["report", written(tmp_path, machine="m5.xlarge"), "--out", str(page)])
+
+    assert "a month</th>" not in page.read_text()

@@ -30,18 +30,24 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     nodes = [each.node for each in rows if each.is_candidate or each.node.name in known]
     candidates, supplies = _that_could_go_at_all(nodes, situation, prices)
     found = search(simulation, candidates, supplies=supplies, reached=Reached(known, reached.places))
-    if sum(prices.of(snapshot.node_by_name[name]).per_hour for name in known) > found.saving:
-        return _as_reached(situation, prices, Reached(known, reached.places))
-    moves = found.simulation.assignments.moves()
-    return Potential(found.nodes, found.saving, tuple(move for name in found.nodes for move in moves[name]))
+    if sum(_weight(snapshot.node_by_name[name], prices) for name in known) > found.saving:
+        names, moves = known, _as_reached(situation, Reached(known, reached.places))
+    else:
+        own = found.simulation.assignments.moves()
+        names, moves = found.nodes, tuple(move for name in found.nodes for move in own[name])
+    return Potential(names, prices.of_all(snapshot.node_by_name[name] for name in names), moves)
 
 
-def _as_reached(situation: Situation, prices: Prices, reached: Reached) -> Potential:
-    """Return what was reached, with where its pods lay in the end."""
-    nodes, places = situation.snapshot.node_by_name, reached.places or {}
+def _weight(node: Node, prices: Prices) -> int:
+    """Return what the search counts for a node: its price, and 1 if it has none, so that most nodes go."""
+    return prices.of(node).per_hour or 1
+
+
+def _as_reached(situation: Situation, reached: Reached) -> tuple[Move, ...]:
+    """Return where the pods of what was reached lay in the end."""
+    places = reached.places or {}
     pods = (pod.key for name in reached.nodes for pod in situation.moving(name))
-    saving = sum(prices.of(nodes[name]).per_hour for name in reached.nodes)
-    return Potential(reached.nodes, saving, tuple(Move(key, places[key]) for key in pods if key in places))
+    return tuple(Move(key, places[key]) for key in pods if key in places)
 
 
 def _that_could_go_at_all(
@@ -55,5 +61,5 @@ def _that_could_go_at_all(
         kept = dict(kept_by_the_autoscaler(node, counts))
         supplies.update((use.supply, supply) for use, supply in kept.items())
         moved = disruption(situation.moving(node.name), situation.now)
-        candidates.append(Candidate(node.name, prices.of(node).per_hour, moved, uses=tuple(kept)))
+        candidates.append(Candidate(node.name, _weight(node, prices), moved, uses=tuple(kept)))
     return candidates, supplies

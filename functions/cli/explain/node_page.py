@@ -60,7 +60,8 @@ def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: R
     """Yield what is known of the node itself, and its verdict."""
     decision = node.decision
     yield "pool", ", ".join(filter(None, (decision.pool or "none", known.node.machine, known.node.zone)))
-    yield "costs", f"{monthly(decision.cost)} a month{', spot' if known.node.spot else ''}"
+    if decision.cost:
+        yield "costs", f"{monthly(decision.cost)} a month{', spot' if known.node.spot else ''}"
     yield "requests", _requests(decision)
     if measured is not None:
         yield "uses", f"{used(measured, known.node.allocatable)} (informs only)"

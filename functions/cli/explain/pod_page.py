@@ -156,7 +156,8 @@ def workload_page(
 def _summed(rows: Sequence[PodRow]) -> str:
     """Return how many pods it has, on how many nodes, and what it keeps."""
     nodes, alone = {node.decision.name for _, node, _ in rows}, kept_alone(rows)
-    kept = f"it alone keeps {count(len(alone), 'node')} of {monthly(sum(alone.values()))} a month"
+    cost = sum(alone.values())
+    kept = f"it alone keeps {count(len(alone), 'node')}{f' of {monthly(cost)} a month' if cost else ''}"
     told = kept if alone else "it keeps no node by itself"
     return f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {told}."
 

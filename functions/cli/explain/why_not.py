@@ -139,6 +139,7 @@ def _table(freed: Sequence[Freed]) -> Table:
     return table
 
 
+UNPRICED = "why-not: no price is known for these machines, and changes are ranked by money; name a table with --prices."
 PARTIAL = "why-not: the dump is partial ({why}), so nobody can say what a change would free."
 
 
@@ -146,11 +147,13 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     """Print which single changes would free most money: for people with the notes, for tools with these on stderr.
 
     Raises:
-        BadInput: the dump does not hold the whole cluster.
+        BadInput: the dump does not hold the whole cluster, or its machines have no price.
     """
     inputs = gather(sources)
     if inputs.partial:
         raise BadInput(PARTIAL.format(why=inputs.partial))
+    if not inputs.prices.of_all(inputs.snapshot.nodes):
+        raise BadInput(UNPRICED)
     past = remembered(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     with no_search_for_cycles():

@@ -90,7 +90,10 @@ def _blockers(view: FleetView) -> Section:
     for kind in HOLDING:
         own = [each for each in view.holds if each.entry.kind is kind]
         if own:
-            made += [element("h3", HEADINGS[kind]), blocker_table([*map(_hold, own)], HEADINGS[kind])]
+            made += [
+                element("h3", HEADINGS[kind]),
+                html.table(blocker_table([*map(_hold, own)]), HEADINGS[kind], "blockers"),
+            ]
     lead = "Over all clusters, ordered by the money that it holds, with what can be done about it."
     return Section("blockers", "What keeps nodes", lead, tuple(made))
 

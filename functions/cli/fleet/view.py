@@ -81,7 +81,7 @@ class FleetHold:
 
     @property
     def clusters_in_words(self) -> tuple[str, ...]:
-        return tuple(f"{title} ({monthly(entry.cost)})" for title, entry in self.clusters)
+        return tuple(f"{title} ({monthly(entry.cost)})" if entry.cost else title for title, entry in self.clusters)
 
     @property
     def as_entry(self) -> LegendEntry:

@@ -12,7 +12,7 @@ from functions.cli.input import missing_data
 from functions.cli.input.files import read_policy
 from functions.cli.input.missing_data import pending_note
 from functions.cli.input.options import Sources
-from functions.cli.input.pricing import basis, priced, unused_discounts
+from functions.cli.input.pricing import basis, priced, prices_of, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
@@ -125,10 +125,11 @@ def _with_its_policy(sources: Sources, given: Policy | None, reading: Reading) -
 def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
     """Return what a plan of one reading rests on; without a policy every pool counts as enabled."""
     policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
-    now, prices, dumped = sources.at or reading.now, priced(sources.prices), reading.dumped
+    now, dumped, listed = sources.at or reading.now, reading.dumped, priced(sources.prices)
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
+    prices = prices_of(snapshot, dumped.cloud, listed)
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
     said = (dumped.partial, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
     short = tuple(f"{WARNING}{each}" for each in said if each)

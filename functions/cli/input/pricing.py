@@ -1,7 +1,7 @@
 """What a person says of prices, and the line that says what all figures of money rest on."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -9,10 +9,11 @@ from typing import Final
 from functions.cli.input.options import PriceOptions
 from functions.cli.output.format import some, use_currency
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.prices import Attached, Prices
+from shared.core.planning.prices import FALLBACK, Attached, Family, Prices, Rates
 from shared.errors import BadInput
 
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
+UNPRICED: Final = "No price is known for {machines}: no money is shown for these nodes. --prices FILE can name one."
 UNUSED: Final = "--discount: no node on demand is of {families}, so that nothing is taken off for it."
 _CURRENCY: Final = re.compile(r"[^\W\d_]{1,8}|[$€£¥₹₩₽₺₴]")
 """A word or a sign; a row of a table has no room for more, and a terminal must not take it for a command."""
@@ -52,6 +53,22 @@ def _discounts(written: Iterable[str], prices: Prices) -> Mapping[str, Fraction]
     return found
 
 
+_GOOGLES: Final = re.compile(r"[a-z]+\d+[a-z]*-[a-z\d-]+|custom-.+")
+_FREE: Final = Rates(Fraction(0), Fraction(0))
+
+
+def prices_of(snapshot: Snapshot, cloud: str, prices: Prices) -> Prices:
+    """Return the prices for this cluster: without estimates if its machines are not Google's.
+
+    `cloud` names another cloud if the nodes do. A machine that the table names keeps its price everywhere.
+    """
+    in_pools = any(node.pool for node in snapshot.nodes)
+    machines = {node.machine for node in snapshot.nodes if node.machine}
+    if not cloud and in_pools and (not machines or any(map(_GOOGLES.fullmatch, machines))):
+        return prices
+    return replace(prices, families={FALLBACK: Family(_FREE, _FREE, Fraction(1), {})})
+
+
 def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     """Return a sentence on the families of machines that a discount was written for and that no node has."""
     paid = {node.machine.partition("-")[0] for node in snapshot.nodes if not node.spot}
@@ -69,7 +86,8 @@ def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
         f"Prices: {told.source or 'an own table'}{dated}, {_offers(snapshot)}, in {told.currency}, "
         f"{_regions(snapshot, prices)}, {_off(prices)}; {_attached(prices)}, network and the cluster fee are not."
     )
-    return (line, *_estimated(snapshot, prices))
+    none = bool(snapshot.nodes) and not prices.of_all(snapshot.nodes)
+    return (*(() if none else (line,)), *_estimated(snapshot, prices))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +135,10 @@ def _off(prices: Prices) -> str:
     return f"less {', '.join(rows)} (spot aside)"
 
 
-def _estimated(snapshot: Snapshot, prices: Prices) -> Sequence[str]:
-    machines = sorted({node.machine or "unknown" for node in snapshot.nodes if prices.of(node).estimated})
-    return (ESTIMATED.format(machines=some(machines)),) if machines else ()
+def _estimated(snapshot: Snapshot, prices: Prices) -> Iterator[str]:
+    """Yield which machines are priced by an estimate, and which have no price."""
+    found = {node.machine: price for node in snapshot.nodes if (price := prices.of(node)).estimated}
+    for sentence, priced in ((ESTIMATED, True), (UNPRICED, False)):
+        machines = sorted(name or "unknown machines" for name, each in found.items() if bool(each.per_hour) is priced)
+        if machines:
+            yield sentence.format(machines=some(machines))

@@ -1,6 +1,6 @@
 """Tables: one value each, drawn on a terminal and as markdown from the same columns."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -65,6 +65,10 @@ class Table:
         """Return the table of these rows, of which each has a cell for each column."""
         cells = list(zip(*rows, strict=True)) or [()] * len(columns)
         return cls(tuple(replace(each, cells=own) for each, own in zip(columns, cells, strict=True)), **given)
+
+    def without(self, titles: Collection[str]) -> Self:
+        """Return the table without the columns of these titles."""
+        return replace(self, columns=tuple(each for each in self.columns if each.title not in titles))
 
     @property
     def width(self) -> int:

@@ -41,7 +41,7 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
         console.print()
         _show_nodes(console, shown(view, asked))
         show_held(console, view.legend, tuple(WordKind), len(view.legend), _OBJECTS)
-        if any(each.kind in HOLDING for each in view.legend):
+        if any(each.kind in HOLDING and each.cost for each in view.legend):
             console.print(HOLDS, style="dim")
     else:
         show_held(console, view.legend)
@@ -77,7 +77,8 @@ def _head(view: PlanView) -> Iterator[tuple[str, str]]:
     totals = view.totals
     yield "Cluster", f"{view.cluster or 'unknown'}, {moment(view.taken_at)}"
     nodes = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
-    yield f"Nodes{view.mark}", f"{nodes} for {monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)"
+    paid = f" for {monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)" if totals.cost else ""
+    yield f"Nodes{view.mark}", f"{nodes}{paid}"
     yield f"This pass{view.mark}", view.saving
     if view.ladder and view.ladder.steady:
         yield "Steady state", view.ladder.steady
@@ -119,7 +120,8 @@ def markdown(view: PlanView, asked: AskedNodes) -> str:
     """Return the plan to paste into an issue, a merge request or a chat."""
     parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
     if asked.lists_nodes:
-        parts.append(as_markdown(Table.of(_LISTED, map(_cells, shown(view, asked).nodes))))
+        listed = Table.of(_LISTED, map(_cells, shown(view, asked).nodes))
+        parts.append(as_markdown(listed if view.totals.cost else listed.without(("cost/mo",))))
     parts += held_markdown(view.legend)
     return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))
 
@@ -128,7 +130,7 @@ def _headline(view: PlanView) -> Iterator[str]:
     totals = view.totals
     yield f"# {text(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
     what = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
-    yield f"{what}, {monthly(totals.cost)} a month{view.mark}."
+    yield f"{what}{f', {monthly(totals.cost)} a month' if totals.cost else ''}{view.mark}."
     yield f"**{text(view.summary)}**"
     if view.potential_saving:
         yield f"Potential: {view.potential_saving}."
@@ -151,5 +153,5 @@ def held_markdown(entries: tuple[LegendEntry, ...]) -> Iterator[str]:
         table = held_table(entries, kind, len(entries), _OBJECTS)
         if table:
             yield f"## {HEADINGS[kind]}\n\n{as_markdown(table)}"
-    if any(each.kind in HOLDING for each in entries):
+    if any(each.kind in HOLDING and each.cost for each in entries):
         yield text(HOLDS)

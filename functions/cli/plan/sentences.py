@@ -54,18 +54,21 @@ def saving(plan: Plan) -> str:
         waiting = sum(each.verdict is Verdict.WAITING for each in plan.decisions)
         return (f"nothing yet: {count(waiting, 'node')} could go and must wait" if waiting else "nothing") + dry
     orders = count(len(plan.orders), "order")
-    return f"{monthly(plan.saving)} a month by {orders}{dry or ' (only shown: ebb plan orders nothing)'}"
+    saved = f"{monthly(plan.saving)} a month by " if plan.cost else ""
+    return f"{saved}{orders}{dry or ' (only shown: ebb plan orders nothing)'}"
 
 
 def potential_saving(plan: Plan, potential: Potential) -> str:
     share = f", {potential.saving * 100 // plan.cost}% of the cost" if plan.cost else ""
     nodes = count(len(potential.nodes), "node")
-    return f"{monthly(potential.saving)} a month by {nodes}{share}, with only the safety rules in force"
+    saved = f"{monthly(potential.saving)} a month by " if plan.cost else ""
+    return f"{saved}{nodes}{share}, with only the safety rules in force"
 
 
 def summary(plan: Plan) -> str:
     counted = [f"{VERDICTS[Verdict(word)]}: {number:,}" for word, number in plan.counts().items() if number]
-    return f"{', '.join(counted)}; {monthly(plan.saving)} of {monthly(plan.cost)} a month would be saved."
+    saved = f"; {monthly(plan.saving)} of {monthly(plan.cost)} a month would be saved" if plan.cost else ""
+    return f"{', '.join(counted)}{saved}."
 
 
 def when(decision: NodeDecision, now: datetime, saved: int) -> str:

@@ -19,9 +19,8 @@ from functions.cli.plan.sentences import LegendEntry, WordKind
 from functions.cli.plan.view import NodeView, PlanView, Shown
 from shared.core.planning.plan import Verdict
 
-_SCENARIO: Final = (
-    Column("", wraps=True), *(Column(title, right=True) for title in ("nodes", "a month", "a year", "saved")),
-)  # fmt: skip
+_MONEY: Final = ("a month", "a year", "saved")
+_SCENARIO: Final = (Column("", wraps=True), *(Column(title, right=True) for title in ("nodes", *_MONEY)))
 _EVICTIONS: Final = Column("evictions a node", right=True)
 PER_NODE: Final = "per node: evictions for each node that goes."
 
@@ -31,9 +30,10 @@ def ladder_table(rows: Sequence[LadderRow], width: int) -> Table:
     cells = [(row.title, row.nodes, row.month, row.year, row.share, row.evictions) for row in rows]
     styles = tuple(row.style for row in rows)
     short = replace(_EVICTIONS, title="per node")
+    free = () if any(row.month != _NONE for row in rows) else _MONEY
     return fit((
-        Table.of((*_SCENARIO, _EVICTIONS), cells, styles=styles),
-        Table.of((*_SCENARIO, short), cells, styles=styles, foot=PER_NODE),
+        Table.of((*_SCENARIO, _EVICTIONS), cells, styles=styles).without(free),
+        Table.of((*_SCENARIO, short), cells, styles=styles, foot=PER_NODE).without(free),
     ), width)  # fmt: skip
 
 
@@ -76,18 +76,18 @@ class _Figure:
 def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[_Figure]:
     """Yield the columns besides name, nodes and bars, without those that have nothing of any pool."""
     could, rest = view.potential is not None, view.ladder is not None
-    go = not (could or rest)
+    go, paid = not (could or rest), view.totals.cost > 0
     rows = (
         ("order", _counts(pools, *GOING), _GREEN, go, ""),
         ("in flight", _counts(pools, Verdict.IN_FLIGHT), "cyan", False, ""),
         ("waiting", _counts(pools, Verdict.WAITING), "yellow", False, ""),
         ("keep", _counts(pools, Verdict.KEEP), "", False, ""),
-        ("cost/mo", _money(pools, lambda pool: pool.cost), "", True, ""),
-        ("order/mo", _money(pools, lambda pool: pool.saving), _GREEN, go, ""),
+        ("cost/mo", _money(pools, lambda pool: pool.cost), "", paid, ""),
+        ("order/mo", _money(pools, lambda pool: pool.saving), _GREEN, go and paid, ""),
         ("goes", [pool.rest_go for pool in pools], _GREEN, rest, "gone in steady state"),
-        ("goes/mo", _money(pools, lambda pool: pool.rest_save), _GREEN, rest, ""),
+        ("goes/mo", _money(pools, lambda pool: pool.rest_save), _GREEN, rest and paid, ""),
         ("could go", [pool.could_go for pool in pools], "", could, "by the safety rules alone"),
-        ("could/mo", _money(pools, lambda pool: pool.could_save), "", could, ""),
+        ("could/mo", _money(pools, lambda pool: pool.could_save), "", could and paid, ""),
     )
     for title, found, style, needed, meaning in rows:
         cells = tuple(each if isinstance(each, str) else f"{each:,}" if each else _NONE for each in found)
@@ -218,9 +218,8 @@ def _node_columns(rows: Sequence[NodeView], names: NodeNames) -> dict[str, Colum
         "reason": column("reason", lambda row: row.reason),
         "when (UTC)": column("when (UTC)", lambda row: row.when),
     }
-    if not any(columns["go?"].cells):
-        del columns["go?"]
-    return columns
+    empty = {"go?": not any(columns["go?"].cells), _COST: not any(row.decision.cost for row in rows)}
+    return {key: each for key, each in columns.items() if not empty.get(key)}
 
 
 def _with_about(table: Table, rows: Sequence[NodeView], room: int) -> Table:
@@ -254,4 +253,7 @@ def held_table(entries: Sequence[LegendEntry], kind: WordKind, most: int, object
         (monthly(each.cost), f"{each.nodes:,}", each.word, each.sentence, each.some_objects(objects))
         for each in own[: len(own) - left]
     ]
-    return Table.of(_HELD, (*rows, *([("", "", f"… {left} more", "", "")] if left else ()))) if own else None
+    if not own:
+        return None
+    table = Table.of(_HELD, (*rows, *([("", "", f"… {left} more", "", "")] if left else ())))
+    return table if any(each.cost for each in own) else table.without((_HELD[0].title,))

@@ -13,6 +13,7 @@ from functions.cli.plan.view import PlanView
 SCHEMA: Final = 1
 PARTIAL: Final = "Partial: "
 UNKNOWN: Final = "unknown"
+_NO_PRICE: Final = "-"
 _SUMS: Final = ("nodes", "pods", "pending_pods", "orders", "cost_per_hour", "saving_per_hour", "saving_per_month")
 _STEPS: Final = ("nodes", "cost", "evictions", "gone")
 FIGURES: Final = (
@@ -99,6 +100,8 @@ def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     if ladder is None:
         return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))
     money = money_of(views, ladder)
+    if not money.known:
+        return (_NO_PRICE, nodes, *(_NO_PRICE,) * (len(FIGURES) - 2))
     alone, rest, bound = (money.month(each) for each in (ladder.alone, ladder.at_rest, ladder.bound))
     saved = whole_money(money.saved(ladder.at_rest))
     return (whole_money(max(money.added, 0)), nodes, now, alone, rest, bound, saved)

@@ -161,11 +161,8 @@ def _why_not(own: PoolSummary, *, accelerated: bool) -> str:
 
 def _said(own: PoolSummary, machine: str, *, known: bool) -> str:
     full = f"{percent(own.cpu_ratio)} of CPU and {percent(own.memory_ratio)} of memory requested"
-    could = (
-        f"; {own.could_go:,} could go at most ({monthly(own.could_save)} a month), without limits and timers"
-        if known
-        else ""
-    )
+    money = f" ({monthly(own.could_save)} a month)" if own.could_save else ""
+    could = f"; {own.could_go:,} could go at most{money}, without limits and timers" if known else ""
     return f"{count(own.nodes, 'node')} of {machine}, {full}{could}"
 
 

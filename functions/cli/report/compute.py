@@ -41,6 +41,7 @@ def _report(material: Material, extras: Sequence[ExtraSection]) -> dict[str, Any
         "seen_at": moment(view.taken_at),
         "whose": material.whose,
         "has_rest": material.ladder is not None,
+        "has_money": view.totals.cost > 0,
         "title": money_section.title(material),
         "headline": view.summary,
         "figures": money_section.key_figures(material),

@@ -22,7 +22,8 @@ def title(material: Material) -> str:
     """Return the one sentence that a reader keeps."""
     ladder = material.ladder
     if ladder is None:
-        return f"{count(material.view.totals.nodes, 'node')} for {monthly(material.view.totals.cost)} a month"
+        totals = material.view.totals
+        return f"{count(totals.nodes, 'node')}{f' for {monthly(totals.cost)} a month' if totals.cost else ''}"
     return ladder_title(ladder, LadderMoney(ladder))
 
 

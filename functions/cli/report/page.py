@@ -65,7 +65,7 @@ def _sections(document: JsonRow, report: JsonRow) -> list[Section]:
         Section("ladder", "What Ebb saves", LADDER, tuple(_ladder(report))),
         Section("cluster", "The cluster before and after", CLUSTER, (no_script, _BODY, _zones(report))),
         Section("fill", "How full the nodes are", FILL, tuple(_fill(report))),
-        Section("blockers", "What keeps nodes", BLOCKERS, tuple(_blockers(report["blockers"]))),
+        Section("blockers", "What keeps nodes", BLOCKERS, tuple(_blockers(report))),
         Section("calendar", "When nodes may go", "", tuple(_calendar(report["calendar"]))),
         Section("order", "The order of the plan", ORDER, (_order(document["nodes"], report),)),
         *extras,
@@ -104,12 +104,13 @@ _GOING: Final = (Column("nodes that go", right=True), Column("saved a month", ri
 def _ladder(report: JsonRow) -> Iterator[Html]:
     steps = report["ladder"]
     if steps:
-        yield drawings.waterfall(steps)
+        if report["has_money"]:
+            yield drawings.waterfall(steps)
         keys = ("title", "nodes", "month", "year", "saved", "evictions")
         styles = (BOLD, *(DIM if each["relaxed"] else "" for each in steps))
         added = {**report["added"], "saved": report["added"]["month"]}
         rows = ([each[key] for key in keys] for each in (added, *steps))
-        yield html.table(Table.of(_STEPS, rows, styles=styles), "The ladder in figures", "ladder")
+        yield html.table(_priced(Table.of(_STEPS, rows, styles=styles), report), "The scenarios in figures", "ladder")
     yield from (element("p", sentence, class_="quiet") for sentence in report["sentences"])
     yield element("h3", "By node pool")
     pools, rest = report["pools"], report["has_rest"]
@@ -119,7 +120,15 @@ def _ladder(report: JsonRow) -> Iterator[Html]:
         for each in pools
     )  # fmt: skip
     whole = Table.of((*_POOLS, *(_GOING if rest else ())), cells, styles=_sums(pools))
-    yield html.table(whole, "The node pools", "pools")
+    yield html.table(_priced(whole, report), "The node pools", "pools")
+
+
+_OF_MONEY: Final = ("a month", "a year", "change a month", "saved a month", "holds a month", "saves a month")
+
+
+def _priced(table: Table, report: JsonRow) -> Table:
+    """Return the table without its columns of money if the machines have no price."""
+    return table if report["has_money"] else table.without(_OF_MONEY)
 
 
 def _sums(rows: Sequence[JsonRow]) -> tuple[str, ...]:
@@ -166,23 +175,23 @@ _HELD: Final = (
 )  # fmt: skip
 
 
-def _blockers(kinds: Sequence[JsonRow]) -> Iterator[Html]:
-    for each in kinds:
+def _blockers(report: JsonRow) -> Iterator[Html]:
+    for each in report["blockers"]:
         yield element("h3", each["title"])
-        yield blocker_table(each["rows"], each["title"])
-    if not kinds:
+        yield html.table(_priced(blocker_table(each["rows"]), report), each["title"], "blockers")
+    if not report["blockers"]:
         yield element("p", "Nothing keeps a node.")
 
 
-def blocker_table(rows: Sequence[JsonRow], label: str) -> Html:
+def blocker_table(rows: Sequence[JsonRow]) -> Table:
     """Return what keeps nodes, with what can be done about it; a line shows how much of the most each holds."""
-    most = max(each["cost"] for each in rows)
+    most = max(1, *(each["cost"] for each in rows))
     cells = (
         (html.together((each["month"], drawings.weight(each["cost"], most))), f"{each['nodes']:,}", each["sentence"],
          each["reason"], each["remedy"], each["about"])
         for each in rows
     )  # fmt: skip
-    return html.table(Table.of(_HELD, cells), label, "blockers")
+    return Table.of(_HELD, cells)
 
 
 def _calendar(told: JsonRow) -> Iterator[Html]:
@@ -244,10 +253,11 @@ def _order(nodes: Sequence[JsonRow], report: JsonRow) -> Html:
     ]  # fmt: skip
     if not rows:
         return element("p", "No node goes." if report["has_rest"] else "It is not known who goes.")
-    first = html.table(Table.of(_ORDER, rows[:_FIRST]), "The order of the plan", "order")
+    first = html.table(_priced(Table.of(_ORDER, rows[:_FIRST]), report), "The order of the plan", "order")
     if len(rows) <= _FIRST:
         return first
-    rest = html.table(Table.of(_ORDER, rows[_FIRST:]), "The order of the plan, continued", "order-rest")
+    left = _priced(Table.of(_ORDER, rows[_FIRST:]), report)
+    rest = html.table(left, "The order of the plan, continued", "order-rest")
     more = element("summary", f"Show all {len(rows):,}")
     return html.together((first, element("details", more, rest, class_="figures-of")))
 

@@ -19,7 +19,7 @@ function openNamed(event) {
 function showNode(node) {
   const facts = [
     ["pool", [node.pool || "none", node.machine, node.zone, node.spot ? "spot" : ""].filter(Boolean).join(", ")],
-    ["costs", `${node.month} a month`],
+    ...(report.has_money ? [["costs", `${node.month} a month`]] : []),
     ["reserved", `CPU ${share(node.cpu_ratio)}, memory ${share(node.memory_ratio)}`],
     ["verdict", [node.verdict, node.reason, node.when].filter(Boolean).join(", ")],
   ];
@@ -39,7 +39,7 @@ function showWorkload(workload) {
     ["pods", `${workload.pods.length.toLocaleString("en-US")} on ${count(on.size, "node")}`],
     ["reserves", `${cores(workload.cpu)} CPU, ${gibibytes(workload.memory)} GiB of memory`],
   ];
-  if (workload.keeps) facts.push(["keeps", `${count(workload.keeps, "node")} of ${workload.month} a month, some perhaps with others`]);
+  if (workload.keeps) facts.push(["keeps", `${count(workload.keeps, "node")}${report.has_money ? ` of ${workload.month} a month` : ""}, some perhaps with others`]);
   const columns = [
     { title: "pod", heads: true, cell: (pod) => pod.name },
     { title: "on", cell: (pod) => (pod.node >= 0 ? nodeButton(nodes[pod.node]) : "no node yet") },

@@ -40,7 +40,7 @@ function nodeColumns() {
     { title: "zone", short: true, cell: (node) => node.zone || "-" },
     { title: "CPU", number: true, cell: (node) => share(node.cpu_ratio) },
     { title: "memory", number: true, cell: (node) => share(node.memory_ratio) },
-    { title: "a month", number: true, cell: (node) => node.month },
+    ...(report.has_money ? [{ title: "a month", number: true, cell: (node) => node.month }] : []),
     { title: "verdict", short: true, cell: (node) => node.verdict },
     { title: "reason", cell: (node) => node.reason },
   ];
@@ -55,6 +55,6 @@ function workloadColumns() {
     { title: "CPU", number: true, cell: (each) => cores(each.cpu) },
     { title: "GiB", number: true, cell: (each) => gibibytes(each.memory) },
     { title: "nodes it keeps", number: true, cell: (each) => (each.keeps ? each.keeps.toLocaleString("en-US") : "-") },
-    { title: "of a month", number: true, cell: (each) => (each.keeps ? each.month : "-") },
+    ...(report.has_money ? [{ title: "they cost a month", number: true, cell: (each) => (each.keeps ? each.month : "-") }] : []),
   ];
 }
