@@ -1,11 +1,13 @@
-# infra/rbac.yaml, the single source, as Terraform's resources. `kubectl apply` of the output `rbac` of the module above
-# does the same; use one of the two.
+# infra/rbac.yaml and infra/options/*.yaml, the single source, as Terraform's resources. `kubectl apply` of the outputs `rbac` and
+# `optional_rights` of the module above does the same; use one of the two.
 
 locals {
-  # The names are put in afterwards: at the first plan Google has not given the identities yet, and what is made must be
-  # known by then.
-  documents = [for document in split("\n---\n", file("${path.module}/../../infra/rbac.yaml")) : yamldecode(document)]
-  objects   = { for each in local.documents : "${each.kind}/${each.metadata.name}" => each }
+  # Identities are put in afterwards, leaf by leaf: a first plan does not know them yet, and the keys of `for_each` must be known.
+  documents = {
+    for name in concat(["rbac.yaml", "admission.yaml"], [for right in var.optional_rights : "options/${right}.yaml"]) :
+    name => [for text in split("\n---\n", file("${path.module}/../../infra/${name}")) : yamldecode(text)]
+  }
+  objects = { for each in flatten(values(local.documents)) : "${each.kind}/${each.metadata.name}" => each }
 }
 
 resource "kubernetes_cluster_role_v1" "roles" {
@@ -24,7 +26,14 @@ resource "kubernetes_cluster_role_v1" "roles" {
     }
   }
 
-  depends_on = [kubernetes_manifest.fence_bindings] # the admission policy is made before the right, and removed after it
+  lifecycle {
+    precondition {
+      condition     = var.admission || contains(local.documents["rbac.yaml"][*].metadata.name, each.value.metadata.name)
+      error_message = "optional_rights: an optional right is made only with its admission policy; leave `admission` true, or apply the module's output `optional_rights` by kubectl."
+    }
+  }
+
+  depends_on = [kubernetes_manifest.policy_bindings] # the admission policy is made before the right, and removed after it
 }
 
 resource "kubernetes_cluster_role_binding_v1" "bindings" {

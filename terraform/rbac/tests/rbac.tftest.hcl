@@ -9,7 +9,7 @@ run "every_object_of_the_file_is_made" {
   command = plan
 
   assert {
-    condition     = length(kubernetes_cluster_role_v1.roles) + length(kubernetes_cluster_role_binding_v1.bindings) == length(local.documents)
+    condition     = length(kubernetes_cluster_role_v1.roles) + length(kubernetes_cluster_role_binding_v1.bindings) == length(local.documents["rbac.yaml"])
     error_message = "Every object of infra/rbac.yaml is made, and no other."
   }
   assert {
@@ -31,23 +31,23 @@ run "every_object_of_the_file_is_made" {
   }
 }
 
-run "the_fence_stands_around_the_drainer" {
+run "the_admission_policies_limit_the_drainer" {
   command = plan
 
   assert {
-    condition     = length(kubernetes_manifest.fences) + length(kubernetes_manifest.fence_bindings) == length(local.admission) && length(local.admission) == 6
+    condition     = length(kubernetes_manifest.policies) + length(kubernetes_manifest.policy_bindings) == length(local.documents["admission.yaml"]) && length(local.documents["admission.yaml"]) == 6
     error_message = "Every object of infra/admission.yaml is made, and no other."
   }
   assert {
     condition = alltrue([
-      for fence in kubernetes_manifest.fences :
-      fence.manifest.spec.matchConditions[0].expression == "request.userInfo.username == 'drainer@my-project.iam.gserviceaccount.com'"
+      for policy in kubernetes_manifest.policies :
+      policy.manifest.spec.matchConditions[0].expression == "request.userInfo.username == 'drainer@my-project.iam.gserviceaccount.com'"
     ])
-    error_message = "The fence stands around the drainer's identity alone."
+    error_message = "The admission policies limit the drainer's identity alone."
   }
 }
 
-run "the_fence_may_be_left_to_kubectl" {
+run "the_admission_policies_may_be_left_to_kubectl" {
   command = plan
 
   variables {
@@ -55,7 +55,7 @@ run "the_fence_may_be_left_to_kubectl" {
   }
 
   assert {
-    condition     = length(kubernetes_manifest.fences) + length(kubernetes_manifest.fence_bindings) == 0
+    condition     = length(kubernetes_manifest.policies) + length(kubernetes_manifest.policy_bindings) == 0
     error_message = "Without `admission` the submodule makes the rights alone."
   }
 }
@@ -64,12 +64,12 @@ run "no_optional_right_is_made_unasked" {
   command = plan
 
   assert {
-    condition     = length(kubernetes_cluster_role_v1.options) + length(kubernetes_cluster_role_binding_v1.options) == 0
-    error_message = "Who names no optional right gets none."
+    condition     = keys(kubernetes_cluster_role_v1.roles) == ["ClusterRole/ebb-drainer", "ClusterRole/ebb-planner"]
+    error_message = "Without optional_rights none is made."
   }
 }
 
-run "an_optional_right_comes_with_its_fence" {
+run "an_optional_right_comes_with_its_admission_policy" {
   command = plan
 
   variables {
@@ -77,23 +77,23 @@ run "an_optional_right_comes_with_its_fence" {
   }
 
   assert {
-    condition     = jsonencode([for role in kubernetes_cluster_role_v1.options : [for rule in role.rule : [rule.api_groups, rule.resources, rule.verbs]]]) == jsonencode([[[["apps"], ["deployments"], ["patch"]]]])
+    condition     = jsonencode([for rule in kubernetes_cluster_role_v1.roles["ClusterRole/ebb-drainer-surge"].rule : [rule.api_groups, rule.resources, rule.verbs]]) == jsonencode([[["apps"], ["deployments"], ["patch"]]])
     error_message = "The right is to patch Deployments, and nothing else."
   }
   assert {
-    condition     = toset([for binding in kubernetes_cluster_role_binding_v1.options : "${binding.role_ref[0].name} ${binding.subject[0].kind} ${binding.subject[0].name}"]) == toset(["ebb-drainer-surge User drainer@my-project.iam.gserviceaccount.com"])
+    condition     = contains([for binding in kubernetes_cluster_role_binding_v1.bindings : "${binding.role_ref[0].name} ${binding.subject[0].kind} ${binding.subject[0].name}"], "ebb-drainer-surge User drainer@my-project.iam.gserviceaccount.com")
     error_message = "The drainer alone has it."
   }
   assert {
     condition = alltrue([
-      length(kubernetes_manifest.fences) == 4 && length(kubernetes_manifest.fence_bindings) == 4,
-      kubernetes_manifest.fences["ValidatingAdmissionPolicy/ebb-drainer-surge"].manifest.spec.matchConditions[0].expression == "request.userInfo.username == 'drainer@my-project.iam.gserviceaccount.com'",
+      length(kubernetes_manifest.policies) == 4 && length(kubernetes_manifest.policy_bindings) == 4,
+      kubernetes_manifest.policies["ValidatingAdmissionPolicy/ebb-drainer-surge"].manifest.spec.matchConditions[0].expression == "request.userInfo.username == 'drainer@my-project.iam.gserviceaccount.com'",
     ])
-    error_message = "The fence of the right stands around the drainer."
+    error_message = "The right's admission policy limits the drainer."
   }
 }
 
-run "an_optional_right_without_its_fence_is_refused" {
+run "an_optional_right_without_its_admission_policy_is_refused" {
   command = plan
 
   variables {
@@ -101,7 +101,7 @@ run "an_optional_right_without_its_fence_is_refused" {
     optional_rights = ["surge"]
   }
 
-  expect_failures = [kubernetes_cluster_role_v1.options]
+  expect_failures = [kubernetes_cluster_role_v1.roles]
 }
 
 run "an_optional_right_that_is_none_is_refused" {

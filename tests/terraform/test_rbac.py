@@ -1,4 +1,4 @@
-"""The submodule rbac makes the very fences that are tried on a real control plane, those of options among them."""
+"""The submodule rbac makes the admission policies, also those of options, that are tried on a real control plane."""
 
 import json
 import re
@@ -29,7 +29,7 @@ run "planned" {{
 
 
 @pytest.mark.acceptance(108)
-def test_the_submodule_makes_the_fence_as_it_was_tried(tool: Terraform, module: Path) -> None:
+def test_the_submodule_makes_the_admission_policies_as_they_were_tried(tool: Terraform, module: Path) -> None:
     folder = module / "rbac"
     assert tool.init(folder) is None
     (folder / "tests" / "planned.tftest.hcl").write_text(RUN, encoding="utf-8")
