@@ -1,6 +1,6 @@
-"""`pip install` that says how far it is: `python -m infra.installing ARGUMENTS OF PIP`, for the Makefile.
+"""`pip install` that shows how far it is: `python -m infra.installing ARGUMENTS OF PIP`, for the Makefile.
 
-A line for every few packages, and one whenever nothing was to be said for a while. Runs before anything is installed,
+A line for every few packages, and one after each silence. Runs before anything is installed,
 so it imports the standard library alone.
 """
 
@@ -21,7 +21,7 @@ _LAST_WORDS = 20
 
 
 def main(arguments: list[str]) -> int:
-    """Run pip and return its exit code; where it fails, what it said last goes to stderr."""
+    """Run pip and return its exit code; if it fails, its last lines go to stderr."""
     with subprocess.Popen(  # noqa: S603 - the Makefile's own words
         [*PIP, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as pip:

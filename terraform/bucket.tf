@@ -18,7 +18,7 @@ resource "google_storage_bucket" "ebb" {
   # from ending. In one that others share their policies and sources lie, too.
   force_destroy = local.inputs.bucket.force_destroy
 
-  # Who changed the policy, and what it said before.
+  # Who changed the policy, and how it was before.
   versioning {
     enabled = true
   }

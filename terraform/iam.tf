@@ -86,8 +86,8 @@ resource "google_storage_bucket_iam_member" "policy" {
   role   = "roles/storage.objectViewer"
   member = local.identities[each.key].member
 
-  # Of the objects this one alone. Names may be listed: only then does the service say that an object is missing,
-  # rather than that it is forbidden.
+  # Of the objects this one alone. Names may be listed: only then does the service answer that an object is missing,
+  # and not that it is forbidden.
   condition {
     title       = "policy-of-${local.name}"
     description = "The policy of this one cluster"
@@ -104,8 +104,8 @@ resource "google_pubsub_topic_iam_member" "publishers" {
   member  = local.identities[each.value[0]].member
 }
 
-# Who calls whom. A function that is replaced has a service without the right to call it, and the same name: only the
-# function's own replacement can say that the right is to be given again.
+# Which identity calls which function. A function that is replaced has a service without the right to call it, and the same name: only the
+# function's own replacement shows that the right must be granted again.
 resource "google_cloud_run_v2_service_iam_member" "invokers" {
   for_each = { drainer = "push", planner = "scheduler" }
 

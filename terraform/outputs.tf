@@ -91,7 +91,7 @@ output "policy_object" {
 
 output "rbac" {
   description = "What the functions may do inside the cluster, and the admission policies for the drainer's identity: terraform output -raw rbac | kubectl apply -f -. The submodule rbac makes the same."
-  # Without the files' own comments, which say how to fill them by hand.
+  # Without the files' own comments, which explain how to fill them by hand.
   value = join("---\n", [
     for file in ["rbac", "admission"] : replace(templatefile("${local.root}/infra/${file}.yaml", {
       drainer = local.identities["drainer"].email

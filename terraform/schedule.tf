@@ -1,5 +1,5 @@
 # When the planner is called. The offset spreads the clusters of a fleet over the interval, without anybody sleeping:
-# it is a hash of the cluster's full name, so it stays the same for ever. The minutes are listed rather than written
+# it is a hash of the cluster's full name, so it never changes. The minutes are listed rather than written
 # as 2-59/5, which not every reader of cron schedules understands alike.
 
 locals {

@@ -31,7 +31,7 @@ locals {
   )
   build_account = local.inputs.build.create ? local.identities["build"].email : local.inputs.build.service_account
 
-  # Its address says where it lies: a@my-project.iam.gserviceaccount.com, and of the project example.com:my-project
+  # Its address shows in which project it is: a@my-project.iam.gserviceaccount.com, and of the project example.com:my-project
   # a@my-project.example.com.iam.gserviceaccount.com. Any other address is taken for one of the functions' project.
   build_place = try(
     reverse(compact(regex("@([^.]+)\\.?(.*)\\.iam\\.gserviceaccount\\.com$", local.inputs.build.service_account))), [var.project]

@@ -28,6 +28,6 @@ variable "policy_file" {
   }
   validation {
     condition     = var.policy_file == null ? true : !fileexists(var.policy_file) || can(keys(yamldecode(file(var.policy_file))))
-    error_message = "policy_file: it is no YAML mapping; `ebb policy check FILE` says where."
+    error_message = "policy_file: it is no YAML mapping; `ebb policy check FILE` shows where."
   }
 }

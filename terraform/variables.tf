@@ -98,7 +98,7 @@ variable "network" {
 }
 
 variable "paused" {
-  description = "Write `paused: true` into the policy, whatever it says: no drain starts and drains in flight are given back. The planner is still called, because it also heals."
+  description = "Write `paused: true` into the policy, over its own value: no drain starts, and the nodes of drains in flight are uncordoned. The planner is still called, because it also heals."
   type        = bool
   nullable    = false
   default     = false
@@ -139,7 +139,7 @@ variable "region" {
 }
 
 variable "schedule" {
-  description = "How often the planner looks. every_minutes: how far apart passes are, by which marks are kept (default 5; the minute is hashed from the cluster's name). cron: five fields in its place; every_minutes then says how far apart its hits are as a rule. longest_gap_minutes: with cron, how far apart they are at most, by which the alert on missing passes waits. time_zone: of the cron schedule. region: where the job of Cloud Scheduler lies, if it is not offered in the functions' region; default that."
+  description = "How often the planner looks. every_minutes: how far apart passes are, by which marks are kept (default 5; the minute is hashed from the cluster's name). cron: five fields in its place; every_minutes is then how far apart its hits usually are. longest_gap_minutes: with cron, how far apart they are at most, by which the alert on missing passes waits. time_zone: of the cron schedule. region: where the job of Cloud Scheduler lies, if it is not offered in the functions' region; default that."
   type        = any
   nullable    = false
   default     = {}

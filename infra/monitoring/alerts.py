@@ -63,7 +63,7 @@ FAILURES: Final = (
     "deadline", "eviction_forbidden", "several_pdbs", "pod_blocks", "replacement_pending", "surge_pending",
     "surge_failed", "surge_refused", "watchdog",
 )  # fmt: skip
-"""Halts that say that draining did not work; the others are what somebody wanted.
+"""Halts of drains that did not work; the others are what somebody wanted.
 
 The breaker's, and those of restarts: they open none, for they have moved no pod, but somebody has to look.
 """
@@ -106,13 +106,13 @@ ALERTS: Final = (
         "healed either: a drain that hangs now stays as it is. A single missed pass is normal and raises no alert. An "
         "installation that never had a pass raises none either: look for the first one by hand.",
         (
-            "The lines of the planner: `run_summary` says why passes ended early (`unreachable`, `terminal`).",
+            "The lines of the planner: `run_summary` shows why passes ended early (`unreachable`, `terminal`).",
             "Cloud Scheduler: is the job there, not paused, and what did its last attempts answer?",
             "Cloud Run: does the planner start, does it have enough memory, does it reach the control plane?",
         ),
         (
             "`unreachable`: restore the way to the control plane, the GKE API or Firestore; the next pass goes on.",
-            "`terminal`: the message says what a person has to fix.",
+            "`terminal`: the message names what a person has to fix.",
             "Until then `ebb release all` from a laptop uncordons every node that Ebb holds.",
         ),
     ),
@@ -151,7 +151,7 @@ ALERTS: Final = (
         ),
         (
             "A person's message: correct and send it again (docs/orders.md).",
-            "An order of the planner: fix what its lines say; do not replay it, orders expire on purpose.",
+            "An order of the planner: fix what its lines report; do not replay it, orders expire on purpose.",
         ),
     ),
     Alert(
@@ -169,7 +169,7 @@ ALERTS: Final = (
             "`drain_step` lines of severity WARNING or ERROR: why the message is redelivered.",
             "Does the drainer start, and does the push account have the right to call it?",
         ),
-        ("Fix what the lines say; the message is then processed without further help.",),
+        ("Fix what the lines report; the message is then processed without further help.",),
     ),
     Alert(
         "drain_failed",
@@ -195,10 +195,10 @@ ALERTS: Final = (
             ),
             (
                 "`surge_pending`: the same of the new pod; the restart was undone and the old pod runs on. "
-                "`surge_failed`: `kubectl rollout status` says why the Deployment makes no progress. `surge_refused`: "
-                "`ebb doctor` says whether the right is there (infra/options/surge.yaml); else a webhook refused."
+                "`surge_failed`: `kubectl rollout status` shows why the Deployment makes no progress. `surge_refused`: "
+                "`ebb doctor` shows whether the right is there (infra/options/surge.yaml); else a webhook refused."
             ),
-            "All other reasons: docs/reasons.md says what to do about each.",
+            "All other reasons: docs/reasons.md has what to do about each.",
         ),
     ),
     Alert(
@@ -242,6 +242,6 @@ ALERTS: Final = (
         ),
         "A function failed in a way that it cannot handle itself, or that only a person can fix.",
         ("Lines of severity ERROR, and the traceback of the request that answered 500.",),
-        ("Fix what the sentence says; report a traceback to the maintainers.",),
+        ("Fix what the sentence names; report a traceback to the maintainers.",),
     ),
 )  # fmt: skip

@@ -142,7 +142,7 @@ ROWS: Final = (
         chart("Marked nodes by pool", Series("pool_marked_nodes", by=("pool",)), plot="STACKED_AREA"),
         chart("In flight by pool", Series("pool_in_flight_nodes", by=("pool",)), plot="STACKED_AREA"),
     ),
-    (_acts("Cordoned", "nodes_cordoned"), _acts("Drained", "nodes_drained"), _acts("Given back", "nodes_uncordoned")),
+    (_acts("Cordoned", "nodes_cordoned"), _acts("Drained", "nodes_drained"), _acts("Uncordoned", "nodes_uncordoned")),
     (
         chart("Why nodes stay", *(Series(f"kept_{theme}", words) for theme, words in _THEMES.items()),
               plot="STACKED_AREA", width=24),

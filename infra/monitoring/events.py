@@ -167,7 +167,7 @@ EVENTS: Final = (
     ),
     Event(
         "wave",
-        "A wave begins (`begun`), loses nodes that cannot go any more (`shrunk`), or ends (`reason` says why).",
+        "A wave begins (`begun`), loses nodes that cannot go any more (`shrunk`), or ends (`reason` shows why).",
         ("run_id", "reason"),
         (),
         (

@@ -25,13 +25,13 @@ _RUNBOOK_OPENING: Final = """\
 This part is written by `make monitoring` from the tables in `infra/monitoring`. Each alert carries its own section.
 `CLUSTER` is `projects/P/locations/L/clusters/C`, `NAME` is Terraform's output `name`.
 
-Three things to know first. Ebb gives back what it holds by itself. `ebb pause --reason TEXT` stops new drains and gives
-running ones back at once. `ebb release all` frees every node, also when nothing else works.
+Three things to know first. Ebb uncordons what it holds by itself. `ebb pause --reason TEXT` stops new drains at
+once, and the nodes of running ones are uncordoned. `ebb release all` frees every node, also when nothing else works.
 """
 
 
 def section(alert: Alert) -> str:
-    """Return what an alert says: its meaning, where to look, what to do."""
+    """Return the text of an alert: its meaning, where to look, what to do."""
     looks, does = (_bullets(rows) for rows in (alert.look, alert.do))
     return f"**What it means.** {alert.means}\n\n**Look at**\n\n{looks}\n\n**Do**\n\n{does}\n"
 

@@ -29,9 +29,9 @@ class LogWord:
 LOG_WORDS: Final = (
     LogWord("unreachable", ("run_summary",), "The cluster, the GKE API or the state did not answer: the pass ended "
             "early, and no more was done.", "Nothing after one; the next pass tries again. After several, the alert "
-            "*no successful pass* says where to look."),
+            "*no successful pass* has where to look."),
     LogWord("retryable", ("drain_step",), "The same in a step of a drain: its message comes again.",
-            "Nothing, unless the same order says it for half an hour."),
+            "Nothing, unless the same order has it for half an hour."),
     LogWord("stale", ("drain_step",), "Something had changed since it was read: the message comes again.", _NOTHING),
     LogWord("terminal", ("run_summary", "drain_step"), "The function cannot go on until a person fixes what the "
             "message names: a right, a setting, a name.", "Fix it; passes and messages come again by themselves. "
@@ -40,7 +40,7 @@ LOG_WORDS: Final = (
             "kind, and a traceback follows.", "Report it to the maintainers. `ebb pause` stops new drains if it "
             "comes again and again."),
     LogWord("unreadable", ("run_summary", "drain_step"), "The record of a drain is of another version and is skipped; "
-            "its node is given back.", "Nothing after an upgrade or a way back; else report it."),
+            "its node is uncordoned.", "Nothing after an upgrade or a way back; else report it."),
     LogWord("not_healed", ("run_summary",), "One repair failed; the others were made.",
             "The next pass tries again. If the same node is named in three passes: `ebb release NODE`."),
     LogWord("not_steered", ("run_summary",), "A deletion cost could not be written or taken back (`steerScaleIn`), "
@@ -52,7 +52,7 @@ LOG_WORDS: Final = (
     LogWord("unknown_pool", ("policy_warning",), "The policy names a pool that the cluster does not have.",
             "Correct the name in the policy."),
     LogWord("hardly_meant", ("policy_warning",), "A setting is valid and probably a mistake.",
-            "`ebb policy check FILE` says the same with the remedy."),
+            "`ebb policy check FILE` shows the same with the remedy."),
     LogWord("unread_cost", ("policy_warning",), "The value of a cost annotation on a pod is no number that Kubernetes "
             "would read; it does not count.", "Ask the owner of the workload that the message names to correct it."),
     LogWord("continue", ("healed",), "A step of a drain had fallen silent; its order was published again.",
@@ -82,7 +82,7 @@ _EVENTS: Final = """\
 _ALERTS: Final = """
 ## Alerts
 
-[The runbook](run.md#runbook) says what each means and what to do; the alert itself carries the same text.
+[The runbook](run.md#runbook) has what each means and what to do; the alert itself carries the same text.
 
 | alert | when |
 |---|---|
@@ -94,7 +94,7 @@ The label `reason` is a word of [reasons.md](reasons.md), with its meaning and w
 stays (`node_decision`, `missed_saving`), why an order was refused or a drain stopped (`drain_result`, `healed`).
 `order_published` has why the node goes: `empty`, `underutilized` or `expired`. All other words are these:
 
-| word | event | what it says | what to do |
+| word | event | meaning | what to do |
 |---|---|---|---|
 """
 _METRICS: Final = """\

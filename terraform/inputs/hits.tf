@@ -1,4 +1,4 @@
-# When a cron schedule hits, as far as minute and hour say it. Days only widen what lies between two hits, so that what is
+# When a cron schedule hits, by its minute and hour alone. Days only widen what lies between two hits, so that what is
 # too little for every day is too little for some.
 
 locals {

@@ -6,7 +6,7 @@ locals {
   accounts_end = "@${join(".", reverse(split(":", var.installation.project)))}.iam.gserviceaccount.com"
   callers      = [for email in [var.input.identities.push, var.input.identities.scheduler] : email if email != null]
 
-  # What a function takes of its own region only, by the input and the region that its full name says.
+  # What a function takes of its own region only, by the input and the region in its full name.
   elsewhere = {
     for input, name in {
       "build.worker_pool"     = var.input.build.worker_pool

@@ -315,7 +315,7 @@ variable "input" {
   }
   validation {
     condition     = var.input.schedule.longest_gap_minutes == null || try(var.input.schedule.longest_gap_minutes >= var.input.schedule.every_minutes, true)
-    error_message = "schedule.longest_gap_minutes: write at least every_minutes; of a longer interval the alert on missing passes would fire for ever."
+    error_message = "schedule.longest_gap_minutes: write at least every_minutes; otherwise the alert on missing passes would always fire."
   }
   validation {
     condition     = can(regex("^(UTC|[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+)$", var.input.schedule.time_zone))

@@ -37,7 +37,7 @@ def line(options: PriceOptions = LISTED, **changes: Any) -> str:
         ),
         pytest.param("mars-north1 as if us-central1", {"zone": "mars-north1-b"}, id="a region that is not known"),
         pytest.param("nodes without a region as if us-central1", {"zone": ""}, id="nodes without a zone"),
-        pytest.param("disks, network and the cluster fee are not", {}, id="what is not in them"),
+        pytest.param("not disks, network and the cluster fee.", {}, id="what is not in them"),
         pytest.param(", on demand, in USD", {}, id="no spot machine"),
         pytest.param(
             ", on demand and spot, in USD", {"labels": {"cloud.google.com/gke-spot": "true"}}, id="a spot machine"
@@ -52,7 +52,7 @@ def test_what_a_table_has_no_rate_of_is_said_not_to_be_in_the_figures() -> None:
     bare = replace(priced(PriceOptions()), gpus={}, local_ssd=Attached())
     (told,) = basis(cluster([node("n")]), bare)
 
-    assert "machines are in them, GPUs, local SSDs, disks, network and the cluster fee are not." in told
+    assert "They include machines, but not GPUs, local SSDs, disks, network and the cluster fee." in told
 
 
 def test_a_region_that_is_the_tables_own_needs_no_other() -> None:

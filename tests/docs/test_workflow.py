@@ -75,7 +75,7 @@ def test_no_job_may_do_what_only_the_other_needs() -> None:
 def test_the_summary_is_written_into_the_job_and_as_a_comment_of_a_branch_of_our_own() -> None:
     steps = {step.get("name"): step for step in WORKFLOW["jobs"]["summary"]["steps"]}
 
-    assert 'cat comment.md >> "$GITHUB_STEP_SUMMARY"' in steps["Say what would change"]["run"]
+    assert 'cat comment.md >> "$GITHUB_STEP_SUMMARY"' in steps["Show what would change"]["run"]
     assert "--body-file comment.md" in steps["Comment"]["run"]
     ours = "github.event.pull_request.head.repo.full_name == github.repository"
     assert steps["Comment"]["if"] == WORKFLOW["jobs"]["plan"]["if"] == ours

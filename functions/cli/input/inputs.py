@@ -29,9 +29,7 @@ WARNING: Final = "warning: "
 """How a note begins that something is odd, and not only unknown."""
 NO_POLICY: Final = "Without --policy every pool counts as enabled, with default settings."
 INSTALLED_POLICY: Final = "The policy is the installation's, which EBB_POLICY names; --policy takes its place."
-OTHER_POLICY: Final = (
-    "EBB_POLICY is not read: this is not known to be EBB_CLUSTER's cluster; --cluster NAME says it is."
-)
+OTHER_POLICY: Final = "EBB_POLICY is not read: this is not known to be EBB_CLUSTER's cluster; --cluster NAME names it."
 NO_MARKS: Final = "No marks of earlier passes are known here: what could go waits until a mark set now is old enough."
 NO_WORKLOADS: Final = (
     "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen, and replicas are the pods "
@@ -41,12 +39,12 @@ NOT_GKE: Final = (
     f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
 )
 NO_PROFILE: Final = (
-    "The autoscaling profile is taken as balanced (nodes are drained up to 50 % of requests, or as their ComputeClass "
-    "says): no pod says otherwise."
+    "The autoscaling profile is taken as balanced, because no pod shows another. It drains nodes up to 50 % of "
+    "requests, or up to the threshold of their ComputeClass."
 )
 PACKING: Final = (
-    "The autoscaling profile is taken as optimize-utilization (nodes are drained up to 85 % of requests, or as their "
-    "ComputeClass says): pods name its scheduler."
+    "The autoscaling profile is taken as optimize-utilization, because pods name its scheduler. It drains nodes up "
+    "to 85 % of requests, or up to the threshold of their ComputeClass."
 )
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 

@@ -84,7 +84,7 @@ def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     dated = f" of {told.as_of}" if told.as_of else ""
     line = (
         f"Prices: {told.source or 'an own table'}{dated}, {_offers(snapshot)}, in {told.currency}, "
-        f"{_regions(snapshot, prices)}, {_off(prices)}; {_attached(prices)}, network and the cluster fee are not."
+        f"{_regions(snapshot, prices)}, {_off(prices)}. They include {_attached(prices)}, network and the cluster fee."
     )
     none = bool(snapshot.nodes) and not prices.of_all(snapshot.nodes)
     return (*(() if none else (line,)), *_estimated(snapshot, prices))
@@ -115,7 +115,7 @@ def _attached(prices: Prices) -> str:
     """Show what attached to machines is priced; an own table may have no such rates."""
     rates = (("GPUs", bool(prices.gpus)), ("local SSDs", prices.local_ssd != Attached()))
     priced, free = ([name for name, known in rates if known is wanted] for wanted in (True, False))
-    return f"{' and '.join(priced) or 'machines'} are in them, {', '.join((*free, 'disks'))}"
+    return f"{' and '.join(priced) or 'machines'}, but not {', '.join((*free, 'disks'))}"
 
 
 def _regions(snapshot: Snapshot, prices: Prices) -> str:

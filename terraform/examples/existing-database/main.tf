@@ -1,7 +1,7 @@
 # A Firestore database that is there already, with or without the state of an earlier Ebb. It is imported, and from then
 # on Terraform's own; `delete_protection` makes `terraform destroy` stop at it until that is set to false and applied. If a
 # plan wants to replace it, its location is another: correct `database_location` instead of applying. To leave
-# the database in other hands, remove the import block and say `database = { create = false, name = var.database }`.
+# the database in other hands, remove the import block and write `database = { create = false, name = var.database }`.
 
 terraform {
   required_version = ">= 1.7"

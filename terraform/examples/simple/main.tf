@@ -1,5 +1,5 @@
 # One cluster whose control plane can be reached from the internet or by its DNS endpoint. Nothing is drained until the
-# policy says `dryRun = false`.
+# policy has `dryRun = false`.
 
 terraform {
   required_version = ">= 1.7"
