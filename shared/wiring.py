@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from shared.adapters.clock import SystemClock
-from shared.adapters.gke import GkeCluster, GkePools, LabelPools
+from shared.adapters.gke import GkeCluster, LabelPools
 from shared.adapters.kubernetes.access import Access, from_google, from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
@@ -73,7 +73,7 @@ def _access(settings: Settings, gke: GkeCluster) -> Access:
 
 
 def _pools(settings: Settings, gke: GkeCluster) -> Pools:
-    return LabelPools() if settings.gke_api == NO_GKE_API else GkePools(gke)
+    return LabelPools() if settings.gke_api == NO_GKE_API else gke
 
 
 def state_of(settings: Settings) -> State:

@@ -1,6 +1,5 @@
 """The GKE API: one reading of the cluster serves its node pools, its address and its CA.
 
-Implements `shared.ports.Pools`.
 Source: google.cloud.container_v1 Cluster and NodePool; GKE's network isolation page for the endpoints.
 """
 
@@ -77,7 +76,7 @@ def _no_endpoint(mode: str) -> str:
 
 
 class GkeCluster:
-    """One cluster in the GKE API."""
+    """One cluster in the GKE API. Implements `shared.ports.Pools`."""
 
     def __init__(self, name: str, *, api: str = "", client: Any = None) -> None:
         """Take the cluster's full name (projects/P/locations/L/clusters/C).
@@ -87,6 +86,10 @@ class GkeCluster:
         self._name = name
         self._api = api
         self._client = client
+
+    def read(self) -> PoolsReading:
+        """Return the pools. Raises as `describe`."""
+        return self.describe().pools
 
     def describe(self) -> ClusterDescription:
         """Read the cluster.
@@ -201,16 +204,6 @@ def _pool(pool: Any) -> NodePool:
 def _placed_together(policy: Any) -> bool:
     """Whether the nodes form one group: compact placement, or a policy of the user's own, which says no less."""
     return policy.type_.name == "COMPACT" or bool(policy.policy_name and not policy.tpu_topology)
-
-
-class GkePools:
-    """Implements `shared.ports.Pools` over the GKE API."""
-
-    def __init__(self, cluster: GkeCluster) -> None:
-        self._cluster = cluster
-
-    def read(self) -> PoolsReading:
-        return self._cluster.describe().pools
 
 
 class LabelPools:

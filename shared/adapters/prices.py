@@ -12,51 +12,34 @@ from shared.core.planning.prices import FALLBACK, Attached, Family, PriceBasis, 
 from shared.errors import BadInput
 
 OWN_TABLE: Final = Path(__file__).parent.parent / "data" / "prices.yaml"
-Number = int | float | str
-
-
-class _RatesRow(msgspec.Struct, frozen=True):
-    vcpu: Number
-    gib: Number
-
-    def exact(self) -> Rates:
-        return Rates(_exact(self.vcpu), _exact(self.gib))
 
 
 class _FamilyRow(msgspec.Struct, frozen=True):
-    vcpu: Number
-    gib: Number
-    spot: Number
-    shapes: dict[str, Number]
-    custom: _RatesRow | None = None
+    vcpu: Fraction
+    gib: Fraction
+    spot: Fraction
+    shapes: dict[str, Fraction]
+    custom: Rates | None = None
 
-    def exact(self) -> Family:
-        predefined = Rates(_exact(self.vcpu), _exact(self.gib))
-        shapes = {shape: _exact(gib) for shape, gib in self.shapes.items()}
-        custom = predefined if self.custom is None else self.custom.exact()
-        return Family(predefined, custom, _exact(self.spot), shapes)
+    def family(self) -> Family:
+        predefined = Rates(self.vcpu, self.gib)
+        return Family(predefined, self.custom or predefined, self.spot, self.shapes)
 
 
 class _GpuRow(msgspec.Struct, frozen=True):
-    hour: Number
-    spot: Number
-
-    def exact(self) -> Attached:
-        return Attached(_exact(self.hour), _exact(self.spot))
+    hour: Fraction
+    spot: Fraction
 
 
 class _DiskRow(msgspec.Struct, frozen=True):
-    month: Number
-    spot: Number
-
-    def exact(self) -> Attached:
-        return Attached(_exact(self.month), _exact(self.spot))
+    month: Fraction
+    spot: Fraction
 
 
 class _PriceTable(msgspec.Struct, frozen=True):
     families: dict[str, _FamilyRow]
-    machines: dict[str, Number] = {}
-    regions: dict[str, Number] = {}
+    machines: dict[str, Fraction] = {}
+    regions: dict[str, Fraction] = {}
     gpus: dict[str, _GpuRow] = {}
     local_ssd: _DiskRow | None = None
     source: str = ""
@@ -73,13 +56,14 @@ def load(path: Path = OWN_TABLE) -> Prices:
         BadInput: the file cannot be read, or is no table of this form; the sentence names the place.
     """
     try:
-        table = msgspec.yaml.decode(path.read_bytes(), type=_PriceTable, strict=False)
+        table = msgspec.yaml.decode(path.read_bytes(), type=_PriceTable, strict=False, dec_hook=_exact)
+        disk = table.local_ssd
         prices = Prices(
-            families={name: family.exact() for name, family in table.families.items()},
-            machines={name: _exact(price) for name, price in table.machines.items()},
-            regions={name: _exact(factor) for name, factor in table.regions.items()},
-            gpus={name: gpu.exact() for name, gpu in table.gpus.items()},
-            local_ssd=table.local_ssd.exact() if table.local_ssd else Attached(),
+            families={name: row.family() for name, row in table.families.items()},
+            machines=table.machines,
+            regions=table.regions,
+            gpus={name: Attached(row.hour, row.spot) for name, row in table.gpus.items()},
+            local_ssd=Attached(disk.month, disk.spot) if disk else Attached(),
             basis=PriceBasis(table.source or path.name, table.as_of, table.region, table.currency),
         )
     except OSError as error:
@@ -101,6 +85,6 @@ def _placed(path: Path, error: Exception) -> str:
     return f"{path}:{lines[-1]}: this cannot be read as YAML ({problem})"
 
 
-def _exact(number: Number) -> Fraction:
+def _exact(kind: type, number: object) -> object:
     """Return the number as written: 0.031611 is that, not the nearest binary fraction."""
-    return Fraction(str(number))
+    return kind(str(number))

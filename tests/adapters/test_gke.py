@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.gke import ClusterDescription, Endpoint, GkeCluster, GkePools, LabelPools
+from shared.adapters.gke import ClusterDescription, Endpoint, GkeCluster, LabelPools
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
@@ -89,7 +89,7 @@ def autoscaling(**changes: Any) -> dict[str, Any]:
 def test_a_pools_limits_are_read(api: Script, expected: NodePool, pool: dict[str, Any]) -> None:
     api.says(Say(body=body({"name": "a", **pool})))
 
-    assert GkePools(gke(api)).read() == PoolsReading({"a": expected}, known=True)
+    assert gke(api).read() == PoolsReading({"a": expected}, known=True)
     assert api.calls == [("GET", f"/v1/{NAME}")]
 
 
@@ -106,7 +106,7 @@ def test_the_autoscaling_profile_is_read(
 ) -> None:
     api.says(Say(body=body(autoscaling=autoscaling_of_the_cluster)))
 
-    assert GkePools(gke(api)).read().profile == expected
+    assert gke(api).read().profile == expected
 
 
 @pytest.mark.parametrize(
@@ -129,14 +129,14 @@ def test_what_the_autoscaler_keeps_at_least_is_read(api: Script, expected: Resou
     given = {} if limits is None else {"enableNodeAutoprovisioning": True, "resourceLimits": limits}
     api.says(Say(body=body(autoscaling=given)))
 
-    assert GkePools(gke(api)).read().minimum == expected
+    assert gke(api).read().minimum == expected
 
 
 def test_an_autopilot_cluster_is_refused_with_a_sentence(api: Script) -> None:
     api.says(Say(body=body(autopilot={"enabled": True})))
 
     with pytest.raises(Terminal, match="is an Autopilot cluster: its nodes are Google's"):
-        GkePools(gke(api)).read()
+        gke(api).read()
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from shared.adapters.kubernetes import (
     vertical_autoscalers,
     wire,
 )
-from shared.adapters.kubernetes.buffer_lists import BufferRows
-from shared.adapters.kubernetes.buffer_objects import COMPUTE_CLASS
+from shared.adapters.kubernetes.buffer_objects import COMPUTE_CLASS, BufferRows
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.odd_objects import OddObjects
 from shared.adapters.kubernetes.workloads import workloads

@@ -6,7 +6,7 @@ Whatever a plan reads of a cluster stands here, in the words of `kubectl get`; `
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from shared.adapters.kubernetes import buffer_lists, namespace_limits, vertical_autoscalers
+from shared.adapters.kubernetes import buffer_objects, namespace_limits, vertical_autoscalers
 from shared.adapters.kubernetes.storage_lists import ALL
 
 _SHORT: Final = {
@@ -30,7 +30,7 @@ RESOURCES: Final[Mapping[str, str]] = {
 """By kind: its name for `kubectl get`."""
 OPTIONAL: Final[Mapping[str, str]] = {
     vertical_autoscalers.KIND: f"{vertical_autoscalers.RESOURCE}.{vertical_autoscalers.GROUP}",
-    **buffer_lists.KINDS,
+    **buffer_objects.KINDS,
 }
 """The same of kinds that only some clusters have, as `kubectl api-resources -o name` prints them: `kubectl get` fails
 where one is not there."""

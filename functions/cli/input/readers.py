@@ -193,6 +193,6 @@ def _pools() -> tuple[str, PoolsReading]:
     settings = read_settings(os.environ)
     if settings.gke_api == "none":
         return settings.cluster, BY_LABELS
-    from shared.adapters.gke import GkeCluster, GkePools
+    from shared.adapters.gke import GkeCluster
 
-    return settings.cluster, GkePools(GkeCluster(settings.cluster, api=settings.gke_api)).read()
+    return settings.cluster, GkeCluster(settings.cluster, api=settings.gke_api).read()

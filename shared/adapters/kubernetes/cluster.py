@@ -14,7 +14,7 @@ import msgspec
 
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes import node_objects, wire, writes
-from shared.adapters.kubernetes.buffer_lists import read_buffers
+from shared.adapters.kubernetes.buffer_objects import read_buffers
 from shared.adapters.kubernetes.client import Call, Item, KubernetesClient, Pages, readable, segment
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits

@@ -89,21 +89,21 @@ def template_requests(template: controller_wire.Template | None) -> ContainerReq
         return None
     rows = [_of_template(each, init=False) for each in spec.containers]
     rows += [_of_template(each, init=True) for each in spec.init_containers or ()]
-    return ContainerRequests(tuple(rows), _quantified(spec.overhead), _asked(spec.resources))
+    return ContainerRequests(tuple(rows), amounts(spec.overhead), _asked(spec.resources))
 
 
 def _of_template(given: controller_wire.TemplateContainer, *, init: bool) -> Container:
-    limits = _quantified(given.resources.limits) if given.resources else NOTHING
+    limits = amounts(given.resources.limits) if given.resources else NOTHING
     sidecar = init and given.restart_policy == SIDECAR
     return Container(given.name, _asked(given.resources), init=init, sidecar=sidecar, limits=limits)
 
 
 def _asked(given: controller_wire.TemplateResources | None) -> Resources:
     """Return the requests; a limit without a request is one: the API server writes that into pods, not templates."""
-    return _quantified({**(given.limits or {}), **(given.requests or {})}) if given else NOTHING
+    return amounts({**(given.limits or {}), **(given.requests or {})}) if given else NOTHING
 
 
-def _quantified(given: wire.Quantities | None) -> Resources:
+def amounts(given: wire.Quantities | None) -> Resources:
     return Resources.parse(given) if given else NOTHING
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.containers import amounts
 from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.core.cluster.namespace_limits import (
     LIMIT_RANGES,
@@ -22,7 +23,7 @@ from shared.core.cluster.namespace_limits import (
     QuotaScope,
     ResourceQuota,
 )
-from shared.core.cluster.resources import CPU, MEMORY, NOTHING, PODS, Resources, amount, parse_quantity
+from shared.core.cluster.resources import CPU, MEMORY, PODS, amount, parse_quantity
 
 KINDS: Final[Mapping[str, str]] = {"LimitRange": LIMIT_RANGES, "ResourceQuota": QUOTAS}
 """By kind: its name in paths."""
@@ -118,11 +119,11 @@ def limit_range(given: LimitRangeObject) -> LimitRange:
 def _item(given: LimitRow) -> LimitItem:
     return LimitItem(
         of_pod=given.type == _OF_POD,
-        least=_amounts(given.min),
-        most=_amounts(given.max),
+        least=amounts(given.min),
+        most=amounts(given.max),
         ratios=dict(_ratios(given.max_limit_request_ratio or {})),
-        default_requests=_amounts(given.default_request),
-        default_limits=_amounts(given.default),
+        default_requests=amounts(given.default_request),
+        default_limits=amounts(given.default),
     )
 
 
@@ -162,7 +163,3 @@ def counted_name(name: str) -> tuple[str, str]:
     resource = name.removeprefix(prefix)
     used = {"": resource in _OF_PODS or resource.startswith("hugepages-"), _COUNT: resource == PODS}
     return (prefix, resource) if used.get(prefix, resource != _OF_CLAIMS) else ("", "")
-
-
-def _amounts(given: wire.Quantities | None) -> Resources:
-    return Resources.parse(given) if given else NOTHING

@@ -12,9 +12,10 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.containers import amounts
 from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.adapters.kubernetes.odd_objects import OddObjects
-from shared.core.cluster.resources import CPU, NOTHING, Resources
+from shared.core.cluster.resources import CPU, Resources
 from shared.core.cluster.returning import (
     ANY_CONTAINER,
     CONTROLLED,
@@ -124,7 +125,7 @@ def translated(given: Autoscaler) -> VerticalAutoscaler:
         meta.name,
         f"{meta.namespace}/{target.kind}/{target.name}",
         acts=update is None or update.update_mode != _OFF,
-        recommended={each.container_name: _amounts(each.target) for each in rows or ()},
+        recommended={each.container_name: amounts(each.target) for each in rows or ()},
         policies=dict(_policies(spec.resource_policy)),
         boost=_boost(spec.startup_boost),
     )
@@ -137,8 +138,8 @@ def _policies(given: ResourcePolicy | None) -> Iterator[tuple[str, ContainerPoli
             each.container_name or ANY_CONTAINER,
             ContainerPolicy(
                 scaled=each.mode != _OFF,
-                least=_amounts(each.min_allowed),
-                most=_amounts(each.max_allowed),
+                least=amounts(each.min_allowed),
+                most=amounts(each.max_allowed),
                 controlled=CONTROLLED if controlled is None else frozenset(controlled),
                 below_limits=each.controlled_values == _REQUESTS_ONLY,
                 boost=_boost(each.startup_boost),
@@ -152,7 +153,3 @@ def _boost(given: StartupBoosts | None) -> StartupBoost | None:
         return None
     more = {} if given.cpu.quantity is None else {CPU: given.cpu.quantity}
     return StartupBoost(max(given.cpu.factor or 1, 1), Resources.parse(more).cpu)
-
-
-def _amounts(given: wire.Quantities | None) -> Resources:
-    return Resources.parse(given) if given else NOTHING
