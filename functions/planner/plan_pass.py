@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import replace as with_changes
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -83,8 +82,7 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     ports, settings = deps.ports, deps.settings
     begun, asked = ports.clock.monotonic(), ports.cluster.traffic()
     policy, unread = _read_policy(ports)
-    ports = with_changes(ports, log=ports.log.bind(policy_hash=policy.hash if policy else ""))
-    deps = with_changes(deps, ports=ports)
+    ports = dataclasses.replace(ports, log=ports.log.bind(policy_hash=policy.hash if policy else ""))
     pools, unknown = _read_pools(ports)
     if fault := unread or unknown:
         _heal_only(ports, settings, policy, pools)
@@ -181,7 +179,7 @@ def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> tuple[Healed,
     if found.breakers:
         _open_breakers(ports, found.breakers)
     after = with_breakers(settle_gone(inputs.state, healed.gone, inputs.now), found.breakers, inputs.now)
-    return healed, with_changes(inputs, state=after)
+    return healed, dataclasses.replace(inputs, state=after)
 
 
 def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:

@@ -108,14 +108,14 @@ def test_each_step_of_a_plan_holds_by_itself(strategy: Strategy, snapshot: Snaps
         if not removal.succeeded:
             continue
         drained.append(node.name)
-        for kind, _, target in removal.placements:
+        for placement in removal.placements:
             mover = next(
                 each
                 for each in now.pods
-                if each.node == node.name and each.spec is arrays.classes[kind] and not each.phase.finished
+                if each.node == node.name and each.spec is arrays.classes[placement.kind] and not each.phase.finished
             )
-            found = set(faults(now, {mover.key: snapshot.nodes[target].name}, drained)).difference(at_first)
+            found = set(faults(now, {mover.key: snapshot.nodes[placement.target].name}, drained)).difference(at_first)
             assert [fault for fault in sorted(found) if not fault.endswith(f"is left on {node.name}")] == []
-            moved = structs.replace(mover, node=snapshot.nodes[target].name)
+            moved = structs.replace(mover, node=snapshot.nodes[placement.target].name)
             now = cluster(now.nodes, [*(each for each in now.pods if each is not mover), moved])
             now = replace(now, namespaces=snapshot.namespaces, storage=snapshot.storage)

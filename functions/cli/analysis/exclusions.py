@@ -195,7 +195,10 @@ def _emptied(simulation: Simulation, name: str) -> tuple[Packing, dict[int, list
     packing.reserve(packing.strategy.order(arrays, kinds), node)
     return packing, {
         kind: [placement.target for placement in placed]
-        for kind, placed in groupby(sorted(packing.log[begun:]), key=lambda placement: placement.kind)
+        for kind, placed in groupby(
+            sorted(packing.log[begun:], key=lambda each: (each.kind, each.source, each.target)),
+            key=lambda placement: placement.kind,
+        )
     }
 
 

@@ -4,7 +4,7 @@ The arithmetic, of an in-place resize too, is `shared.core.cluster.requests`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -126,7 +126,8 @@ def _host_port(port: ContainerPort, *, host_network: bool) -> HostPort | None:
 _Statuses = Mapping[str, wire.ContainerStatus]
 
 
-class _RawRequests(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True, slots=True)
+class _RawRequests:
     """What one container, or the pod as a whole, requests and reports, in raw JSON."""
 
     desired: bytes

@@ -4,6 +4,7 @@ The folder finds the kind of each pod by comparing words, which most pods have i
 """
 
 import re
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -45,7 +46,8 @@ _responders: Final = RawPart("spec.evictionResponders", list[NamedItem])
 _gates: Final = RawPart("spec.schedulingGates", list[NamedItem])
 
 
-class _Kind(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True, slots=True)
+class _Kind:
     """What pods of the same words have in common."""
 
     spec: PodClass

@@ -68,10 +68,10 @@ class Assignments:
         for source, pods in (*own, (OUTSIDE, in_queue_order(self.pending))):
             for pod in pods:
                 at[source, self.arrays.kind_of[pod.spec]].append(pod)
-        for kind, source, target in self.log:
-            pod = at[source, kind].popleft()
-            at[target, kind].append(pod)
-            yield pod.key, target
+        for each in self.log:
+            pod = at[each.source, each.kind].popleft()
+            at[each.target, each.kind].append(pod)
+            yield pod.key, each.target
 
 
 def in_queue_order(pods: Iterable[Pod]) -> list[Pod]:

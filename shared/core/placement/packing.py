@@ -8,14 +8,14 @@ for a pod, the strategy chooses one. Works on class and node indices of one `Clu
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import OUTSIDE, NodeRoom
 from shared.core.placement.strategies import Strategy
 
 
-class Placement(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Placement:
     """One pod of a class goes from a node to a node."""
 
     kind: int
@@ -88,8 +88,8 @@ class Packing(NodeRoom):
         if not self._reserve(kinds, source):
             self._constraints.accept()
             return True
-        for kind, _, target in reversed(self.log[begun:]):
-            self._put(kind, target, -1)
+        for each in reversed(self.log[begun:]):
+            self._put(each.kind, each.target, -1)
         del self.log[begun:]
         self._stay(kinds, len(kinds), source)
         self._constraints.reopen(source)
@@ -132,8 +132,8 @@ class Packing(NodeRoom):
         """Take back the last removal."""
         if removal.blocked is None:
             del self.log[len(self.log) - len(removal.placements) :]
-        for kind, _, target in reversed(removal.placements):
-            self._put(kind, target, -1)
+        for each in reversed(removal.placements):
+            self._put(each.kind, each.target, -1)
         self._stay(removal.leaving, len(removal.placements) + (removal.blocked is not None), removal.node)
         self._open[removal.node] = removal.was_open
         self._constraints.reopen(removal.node)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
@@ -177,7 +177,8 @@ EPHEMERAL: Final = "ephemeral-storage"
 _DISK: Final = 375 * 10**9
 
 
-class Extras(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Extras:
     """GPUs of one kind and local SSDs; `guessed` where their number is not known."""
 
     gpu: str = ""

@@ -1,7 +1,8 @@
 """Why a pod keeps its node: a row each, in the order in which the page of reasons lists them."""
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from shared.core.reasons.reason import NOTHING_TO_DO, Reason, ReasonGroup, ReasonRow
 
@@ -106,7 +107,8 @@ class PodBlock(Reason):
     # fmt: on
 
 
-class Finding(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Finding:
     """One thing in a pod that blocks it, with what it is about."""
 
     reason: PodBlock

@@ -9,10 +9,10 @@ An estimate; must not decide: `planning.selection` does.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.rules.drain_context import DrainContext
@@ -26,7 +26,8 @@ NO_LIMIT: Final = ""
 """What stands for the limit of pods that may all go at once."""
 
 
-class Turns(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Turns:
     """The pods of one node that share a limit: a PDB's, or that of a workload without one."""
 
     limit: str
@@ -39,7 +40,8 @@ class Turns(NamedTuple):
     """And where they take all of their grace, and their disks the time that disks need."""
 
 
-class DrainTime(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DrainTime:
     """How long one drain takes; the limit and its rounds are those that take longest at least."""
 
     least: timedelta = NO_TIME
@@ -71,7 +73,7 @@ class DrainEstimate:
         times = [_time(each, others.get(each.limit, 0)) for each in self.turns]
         slowest = max(times, key=lambda each: (each.least, each.most, each.rounds), default=DrainTime())
         most = max((each.most for each in times), default=NO_TIME)
-        return slowest._replace(most=most, deadline=self.deadline)
+        return replace(slowest, most=most, deadline=self.deadline)
 
     @property
     def may_be_late(self) -> bool:
@@ -87,7 +89,8 @@ class DrainEstimate:
 NO_ESTIMATE: Final = DrainEstimate()
 
 
-class _Pace(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Pace:
     """What pods of one kind wait for, and how long each of them takes."""
 
     limits: tuple[tuple[str, int], ...]

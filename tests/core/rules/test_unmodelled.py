@@ -7,7 +7,7 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.selectors import NodeTerm, Requirement
-from shared.core.reasons import PodBlock
+from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.unmodelled import could_take, is_destination, pinned_to_one_node, unmodelled
 from tests.builders import node, our_taint, pod, pod_class, taint
 
@@ -40,7 +40,9 @@ def test_a_pod_that_names_one_node_is_known(expected: str | None, spec: dict[str
 
 
 def test_a_rule_that_only_the_reader_knows_blocks_as_well() -> None:
-    assert unmodelled(pod_class(unmodelled=("runtimeClass x",)), None) == ((PodBlock.UNMODELLED, "runtimeClass x"),)
+    assert unmodelled(pod_class(unmodelled=("runtimeClass x",)), None) == (
+        Finding(PodBlock.UNMODELLED, "runtimeClass x"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ a count changed.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -50,7 +50,8 @@ class SpreadRule:
     """Whether a node with our taint is no domain."""
 
 
-class Asked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Asked:
     """One spread constraint of a class."""
 
     rule: SpreadRule

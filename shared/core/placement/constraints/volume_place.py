@@ -7,9 +7,9 @@ once for each place, and only when it is asked for: thousands of claims are in a
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -32,13 +32,15 @@ _SEVERAL: Final = "__"
 Terms = tuple[NodeTerm, ...]
 
 
-class DiskAffinity(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DiskAffinity:
     """The nodes that any of the terms means."""
 
     terms: Terms
 
 
-class TakenOver(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TakenOver:
     """The same of an in-tree volume; where a CSI driver has taken over from its plugin, as that driver puts it."""
 
     plugin: str
@@ -46,7 +48,8 @@ class TakenOver(NamedTuple):
     by_driver: Terms
 
 
-class Zones(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Zones:
     """A label of the volume: only in these zones or regions, as far as nodes have any."""
 
     key: str
