@@ -13,7 +13,6 @@ from functools import cache
 from http import HTTPStatus
 
 import flask
-import msgspec
 from flask.typing import ResponseReturnValue
 
 from functions.drainer import admit, finish
@@ -69,7 +68,7 @@ def receive(ports: Ports, settings: Settings, body: bytes, owner: str) -> PushRe
 def _decode_or_reject(ports: Ports, settings: Settings, body: bytes) -> Order | None:
     message: PushMessage | None = None
     try:
-        message = unwrap(_json(body))
+        message = unwrap(body)
         order = decode(message.data, settings.cluster, message.message_id, message.published_at)
     except BadOrder as fault:
         _reject(ports, body, message, str(fault), Refusal.MALFORMED)
@@ -79,13 +78,6 @@ def _decode_or_reject(ports: Ports, settings: Settings, body: bytes) -> Order | 
         _reject(ports, body, message, why, Refusal.OTHER_CLUSTER)
         return None
     return order
-
-
-def _json(body: bytes) -> object:
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise BadOrder(f"envelope: not JSON ({fault}); the endpoint takes Pub/Sub push requests.") from fault
 
 
 def _reject(ports: Ports, body: bytes, message: PushMessage | None, why: str, refusal: Refusal) -> None:

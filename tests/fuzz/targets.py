@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
-
-import msgspec
+from typing import Final
 
 from functions.cli.analysis.potential import potential
 from functions.cli.dumps import read_dump
@@ -79,12 +77,7 @@ def read_order(data: bytes) -> None:
 
 
 def read_envelope(data: bytes) -> None:
-    """The drainer decodes the body as JSON first, and names that fault itself."""
-    try:
-        body: Any = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return
-    message = unwrap(body)
+    message = unwrap(data)
     assert message.published_at.utcoffset() == timedelta(0)
 
 
