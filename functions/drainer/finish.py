@@ -208,14 +208,16 @@ def log_surge(ports: Ports, name: str, answer: str, detail: str, severity: str =
     ports.log.event("surge", message, severity=severity, workload=name, answer=answer, detail=detail)
 
 
-def mark_claim_drained(ports: Ports, leased: LeasedRecord) -> None:
-    """Let other drains move the workloads whose pods this one has moved; done once, and safe to repeat."""
+def mark_claim_drained(ports: Ports, leased: LeasedRecord, *, replaced: bool = False) -> None:
+    """Let other drains move the workloads whose pods this one has moved; safe to repeat.
+
+    `replaced` also ends its use of the budgets, if the policy wants that.
+    """
     record = leased.record
     _wait_until_counted(leased)
 
     def change(state: ClusterState, now: datetime) -> ClusterState:
-        del now
-        return mark_drained(state, record.node_uid, record.order.order_id)
+        return mark_drained(state, record.node_uid, record.order.order_id, now if replaced else None)
 
     change_cluster(ports.state, ports.clock, change)
 

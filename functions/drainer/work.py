@@ -133,9 +133,9 @@ def _carry_out(ports: Ports, leased: LeasedRecord, observed: Observation, step: 
             _evict(ports, leased, observed, pods)
         case Await(pause):
             leased.time.rest(pause)
-        case LeaveToAutoscaler():
+        case LeaveToAutoscaler(replaced):
             leased.close()
-            finish.mark_claim_drained(ports, leased)
+            finish.mark_claim_drained(ports, leased, replaced=replaced)
             return True
         case GiveBack(why, detail, gave_way_for):
             _log_held(ports, leased, observed)

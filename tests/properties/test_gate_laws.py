@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.openings import opens_at
-from shared.core.policy import Budget, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
+from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
 from shared.core.rules.budgets import Calendar
@@ -70,6 +70,8 @@ class Dice:
             "rate": self.perhaps(self.rate),
             "evictions_per_namespace": self.perhaps(lambda: NamespaceRate(self._dice.randint(1, 4), self.steps(1, 40))),
             "time_gap": self.steps(1, 60),
+            "budget_until": self._dice.choice(list(BudgetUntil)),
+            "awaiting_deletion": self.limit(0),
             "time_since_last_addition": self.steps(1, 60),
         }
         return policy(**pool, cluster_wide=cluster_wide)

@@ -21,6 +21,7 @@ from shared.core.cluster.resources import NOTHING
 from shared.core.draining.drain import Await, Compare, Drain, GiveBack, LeaveToAutoscaler, RecordPhase, Step
 from shared.core.draining.evicting import STATUS_LAG
 from shared.core.draining.replacements import given_way_for, overdue_replacement, owed, short_of_replicas
+from shared.core.policy import BudgetUntil
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.state import Claim
@@ -65,18 +66,22 @@ def drained(drain: Drain) -> Step | None:
 
 def replacements_start(drain: Drain) -> Step | None:
     """What was moved does not run yet as it did before."""
-    record, observed, now = drain.record, drain.observed, drain.now
-    if record.deadline is None or now >= record.deadline:
-        return None
-    young = record.drained_at is not None and now - record.drained_at < WATCH_AT_LEAST
-    waits = owed(record, observed) or short_of_replicas(record, observed) or (young and record.before)
-    return Await(WATCH_EVERY) if waits else None
+    deadline = drain.record.deadline
+    is_late = deadline is None or drain.now >= deadline
+    return None if is_late or _runs_again(drain) else Await(WATCH_EVERY)
+
+
+def _runs_again(drain: Drain) -> bool:
+    record, observed = drain.record, drain.observed
+    young = record.drained_at is not None and drain.now - record.drained_at < WATCH_AT_LEAST
+    return not (owed(record, observed) or short_of_replicas(record, observed) or (young and record.before))
 
 
 def leave(drain: Drain) -> Step | None:
     """The autoscaler's turn, and the planner's passes."""
-    del drain
-    return LeaveToAutoscaler()
+    policy = drain.observed.policy
+    ends = policy is not None and policy.budget_until is BudgetUntil.REPLACED
+    return LeaveToAutoscaler(replaced=ends and _runs_again(drain))
 
 
 def waits_for(drain: Drain) -> set[str]:

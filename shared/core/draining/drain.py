@@ -169,6 +169,9 @@ class Await:
 class LeaveToAutoscaler:
     """Nothing is left to do for this order: the node is the cluster autoscaler's."""
 
+    replaced: bool = False
+    """Whether all that was moved runs again, and a budget ends with that (`drain.budgetUntil`)."""
+
 
 @dataclass(frozen=True)
 class GiveBack:

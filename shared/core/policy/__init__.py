@@ -4,12 +4,13 @@
 document.
 """
 
-from shared.core.policy.cluster_fields import WATCHDOGS, DrainSettings, Policy
+from shared.core.policy.cluster_fields import LEAST_AWAITING, WATCHDOGS, DrainSettings, Policy
 from shared.core.policy.fields import PoolPolicy
 from shared.core.policy.values import (
     KARPENTERS_REASONS,
     STRICTEST_POD_RULES,
     Budget,
+    BudgetUntil,
     ConsolidationPolicy,
     Freeze,
     Jobs,
@@ -27,9 +28,11 @@ from shared.core.policy.values import (
 
 __all__ = [
     "KARPENTERS_REASONS",
+    "LEAST_AWAITING",
     "STRICTEST_POD_RULES",
     "WATCHDOGS",
     "Budget",
+    "BudgetUntil",
     "ConsolidationPolicy",
     "DrainSettings",
     "Freeze",

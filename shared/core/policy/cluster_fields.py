@@ -19,6 +19,7 @@ from shared.core.policy.shapes import (
     FREEZE,
     IGNORABLE,
     NAMESPACE_RATE,
+    NODE_LIMIT,
     POSITIVE_DURATION,
     RATE,
     SEVERAL,
@@ -27,7 +28,7 @@ from shared.core.policy.shapes import (
     SetOf,
     one_of,
 )
-from shared.core.policy.values import Budget, Freeze, NamespaceRate, Preference, Rate, WaveLimits
+from shared.core.policy.values import Budget, BudgetUntil, Freeze, Limit, NamespaceRate, Preference, Rate, WaveLimits
 
 _WATCHDOGS: Final = {"BALANCED": "25m", "OPTIMIZE_UTILIZATION": "8m"}
 WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.items()}
@@ -35,6 +36,8 @@ WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.item
 _AFTER_THE_DELAY: Final = {"BALANCED": timedelta(minutes=15), "OPTIMIZE_UTILIZATION": timedelta(minutes=7)}
 """What the autoscaler needs besides its delay: to check the node again, to delete the machine
 (docs/decisions/completion.md)."""
+LEAST_AWAITING: Final = 3
+"""A percentage for `awaitingDeletion` allows so many nodes in any cluster: 20 % of five nodes would be one."""
 _AFTER_A_REAPERS_DELAY: Final = timedelta(minutes=10)
 """The same if it only removes empty nodes: it tries no others, and so skips none for five minutes."""
 
@@ -179,6 +182,13 @@ class Policy:
         "Ceiling over all pools together. Default one budget of {default[0][nodes]}, as for a pool.",
         empty="no limit",
     )
+    awaiting_deletion: Limit = setting(
+        "cluster.disruption.awaitingDeletion",
+        NODE_LIMIT,
+        "20%",
+        "With `drain.budgetUntil: replaced`: how many nodes Ebb may hold at once until they are deleted, drained ones "
+        f"included, for their capacity is away. Default {{default}}; a percentage is at least {LEAST_AWAITING} nodes.",
+    )
     rate: Rate | None = setting(
         "cluster.rate",
         RATE,
@@ -205,6 +215,13 @@ class Policy:
         "cluster.freezes", ListOf(FREEZE), [], "Times in which no drain starts. Default none."
     )
     drain: DrainSettings = field(default_factory=DrainSettings)
+    budget_until: BudgetUntil = setting(
+        "drain.budgetUntil",
+        one_of(BudgetUntil),
+        "deleted",
+        "When a drained node stops counting in the budgets: deleted, or replaced (all that was moved runs again). "
+        "Default {default}, as in Karpenter.",
+    )
     watchdog_by_profile: bool = True
     """Whether the drain's watchdog was left to the autoscaling profile."""
     manual_may_ignore: frozenset[str] = setting(

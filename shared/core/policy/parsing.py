@@ -67,7 +67,11 @@ def _plain(value: object) -> str:
 _HEADINGS: Final[Mapping[str, tuple[str, str, Any]]] = {
     "cluster": ("ClusterSection", "Gates of the whole cluster: they hold for all pools together.", {}),
     "cluster.disruption": ("CeilingSection", "Disruption of the whole cluster: budgets over all pools.", {}),
-    "drain": ("DrainSection", "How a drain is carried out; a running drain keeps what held when it began.", {}),
+    "drain": (
+        "DrainSection",
+        "How a drain is carried out; a running drain keeps what held when it began, but for budgetUntil.",
+        {},
+    ),
     "drain.backoff": ("BackoffSection", "How long a node is left alone after a failed drain.", {}),
     "manual": ("ManualSection", "What a person's drain order may leave out.", {}),
     "disruption": (

@@ -52,6 +52,14 @@ class LongGrace(StrEnum):
     """It is evicted with maxGracePeriod, as node-refiner does."""
 
 
+class BudgetUntil(StrEnum):
+    """When a drained node stops counting in the budgets."""
+
+    DELETED = "deleted"
+    REPLACED = "replaced"
+    """All that was moved runs again: the node only waits for the autoscaler."""
+
+
 class Preference(StrEnum):
     """Which nodes go before others that could go as well."""
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from shared.core.cluster.autoscaling import ScaleDownRule
@@ -78,12 +79,17 @@ def grant(
     )
 
 
-def mark_drained(state: ClusterState, uid: str, order_id: str) -> ClusterState:
-    """Return the document in which that order's claim is drained and moves no pods any more."""
+def mark_drained(state: ClusterState, uid: str, order_id: str, replaced: datetime | None = None) -> ClusterState:
+    """Return the document in which that order's claim is drained and moves no pods any more.
+
+    `replaced` is when all that it moved ran again, if that is known; the first such moment stays.
+    """
     claim = state.claims.get(uid)
-    if claim is None or claim.order_id != order_id or claim.drained:
+    if claim is None or claim.order_id != order_id:
         return state
-    return replace(state, claims={**state.claims, uid: replace(claim, moving_pods={}, drained=True)})
+    since = claim.replaced or replaced or UNSET
+    marked = replace(claim, moving_pods={}, drained=True, replaced=since)
+    return state if marked == claim else replace(state, claims={**state.claims, uid: marked})
 
 
 def settle(

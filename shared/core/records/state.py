@@ -41,6 +41,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """How many pods it moves of each workload without a PDB, by the workload's mark; empty once drained."""
     drained: bool | msgspec.UnsetType = msgspec.UNSET
     """Its pods have moved: it only waits for the autoscaler. Only written where it is so, to save room."""
+    replaced: datetime | msgspec.UnsetType = msgspec.UNSET
+    """When all that it moved ran again; only written with `drain.budgetUntil: replaced`."""
     cost_per_hour: int = 0
     """What the node costs by the price table, in micro-dollars: known here, for it is asked when the node is gone."""
 

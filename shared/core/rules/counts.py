@@ -18,7 +18,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import NOTHING, Resources, total
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.policy import Policy
+from shared.core.policy import BudgetUntil, Policy
 from shared.core.records.state import Claim, ClusterState, Start
 from shared.core.rules.budgets import Calendar
 from shared.core.rules.pods import movable
@@ -45,7 +45,7 @@ class PoolCounts:
     in_flight: frozenset[str] = frozenset()
     """UIDs of claims and of nodes with our taint."""
     in_use: frozenset[str] = frozenset()
-    """UIDs in flight, and of nodes that are not Ready."""
+    """UIDs in flight, and of nodes that are not Ready; without claims whose budget has ended."""
     left: int = 0
     left_by_zone: Mapping[str, int] = field(default_factory=lambda: NO_ZONES)
     newest: datetime | None = None
@@ -85,6 +85,11 @@ class NodeCounts:
     def in_use(self) -> int:
         """Nodes in use in all pools."""
         return sum(len(pool.in_use) for pool in self.pools.values())
+
+    @property
+    def in_flight(self) -> int:
+        """Claims and nodes with our taint in all pools."""
+        return sum(len(pool.in_flight) for pool in self.pools.values())
 
     @property
     def newest(self) -> datetime | None:
@@ -152,7 +157,10 @@ def count_nodes(
     by_pool: dict[str, list[Node]] = {claim.pool: [] for claim in state.claims.values()}
     for node in rows:
         by_pool.setdefault(node.pool, []).append(node)
-    counts = {name: _count(name, each, state.claims, pools.get(name)) for name, each in sorted(by_pool.items())}
+    counts = {
+        name: _count(name, each, state.claims, pools.get(name), policy.budget_until)
+        for name, each in sorted(by_pool.items())
+    }
     staying = [node for node in rows if not is_leaving(node, state.claims)]
     return NodeCounts(
         policy=policy,
@@ -183,13 +191,16 @@ def _by_namespace(snapshot: Snapshot, node: Node) -> Mapping[str, int]:
     return dict(sorted(Counter(pod.spec.namespace for pod in pods).items()))
 
 
-def _count(name: str, nodes: Sequence[Node], claims: Mapping[str, Claim], limits: NodePool | None) -> PoolCounts:
+def _count(
+    name: str, nodes: Sequence[Node], claims: Mapping[str, Claim], limits: NodePool | None, until: BudgetUntil
+) -> PoolCounts:
+    own = {uid: claim for uid, claim in claims.items() if claim.pool == name}
     staying = [node for node in nodes if not is_leaving(node, claims)]
     return PoolCounts(
         name=name,
         nodes=denominator(nodes),
-        in_flight=in_flight(nodes, claims, name),
-        in_use=in_use(nodes, claims, name),
+        in_flight=in_flight(nodes, own),
+        in_use=in_use(nodes, own, until),
         left=len(staying),
         left_by_zone=Counter(node.zone for node in staying),
         newest=max((node.created for node in nodes), default=None),
@@ -237,26 +248,26 @@ def counts_in_budgets(node: Node) -> bool:
     return node.once_ready and not node.outside and not node.has_taint(names.AUTOSCALER_DELETING_TAINT)
 
 
-def denominator(nodes: Iterable[Node], pool: str | None = None) -> int:
-    """Return how many nodes a percentage is taken of, in one pool or (None) in the cluster."""
-    return sum(counts_in_budgets(node) for node in nodes if pool in {None, node.pool})
+def denominator(nodes: Iterable[Node]) -> int:
+    """Return how many nodes a percentage is taken of."""
+    return sum(counts_in_budgets(node) for node in nodes)
 
 
-def in_flight(nodes: Iterable[Node], claims: Mapping[str, Claim], pool: str | None = None) -> frozenset[str]:
-    """Return the UIDs of claims and of nodes with our taint, in one pool or (None) in the cluster.
+def in_flight(nodes: Iterable[Node], claims: Iterable[str]) -> frozenset[str]:
+    """Return the UIDs of claims and of nodes with our taint.
 
     A claim counts until it is settled, also while its node is already gone.
     """
-    claimed = (uid for uid, claim in claims.items() if pool in {None, claim.pool})
-    tainted = (node.uid for node in nodes if node.drain_taint is not None and pool in {None, node.pool})
-    return frozenset((*claimed, *tainted))
+    return frozenset((*claims, *(node.uid for node in nodes if node.drain_taint is not None)))
 
 
-def in_use(nodes: Sequence[Node], claims: Mapping[str, Claim], pool: str | None = None) -> frozenset[str]:
+def in_use(nodes: Sequence[Node], claims: Mapping[str, Claim], until: BudgetUntil) -> frozenset[str]:
     """Return the UIDs that use up a budget: those in flight and the NotReady nodes that count in it.
 
-    A person's cordon does not count (docs/acceptance.md row 72). A node that was never Ready is still joining; like
-    Karpenter's uninitialised nodes it is on neither side.
+    With `until` replaced a claim whose pods run again uses none (docs/decisions/budgets.md). A person's cordon does
+    not count (docs/acceptance.md row 72). A node that was never Ready is still joining; like Karpenter's uninitialised
+    nodes it is on neither side.
     """
-    broken = (n.uid for n in nodes if not n.ready and counts_in_budgets(n) and pool in {None, n.pool})
-    return in_flight(nodes, claims, pool) | frozenset(broken)
+    broken = frozenset(node.uid for node in nodes if not node.ready and counts_in_budgets(node))
+    ended = (uid for uid, claim in claims.items() if claim.replaced) if until is BudgetUntil.REPLACED else ()
+    return (in_flight(nodes, claims) | broken).difference(ended)

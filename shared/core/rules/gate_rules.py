@@ -9,10 +9,10 @@ from datetime import datetime
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import CPU, MEMORY
-from shared.core.policy import Budget, NamespaceRate, Policy, PoolPolicy, Rate, Schedule
+from shared.core.policy import Budget, BudgetUntil, NamespaceRate, Policy, PoolPolicy, Rate, Schedule
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState, Start
-from shared.core.rules.budgets import frozen_until, limit_now, moved_lately, starts_left, window_open
+from shared.core.rules.budgets import frozen_until, limit_now, most_awaiting, moved_lately, starts_left, window_open
 from shared.core.rules.counts import NodeCounts, PoolCounts, counts_as_non_tainted
 from shared.core.rules.utilization import excess
 
@@ -131,6 +131,16 @@ def cluster_budget(proposed: ProposedDrain) -> Blocker | None:
     used = proposed.counts.in_use - (1 if proposed.node.uid in proposed.pool.in_use else 0)
     allowed = limit_now(proposed.policy.budgets, proposed.reason, proposed.counts.nodes, proposed.counts.calendar)
     return _exhausted(Unremovable.CLUSTER_BUDGET, "", allowed, used)
+
+
+def awaiting_deletion(proposed: ProposedDrain) -> Blocker | None:
+    """Drains in flight count too: each of them ends as a node that waits for its deletion."""
+    counts = proposed.counts
+    if proposed.policy.budget_until is BudgetUntil.DELETED:
+        return None
+    held = counts.in_flight - (1 if proposed.node.uid in proposed.pool.in_flight else 0)
+    allowed = most_awaiting(proposed.policy.awaiting_deletion, counts.nodes)
+    return _exhausted(Unremovable.AWAITING_DELETION, "", allowed, held)
 
 
 def _exhausted(word: Unremovable, about: str, allowed: int | None, used: int) -> Blocker | None:

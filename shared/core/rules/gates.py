@@ -78,6 +78,8 @@ CLAIM_GATES: Final[tuple[Gate, ...]] = (
     Gate(Unremovable.BUDGET, rules.budget, "`disruption.budgets` of the pool", POOL, rules.budget_schedules, "budgets"),
     Gate(Unremovable.CLUSTER_BUDGET, rules.cluster_budget, "`cluster.disruption.budgets`", CLUSTER,
          rules.cluster_budget_schedules, "budgets"),
+    Gate(Unremovable.AWAITING_DELETION, rules.awaiting_deletion,
+         "`cluster.disruption.awaitingDeletion`, with `drain.budgetUntil: replaced`", CLUSTER, ignored_as="budgets"),
     Gate(Unremovable.RATE, rules.rate, "`cluster.rate`, then `rate` of the pool", POOL, rules.rate_periods, "budgets"),
     Gate(Unremovable.NAMESPACE_RATE, rules.namespace_rate,
          "`cluster.evictionsPerNamespace`, for each namespace of the node's pods", NODE, rules.namespace_rate_periods,

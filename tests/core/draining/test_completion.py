@@ -11,7 +11,7 @@ from shared.core.cluster.workloads import Workload
 from shared.core.draining.drain import Await, GiveBack, LeaveToAutoscaler, Observation, OtherDrains, RecordPhase
 from shared.core.draining.next_step import next_step
 from shared.core.draining.replacements import with_baselines
-from shared.core.policy import DrainSettings
+from shared.core.policy import BudgetUntil, DrainSettings
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
 from tests.builders import NOW, claim, node, order, our_taint, pod, policy, taint
@@ -23,6 +23,7 @@ DRAINED, LEAVE, WATCH = RecordPhase(DrainPhase.DRAINED), LeaveToAutoscaler(), Aw
 PENDING = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", ("default/new",))
 DELETED = node("n1", unschedulable=True, taints=(our_taint(), taint(AUTOSCALER_DELETING_TAINT)))
 WATCHDOG = DrainSettings().watchdog
+REPLACED = policy(cluster_wide={"budget_until": BudgetUntil.REPLACED})
 FOUR = Replicas(bound=4, available=4)
 FOUR_OF_WEB = Replicas(bound=4, available=4, workload=WEB)
 
@@ -307,6 +308,25 @@ def test_a_disk_that_never_comes_ends_the_watch_at_the_deadline_and_not_as_a_fai
     drain = record("drained", **OF_DB, drained_at=LATER - timedelta(minutes=6), deadline=LATER)
 
     assert next_step(drain, with_a_disk(workloads=db()), LATER) == LEAVE
+
+
+@pytest.mark.parametrize(
+    ("expected", "drain", "seen"),
+    [
+        pytest.param(True, drained(), observed(policy=REPLACED), id="all run as before"),
+        pytest.param(True, drained(0, before={}, pods={}), observed(policy=REPLACED), id="nothing was moved"),
+        pytest.param(False, drained(), observed(), id="a budget that ends with the node"),
+        pytest.param(False, drained(), observed(policy=None), id="the policy cannot be read"),
+        pytest.param(
+            False,
+            drained(deadline=LATER),
+            observed(policy=REPLACED, workloads=web(available=3)),
+            id="the deadline ends the watch, not the disruption",
+        ),
+    ],
+)
+def test_a_budget_ends_once_what_was_moved_runs_again(expected: bool, drain: DrainRecord, seen: Observation) -> None:
+    assert next_step(drain, seen, LATER) == LeaveToAutoscaler(replaced=expected)
 
 
 def late(created: int, *, terminating: int | None = 0, available: int = 4) -> dict[str, Workload]:

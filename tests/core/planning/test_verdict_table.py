@@ -16,7 +16,17 @@ from shared.core.cluster.resources import GPU, NOTHING, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, Verdict
-from shared.core.policy import Budget, ConsolidationPolicy, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
+from shared.core.policy import (
+    Budget,
+    BudgetUntil,
+    ConsolidationPolicy,
+    Freeze,
+    Limit,
+    NamespaceRate,
+    Policy,
+    Rate,
+    Schedule,
+)
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, PoolMarks, Start
 from shared.core.rules.situation import Situation
@@ -110,6 +120,8 @@ TABLE: Mapping[Unremovable, Case] = {
     Unremovable.OUTSIDE_WINDOWS: Case(rules=policy(windows=(AT_NOON,))),
     Unremovable.BUDGET: Case(rules=policy(budgets=(Budget(NONE),))),
     Unremovable.CLUSTER_BUDGET: Case(rules=wide(budgets=(Budget(NONE),))),
+    Unremovable.AWAITING_DELETION: Case(
+        rules=wide(budget_until=BudgetUntil.REPLACED, awaiting_deletion=NONE)),
     Unremovable.RATE: Case(rules=wide(rate=Rate(Limit(count=1), HOUR)), state={"starts": (Start(NOW - MINUTE, "b"),)}),
     Unremovable.NAMESPACE_RATE: Case(rules=wide(evictions_per_namespace=NamespaceRate(1, HOUR)),
                                      state={"starts": (Start(NOW - MINUTE, "b", {"default": 1}),)}),

@@ -9,6 +9,7 @@ import pytest
 
 from shared.core.policy import (
     Budget,
+    BudgetUntil,
     ConsolidationPolicy,
     Freeze,
     Jobs,
@@ -35,13 +36,13 @@ cluster:
   minimumNonTaintedNodes: 2
   timeSinceLastAddition: 60m
   timeGap: 10m
-  disruption: {budgets: [{nodes: 10%}]}
+  disruption: {budgets: [{nodes: 10%}], awaitingDeletion: 5}
   rate: {nodes: 20%, per: 1h}
   evictionsPerNamespace: {pods: 20, per: 30m}
   freezes: [{from: 2026-11-27, to: 2026-12-01, timeZone: Europe/Amsterdam}]
 drain:
   {maxGracePeriod: 7m, timeout: 9m30s, watchdog: 20m, pendingGrace: 45s, backoff: {first: 1h, most: 12h},
-   maxParallelEvictions: 5}
+   maxParallelEvictions: 5, budgetUntil: replaced}
 manual: {mayIgnore: [windows, budgets]}
 defaults: {}
 nodePools:
@@ -98,6 +99,7 @@ def test_every_setting_of_the_cluster_arrives() -> None:
     assert (policy.drain.watchdog, policy.drain.pending_grace) == (timedelta(minutes=20), timedelta(seconds=45))
     assert (policy.drain.backoff_first, policy.drain.backoff_most) == (timedelta(hours=1), timedelta(hours=12))
     assert policy.drain.max_parallel_evictions == 5
+    assert (policy.budget_until, policy.awaiting_deletion) == (BudgetUntil.REPLACED, Limit(count=5))
 
 
 def test_every_setting_of_a_pool_arrives() -> None:

@@ -16,6 +16,7 @@ from shared.core.records.claims import (
     grant,
     left_to_person,
     longest_rate,
+    mark_drained,
     open_breakers,
     settle,
     settle_gone,
@@ -49,6 +50,18 @@ def test_a_grant_remembers_how_many_pods_it_moves_as_long_as_the_longest_period(
     after = grant(before, "uid-n1", claim("n1"), longest_rate(rules), {"shop": 2})
 
     assert after.starts == (Start(NOW - HOUR, "a", {"shop": 3}), Start(NOW, "a", {"shop": 2}))
+
+
+def test_a_drained_claim_moves_nothing_and_keeps_the_first_moment_at_which_its_pods_ran_again() -> None:
+    moving = ClusterState(claims={"uid-n1": claim("n1", moving_pods={"a": 1})})
+
+    drained = mark_drained(moving, "uid-n1", "order")
+    replaced = mark_drained(drained, "uid-n1", "order", NOW)
+
+    assert drained.claims == {"uid-n1": claim("n1", drained=True)}
+    assert replaced.claims == {"uid-n1": claim("n1", drained=True, replaced=NOW)}
+    assert mark_drained(replaced, "uid-n1", "order", NOW + HOUR) is replaced
+    assert mark_drained(moving, "uid-n1", "another", NOW) is moving
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.policy import Policy
+from shared.core.policy import BudgetUntil, Policy
 from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes, denominator, in_use
+from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
 from tests.builders import NOW, claim, node, our_taint, policy, resources, taint
 
 SUSPENDED: dict[str, Any] = {
@@ -60,6 +60,27 @@ def test_claims_our_taint_and_not_ready_nodes_use_up_the_budget(
 
 
 @pytest.mark.parametrize(
+    ("expected", "until", "change"),
+    [
+        pytest.param({"uid-n2"}, "deleted", {"drained": True, "replaced": NOW}, id="until it is deleted"),
+        pytest.param({"uid-n2"}, "replaced", {}, id="pods still move"),
+        pytest.param({"uid-n2"}, "replaced", {"drained": True}, id="what was moved does not run yet"),
+        pytest.param(set(), "replaced", {"drained": True, "replaced": NOW}, id="all that was moved runs again"),
+    ],
+)
+@pytest.mark.parametrize("ready", [True, False])
+def test_a_budget_ends_when_the_policy_lets_the_disruption_end(
+    expected: set[str], until: str, change: dict[str, Any], *, ready: bool
+) -> None:
+    """A node that is drained may stop being Ready: the autoscaler deletes its machine."""
+    nodes = [node("n1"), node("n2", taints=(our_taint(),), ready=ready)]
+    rules = policy(cluster_wide={"budget_until": BudgetUntil(until)})
+    found = stand(nodes, {"uid-n2": claim("n2", **change)}, rules).pool("a")
+    assert found.in_use == expected
+    assert (found.in_flight, found.left) == (frozenset({"uid-n2"}), 1)
+
+
+@pytest.mark.parametrize(
     ("expected", "change"),
     [
         pytest.param(2, {}, id="ready"),
@@ -74,7 +95,6 @@ def test_claims_our_taint_and_not_ready_nodes_use_up_the_budget(
 )
 def test_percentages_are_taken_of_nodes_that_were_once_ready(expected: int, change: dict[str, Any]) -> None:
     nodes = [node("n1"), node("n2", **change)]
-    assert denominator(nodes, "a") == expected
     assert stand(nodes).pool("a").nodes == expected
 
 
@@ -82,7 +102,7 @@ def test_the_cluster_counts_all_pools() -> None:
     nodes = [node("n1"), node("n2", pool="b", ready=False), node("n3", pool="c")]
     claims = {"uid-n3": claim("n3", pool="c")}
     whole = stand(nodes, claims)
-    assert (whole.nodes, whole.in_use) == (denominator(nodes), len(in_use(nodes, claims))) == (3, 2)
+    assert (whole.nodes, whole.in_use, whole.in_flight) == (3, 2, 1)
 
 
 @pytest.mark.parametrize(

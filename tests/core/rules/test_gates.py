@@ -8,7 +8,7 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.resources import NOTHING, Resources
-from shared.core.policy import Budget, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
+from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, NamespaceRate, Policy, Rate, Schedule
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, Start
 from shared.core.rules.counts import NodeCounts, PoolMeasure, count_nodes
@@ -356,7 +356,9 @@ def test_a_pause_a_back_off_and_the_pools_minimum_can_never_be_ignored() -> None
     ("expected", "word"),
     [
         pytest.param({"outside_windows"}, "windows", id="windows"),
-        pytest.param({"budget", "cluster_budget", "rate", "namespace_rate"}, "budgets", id="budgets"),
+        pytest.param(
+            {"budget", "cluster_budget", "awaiting_deletion", "rate", "namespace_rate"}, "budgets", id="budgets"
+        ),
         pytest.param({"frozen", "breaker_open", "minimum_nodes", "minimum_non_tainted_nodes"}, "gates", id="gates"),
     ],
 )
@@ -366,6 +368,7 @@ def test_each_word_of_an_order_leaves_out_its_own_gates_and_no_other(expected: s
         "freezes": (Freeze(NOW - SECOND, NOW + SECOND),), "budgets": (budget(0),), "minimum_nodes": 5,
         "minimum_non_tainted_nodes": 5, "rate": Rate(Limit(count=0), timedelta(hours=1)), "paused": True,
         "evictions_per_namespace": NamespaceRate(1, timedelta(hours=1)), "manual_may_ignore": frozenset({word}),
+        "budget_until": BudgetUntil.REPLACED, "awaiting_deletion": Limit(count=0),
     })  # fmt: skip
     where = stand(closed, breakers={"a": Breaker(NOW + SECOND, "pending")}).with_moved_pods({"uid-n1": {"shop": 2}})
 
@@ -380,6 +383,26 @@ def test_a_node_that_the_autoscaler_is_deleting_is_not_part_of_what_remains() ->
     going = node("x", taints=(taint(names.AUTOSCALER_DELETING_TAINT),))
     where = stand(policy(cluster_wide={"minimum_nodes": 5}), (*FIVE, going))
     assert words(claim_blockers(where, N1, EMPTY)) == [str(Unremovable.MINIMUM_NODES)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "held", "until", "most"),
+    [
+        pytest.param("", 3, "replaced", Limit(count=4), id="one more may go"),
+        pytest.param("4 of 4 nodes in use", 4, "replaced", Limit(count=4), id="as many as may, drained or not"),
+        pytest.param("", 4, "deleted", Limit(count=4), id="drained nodes are in the budgets"),
+        pytest.param("", 2, "replaced", Limit(percent=20), id="a percentage allows three in a small cluster"),
+        pytest.param("3 of 3 nodes in use", 3, "replaced", Limit(percent=20), id="and no more"),
+        pytest.param("1 of 1 nodes in use", 1, "replaced", Limit(count=1), id="a number is taken as written"),
+    ],
+)
+def test_nodes_that_wait_for_their_deletion_are_few(expected: str, held: int, until: str, most: Limit) -> None:
+    """Every other one is still drained: it will wait, too."""
+    marks: list[dict[str, Any]] = [{"drained": True, "replaced": NOW}, {}]
+    claims = {f"uid-x{n}": claim(f"x{n}", pool="b", **marks[n % 2]) for n in range(held)}
+    rules = policy(cluster_wide={"budget_until": BudgetUntil(until), "awaiting_deletion": most})
+    found = claim_blockers(stand(rules, claims=claims), N1, UNDERUTILIZED)
+    assert found == ((Blocker(Unremovable.AWAITING_DELETION, "", expected),) if expected else ())
 
 
 SHOP = NamespaceRate(10, timedelta(hours=1))
