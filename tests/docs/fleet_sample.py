@@ -18,7 +18,7 @@ from functions.cli.output.openmetrics import DOLLARS
 from tests.cli import dumps
 from tests.cli.fleet.fleets import CUT_OFF, dump, installation
 
-COMMAND: Final = ("fleet", "--dump", "dumps/", "--installations", "--state-only", "--assume-marked")
+COMMAND: Final = ("fleet", "dumps/", "--installations", "--state-only", "--assume-marked")
 _LONG_AGO, _JUST_NOW = datetime(2026, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 """Whenever a page is written, the one is too long ago and the other is not."""
 _OLD: Final = """\

@@ -40,19 +40,18 @@ def _is(program: tuple[str, ...], name: str, verbs: tuple[str, ...]) -> bool:
     return plain[: len(verbs) + 1] == [name, *verbs]
 
 
+APPLIED = words("terraform", "apply")[0].programs[0]
+GIVEN = [word for pair in pairwise(APPLIED) if pair[0] == "-var" for word in pair]
+"""The variables that the page applies with."""
+FLEET = ROOT / "terraform" / "examples" / "fleet" / "README.md"
+
+
 @pytest.fixture(scope="module")
 def example(tool: Terraform, module: Path) -> dict[str, Any]:
     """The outputs of the example that the walk-through applies, with the variables that it names."""
-    line = words("terraform", "apply")[0].programs[0]
-    root = module.parent / next(word for word in line if word.startswith("-chdir=")).removeprefix("-chdir=")
+    root = module.parent / next(word for word in APPLIED if word.startswith("-chdir=")).removeprefix("-chdir=")
     (root / "rbac.tf").write_text('output "rbac" { value = module.ebb.rbac }')
-    return outputs_of(tool, root, "../../tests/mocks", *given())
-
-
-def given() -> list[str]:
-    """Return the variables that the page applies with."""
-    line = words("terraform", "apply")[0].programs[0]
-    return [word for pair in pairwise(line) if pair[0] == "-var" for word in pair]
+    return outputs_of(tool, root, "../../tests/mocks", *GIVEN)
 
 
 def test_the_page_takes_an_evening_at_most() -> None:
@@ -79,9 +78,18 @@ def test_every_flag_is_one_that_its_command_knows(command: Command) -> None:
         assert flags <= KNOWN_FLAGS[name]
 
 
-def test_the_number_of_resources_is_that_of_the_plan(tool: Terraform, module: Path) -> None:
-    planned = plan_of(tool, module / "examples" / "simple", "../../tests/mocks", *given())
-    told = re.search(r"`(\d+) to add`", INSTALL.read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    ("page", "example", "variables"),
+    [
+        pytest.param(INSTALL, "simple", GIVEN, id="one cluster"),
+        pytest.param(FLEET, "fleet", ["-var-file=clusters/prod-west.tfvars"], id="one of a fleet"),
+    ],
+)
+def test_the_number_of_resources_is_that_of_the_plan(
+    tool: Terraform, module: Path, page: Path, example: str, variables: list[str]
+) -> None:
+    planned = plan_of(tool, module / "examples" / example, "../../tests/mocks", *variables)
+    told = re.search(r"`(\d+) to add`", page.read_text(encoding="utf-8"))
 
     assert told
     assert int(told[1]) == sum(not re.search(r"(^|\.)data\.", address) for address in planned)
