@@ -6,7 +6,7 @@ import sys
 import unicodedata
 from typing import Any, Final, TypeVar
 
-Value = TypeVar("Value")
+Json = TypeVar("Json")
 _BIDI: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _SEPARATORS: Final = "\u2028\u2029"
 _SURROGATES: Final = "\ud800-\udfff"
@@ -27,7 +27,7 @@ def visible_lines(text: str) -> str:
     return _BREAK.join(map(visible, text.split(_BREAK)))
 
 
-def visible_values(value: Value) -> Value:
+def visible_values(value: Json) -> Json:
     """Return JSON values in which each text is visible, keys too."""
     made: object = value
     if isinstance(value, str):
