@@ -104,6 +104,7 @@ class ScaleDown:
             return
         self._leaving[name] = drains
         del self._since[name]
+        world.deletion_begun[name] = world.now
         world.change_node(_deleting(world.nodes[name]), detail=True)
         if drains:
             until = world.now + EVICTIONS_TAKE
@@ -116,7 +117,7 @@ class ScaleDown:
         world = self._world
         staying = [pod for pod in movers(world.on[name].values()) if pod.deleting is None]
         for pod in staying:
-            if all(world.budgets.allowed(number) for number in world.budgets.of(pod.spec)):
+            if not world.budgets.refusing(pod):
                 evict(world, pod, Actor.AUTOSCALER)
         if not any(pod.key in world.on[name] and world.on[name][pod.key].deleting is None for pod in staying):
             self._await(name)

@@ -39,7 +39,7 @@ class ReplicaControl:
     def scale(self, controller: str, wanted: int) -> None:
         """Let the controller want so many replicas from now on."""
         world = self._world
-        world.controlled.wanted[controller] = wanted
+        world.controlled.want(controller, wanted)
         living = world.controlled.of(controller)
         for _ in range(wanted - len(living)):
             create(world, self._template[controller])
@@ -52,9 +52,13 @@ class ReplicaControl:
     def run_job(self, spec: PodClass, pods: int, lasts: timedelta) -> None:
         """Run so many pods to their end, so long after each has got its node; one that is evicted begins anew."""
         world = self._world
-        world.controlled.wanted[spec.workload] = world.controlled.wanted.get(spec.workload, 0) + pods
+        self._want_more(spec.workload, pods)
         for _ in range(pods):
             self._watch(create(world, spec), lasts)
+
+    def _want_more(self, controller: str, pods: int) -> None:
+        controlled = self._world.controlled
+        controlled.want(controller, controlled.wanted(controller) + pods)
 
     def _watch(self, pod: Pod, lasts: timedelta) -> None:
         self._watched.add(pod.key)
@@ -70,7 +74,7 @@ class ReplicaControl:
         ends = known.deleting or (known.started or world.now) + lasts
         if known.deleting is None and known.node and ends <= world.now:
             self._watched.discard(pod.key)
-            world.controlled.wanted[pod.spec.workload] -= 1
+            self._want_more(pod.spec.workload, -1)
             world.delete_pod(known)
         else:
             world.agenda.note(max(ends, world.now), partial(self._look, pod, lasts))
@@ -84,7 +88,7 @@ class ReplicaControl:
             self._watched.add(anew)
             self._look(living[anew], lasts)
         else:
-            self._world.controlled.wanted[pod.spec.workload] -= 1
+            self._want_more(pod.spec.workload, -1)
 
 
 def _rows(world: World) -> list[tuple[str, dict[str, Pod]]]:

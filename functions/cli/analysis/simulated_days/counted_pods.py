@@ -5,49 +5,90 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.workloads import PodDisruptionBudget, Workload
+from shared.core.cluster.pod import Phase, Pod, PodClass
+from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 
 _COUNTED: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
 
 class ControlledPods:
-    """By controller (`PodClass.workload`) its pods that are not on their way out, and how many it asks for."""
+    """By controller (`PodClass.workload`) its pods that are not on their way out, and how many it wants."""
 
     def __init__(self, known: Mapping[str, Workload]) -> None:
         self._known = known
+        self._counted: dict[str, Workload | None] = {}
+        """What `workload` found, until something changes."""
+        self._stamps: dict[str, str] = {}
+        """By Deployment (`namespace/Deployment/name`), the drain for which it was restarted last."""
         self.living: dict[str, dict[str, Pod]] = {}
-        self.wanted: dict[str, int] = {}
+        self._wanted: dict[str, int] = {}
 
     def put(self, pod: Pod) -> None:
         """Keep a pod that is not on its way out, as it is now."""
         self.living.setdefault(pod.spec.workload, {})[pod.key] = pod
+        self._counted.pop(pod.spec.workload, None)
 
     def drop(self, pod: Pod) -> None:
         self.living.get(pod.spec.workload, {}).pop(pod.key, None)
+        self._counted.pop(pod.spec.workload, None)
 
     def of(self, controller: str) -> Mapping[str, Pod]:
         return self.living.get(controller, {})
 
+    def want(self, controller: str, replicas: int) -> None:
+        """Let a controller want so many pods from now on."""
+        self._wanted[controller] = replicas
+        self._counted.pop(controller, None)
+
+    def wanted(self, controller: str) -> int:
+        """Return how many pods a controller wants; as many as it has where nobody knows it."""
+        return self._wanted.get(controller, len(self.of(controller)))
+
     def want_what_is_there(self) -> None:
         """Let each controller want what it is known to want, else as many pods as it has."""
-        self.wanted.update({key: len(pods) for key, pods in self.living.items()})
-        self.wanted.update(_known_wishes(self._known, self.living))
+        self._wanted.update({key: len(pods) for key, pods in self.living.items()})
+        self._wanted.update(_known_replicas(self._known, self.living))
+        self._counted.clear()
 
     def lacks(self, controller: str) -> bool:
         """Whether a controller has fewer pods than it wants."""
-        return bool(controller) and len(self.of(controller)) < self.wanted.get(controller, 0)
+        return bool(controller) and len(self.of(controller)) < self.wanted(controller)
+
+    def restart(self, deployment: str, stamp: str) -> None:
+        """Stamp a Deployment's template."""
+        self._stamps[deployment] = stamp
+        self._counted.clear()
 
     def workload(self, controller: str) -> Workload | None:
         """Return what stands behind a controller now; None where nobody counts its pods."""
+        if controller not in self._counted:
+            self._counted[controller] = self._count(controller)
+        return self._counted[controller]
+
+    def _count(self, controller: str) -> Workload | None:
         known = self._known.get(controller)
         if known is None and controller.split("/")[1:2] not in [[kind] for kind in _COUNTED]:
             return None
-        living = self.of(controller)
+        living, wanted = self.of(controller), self.wanted(controller)
         ready = sum(pod.ready for pod in living.values())
-        name = known.name if known is not None and known.name else controller
-        wanted = self.wanted.get(controller, len(living))
-        return Workload(name, wanted, ready, rolling=False, created=len(living))
+        before = known or Workload()
+        return replace(
+            before,
+            name=before.name or controller,
+            wanted=wanted,
+            available=ready,
+            rolling=False,
+            created=len(living),
+            terminating=None,
+            deployment=self._rolled_out(before.deployment, wanted, len(living), ready),
+        )
+
+    def _rolled_out(self, known: Deployment | None, wanted: int, created: int, ready: int) -> Deployment | None:
+        """Return a Deployment whose pods are all of its newest template."""
+        if known is None:
+            return None
+        stamp = self._stamps.get(known.name, known.stamp)
+        return replace(known, wanted=wanted, created=created, updated=created, available=ready, stamp=stamp)
 
     def workloads(self) -> dict[str, Workload]:
         """Return all that is known or has pods, and is counted."""
@@ -55,7 +96,7 @@ class ControlledPods:
         return {key: each for key, each in found if each is not None}
 
 
-def _known_wishes(known: Mapping[str, Workload], there: Iterable[str]) -> dict[str, int]:
+def _known_replicas(known: Mapping[str, Workload], there: Iterable[str]) -> dict[str, int]:
     """Return how many replicas each controller asks for; of a Deployment with several ReplicaSets nobody knows it."""
     inside = set(there)
     names = Counter(each.name for key, each in known.items() if key in inside)
@@ -73,11 +114,11 @@ class PodCounts:
 class BudgetCounts:
     """The budgets of one cluster, each known by its number, with the pods that it counts."""
 
-    def __init__(self, budgets: Sequence[PodDisruptionBudget]) -> None:
-        self._budgets = budgets
+    def __init__(self, budgets: Sequence[PodDisruptionBudget], controlled: ControlledPods) -> None:
+        self._budgets, self._controlled = budgets, controlled
         self._counts: dict[PodClass, PodCounts] = {}
         self._numbers: dict[PodClass, tuple[int, ...]] = {}
-        self._classes: dict[int, list[PodCounts]] = {}
+        self._classes: dict[int, list[PodClass]] = {}
 
     def count(self, pod: Pod, number: int) -> None:
         """A pod has come (1), or is on its way out (-1)."""
@@ -94,29 +135,54 @@ class BudgetCounts:
             self._numbers[spec] = tuple(number for number, each in enumerate(self._budgets) if each.matches(spec))
         return self._numbers[spec]
 
-    def allowed(self, number: int) -> int:
-        """Return how many pods of a budget may go now."""
-        return self._now(number, self._budgets[number]).disruptions_allowed
+    def refusing(self, pod: Pod) -> tuple[PodDisruptionBudget, ...]:
+        """Return the budgets for which the API refuses to evict a pod now; of a pod with several, all of them.
 
-    def now(self) -> Iterator[PodDisruptionBudget]:
-        """Yield every budget as its status says it now."""
-        return (self._now(number, budget) for number, budget in enumerate(self._budgets))
+        Source: kubernetes, registry/core/pod/storage/eviction (canIgnorePDB, unhealthyPodEvictionPolicy).
+        """
+        if pod.deleting is not None or pod.phase is Phase.PENDING:
+            return ()
+        found = tuple(self.now(self.of(pod.spec)))
+        return found if len(found) > 1 else tuple(each for each in found if not _lets_go(each, pod))
 
-    def _now(self, number: int, budget: PodDisruptionBudget) -> PodDisruptionBudget:
-        rows = self._classes.get(number, ())
-        living, ready = sum(row.living for row in rows), sum(row.ready for row in rows)
-        must_stay = budget.must_stay(living)
+    def now(self, numbers: Iterable[int] | None = None) -> Iterator[PodDisruptionBudget]:
+        """Yield these budgets, or all, as their status shows them now."""
+        return map(self._now, range(len(self._budgets)) if numbers is None else numbers)
+
+    def _now(self, number: int) -> PodDisruptionBudget:
+        budget, classes = self._budgets[number], self._classes.get(number, ())
+        living = sum(self._counts[each].living for each in classes)
+        ready = sum(self._counts[each].ready for each in classes)
+        expected = living if _counts_pods(budget) else self._expected(classes)
+        must_stay = budget.must_stay(expected)
         return replace(
             budget,
-            expected_pods=living,
+            expected_pods=expected,
             current_healthy=ready,
             desired_healthy=must_stay,
             disruptions_allowed=max(ready - must_stay, 0) if living else 0,
             observed=True,
         )
 
+    def _expected(self, classes: Iterable[PodClass]) -> int:
+        """Return how many pods the controllers of these classes want; of pods without one, how many there are."""
+        alone = sum(self._counts[each].living for each in classes if not each.workload)
+        return alone + sum(map(self._controlled.wanted, {each.workload for each in classes} - {""}))
+
     def _new(self, spec: PodClass) -> PodCounts:
         row = self._counts[spec] = PodCounts()
         for number in self.of(spec):
-            self._classes.setdefault(number, []).append(row)
+            self._classes.setdefault(number, []).append(spec)
         return row
+
+
+def _counts_pods(budget: PodDisruptionBudget) -> bool:
+    """Whether a budget counts the pods there are, and not those wanted (disruption controller, getExpectedPodCount)."""
+    return budget.max_unavailable is None and (budget.min_available is None or budget.min_available.percent is None)
+
+
+def _lets_go(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    if budget.disruptions_allowed > 0:
+        return True
+    is_whole = 0 < budget.desired_healthy <= budget.current_healthy
+    return not pod.ready and (budget.always_evict_unhealthy or is_whole)

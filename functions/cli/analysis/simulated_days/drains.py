@@ -1,45 +1,94 @@
-"""The drains of a simulated Ebb: claim, cordon, evictions within every limit, and the node left or given back.
+"""The drains of a simulated Ebb: the drainer's own rules, from the claim to the end, on the simulated cluster.
 
-The drainer's steps without their messages: what may be evicted now is asked of the world's counts every few seconds.
-A drain whose replacements find no place, or that takes too long, is given back as the real one is.
+`next_step` sees what the drainer would have read in that moment, and its steps are carried out on the world. Calls take
+no time and do not fail, so what guards against that is left out: messages, leases, reads that are seconds old.
 """
 
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Final
 
-from functions.cli.analysis.simulated_days.measures import Actor
-from functions.cli.analysis.simulated_days.pod_lives import evict, movers
+from msgspec import structs
+
+from functions.cli.analysis.simulated_days.measures import NO_TIME, Actor
+from functions.cli.analysis.simulated_days.pod_lives import end, evict, surge
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import NO_SCHEDULE, Taint
+from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.draining.admission import (
+    claim_to_be,
+    exceeded_limits,
+    lost_place,
+    may_move,
+    needs_whole_picture,
+    no_place,
+    objections,
+    refusal_of,
+)
+from shared.core.draining.completion import deadline, grace_seconds
+from shared.core.draining.drain import (
+    LOOK_EVERY,
+    Await,
+    Compare,
+    Cordon,
+    Evict,
+    GiveBack,
+    LeaveToAutoscaler,
+    Observation,
+    OtherDrain,
+    OtherDrains,
+    Proof,
+    Prove,
+    RecordPhase,
+    Restart,
+    Settle,
+    Step,
+)
+from shared.core.draining.evicting import counted_at
+from shared.core.draining.next_step import next_step
+from shared.core.draining.replacements import (
+    claims_on_their_way_out,
+    for_one_pod,
+    waiting_for_a_place,
+    with_baselines,
+)
+from shared.core.draining.surging import asked_of, why_not_restart
 from shared.core.placement.demand import as_given_back
 from shared.core.planning.plan import PlannedOrder
-from shared.core.policy import DrainSettings, Policy
+from shared.core.policy import Policy
 from shared.core.reasons import Halt
-from shared.core.records.claims import drain_settings, grant, longest_rate, mark_drained, settle
-from shared.core.records.orders import Origin
-from shared.core.records.state import Claim, ClusterState
-from shared.core.rules.gates import claim_blockers
+from shared.core.records.claims import grant, longest_rate, mark_drained, settle
+from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
+from shared.core.records.orders import CLAIM_WITHIN, Order, Origin
+from shared.core.records.state import ClusterState, Lease
+from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
-
-ORDER: Final = "s"
+from shared.core.rules.workload_limits import other_claims
 
 
 @dataclass
-class StandingDrain:
-    """One claim that stands."""
+class DrainUnderWay:
+    """One drain from its claim until the claim is settled."""
 
-    node: str
-    uid: str
-    order_id: str
-    deadline: datetime
-    settings: DrainSettings
-    drained_at: datetime | None = None
-    moved: set[str] = field(default_factory=set)
-    """The controllers of the pods that were evicted."""
+    record: DrainRecord
+    since: datetime
+    proof: Proof | None = None
+
+    @property
+    def node(self) -> str:
+        return self.record.order.node
+
+    @property
+    def order_id(self) -> str:
+        return self.record.order.order_id
+
+    def write(self, **changed: object) -> None:
+        self.record = structs.replace(self.record, **changed)
 
 
 class Drains:
@@ -48,113 +97,240 @@ class Drains:
     def __init__(self, world: World, policy: Policy) -> None:
         self._world, self._policy = world, policy
         self.state = ClusterState()
-        self.under_way: dict[str, StandingDrain] = {}
+        self.under_way: dict[str, DrainUnderWay] = {}
         """By node."""
         self._orders = 0
 
-    def claim(self, order: PlannedOrder) -> None:
-        """Take the node out of the budgets, if every gate of the claim is open still, and cordon it."""
-        world, node = self._world, self._world.nodes.get(order.node)
-        if node is None or node.has_taint(names.AUTOSCALER_DELETING_TAINT) or node.name in self.under_way:
-            return
-        counts = Situation(world.snapshot(), self.state, self._policy).counts([node])
-        if claim_blockers(counts, node, order.reason):
-            return
-        self._orders += 1
-        claim = self._claim_of(node, order)
-        moving = dict(counts.moved_pods.get(node.uid, {}))
-        self._write(grant(self.state, node.uid, claim, longest_rate(self._policy), moving))
-        self._begin(node, claim)
+    @property
+    def records(self) -> dict[str, DrainRecord]:
+        """The drains' records, by order id."""
+        return {each.order_id: each.record for each in self.under_way.values()}
 
-    def give_back(self, name: str, why: Halt) -> None:
-        """End a drain: the node is open again, and left alone for a while where the node was the reason."""
-        drain = self.under_way.pop(name)
-        self._write(settle(self.state, drain.uid, why, self._world.now))
-        self._world.measures.given_back[why.value] += 1
-        if name in self._world.nodes:
-            self._world.change_node(as_given_back(self._world.nodes[name]))
-
-    def settle_removed(self) -> None:
-        """End the claims of nodes that are gone."""
-        for name in [name for name in self.under_way if name not in self._world.nodes]:
-            self._write(settle(self.state, self.under_way.pop(name).uid, None, self._world.now))
-
-    def _write(self, after: ClusterState) -> None:
+    def write(self, after: ClusterState) -> None:
+        """Write the cluster's document."""
         self._world.onlooker.remembered(self._world, self.state, after)
         self.state = after
 
-    def _claim_of(self, node: Node, order: PlannedOrder) -> Claim:
-        return Claim(
-            order_id=f"{ORDER}{self._orders:06d}",
-            node=node.name,
-            pool=node.pool,
-            zone=node.zone,
-            since=self._world.now,
-            reason=order.reason,
-            origin=Origin.PLANNER,
-            settings=drain_settings(self._policy, self._world.picture.scale_down(node)),
-        )
+    # the claim
 
-    def _begin(self, node: Node, claim: Claim) -> None:
-        world = self._world
-        taint = Taint(names.OUR_TAINT, NO_SCHEDULE, claim.order_id)
-        world.change_node(replace(node, unschedulable=True, taints=(*node.taints, taint)))
-        world.measures.drains += 1
-        graces = (
-            min(pod.spec.grace_seconds, claim.settings.max_grace.total_seconds()) for pod in self._left(node.name)
-        )
-        deadline = world.now + claim.settings.timeout + timedelta(seconds=max(graces, default=0))
-        drain = StandingDrain(node.name, node.uid, claim.order_id, deadline, claim.settings)
-        self.under_way[node.name] = drain
-        world.agenda.note(world.now + world.delays.settle, lambda: self._step(drain))
-
-    def _step(self, drain: StandingDrain) -> None:
-        world = self._world
-        if self.under_way.get(drain.node) is not drain or drain.node not in world.nodes:
+    def claim(self, planned: PlannedOrder, picture_at: datetime) -> None:
+        """Claim the node of an order if the rules of admission let it go still, and begin its drain."""
+        world, order = self._world, self._order(planned, picture_at)
+        node, situation = world.nodes.get(order.node), Situation(world.snapshot(), self.state, self._policy)
+        if node is None or refusal_of(order, node, self.state, world.now) or self._is_void(order, node, situation):
             return
-        self._evict(drain)
-        if self._is_stranded(drain):
-            self.give_back(drain.node, Halt.REPLACEMENT_PENDING)
-        elif not self._left(drain.node) and not self._owed(drain):
-            drain.drained_at = world.now
-            self.state = mark_drained(self.state, drain.uid, drain.order_id)
-        elif world.now >= drain.deadline:
-            self.give_back(drain.node, Halt.DEADLINE)
-        else:
-            world.agenda.note(world.now + world.delays.retry, lambda: self._step(drain))
+        claim, pods = claim_to_be(order, node, situation)
+        claim = structs.replace(claim, since=world.now, cost_per_hour=world.prices.of(node).per_hour)
+        self.write(grant(self.state, node.uid, claim, longest_rate(self._policy), pods))
+        record = DrainRecord(
+            order=order,
+            phase=DrainPhase.CLAIMED,
+            node_uid=node.uid,
+            lease=_ALWAYS_AT_WORK,
+            deadline=deadline(claim, movable(world.on[node.name].values(), world.now)),
+            max_grace=claim.settings.max_grace,
+            rules=self._policy.pool(node.pool).pod_rules,
+        )
+        self.under_way[node.name] = drain = DrainUnderWay(record, world.now)
+        world.measures.drains += 1
+        self.look(drain)
 
-    def _evict(self, drain: StandingDrain) -> None:
-        """Ask for every pod that may go now, ordinary ones before critical ones."""
-        world = self._world
-        left = [pod for pod in self._left(drain.node) if pod.deleting is None]
-        under_way = len(self._left(drain.node)) - len(left)
-        ordinary = [pod for pod in left if not pod.spec.critical]
-        for pod in ordinary or left:
-            if under_way < drain.settings.max_parallel_evictions and self._may_go(pod):
-                evict(world, pod, Actor.EBB)
-                drain.moved.add(pod.spec.workload)
-                under_way += 1
+    def _order(self, planned: PlannedOrder, picture_at: datetime) -> Order:
+        self._orders += 1
+        return Order(
+            order_id=f"s{self._orders:06d}",
+            cluster=self._world.picture.cluster,
+            node=planned.node,
+            node_uid=planned.uid,
+            reason=planned.reason,
+            origin=Origin.PLANNER,
+            issued_at=picture_at,
+            expires_at=picture_at + CLAIM_WITHIN,
+            picture_at=picture_at,
+        )
 
-    def _may_go(self, pod: Pod) -> bool:
-        world = self._world
-        budgets = world.budgets.of(pod.spec)
-        if budgets or not pod.ready:
-            return all(world.budgets.allowed(number) for number in budgets)
-        workload = world.controlled.workload(pod.spec.workload)
-        if workload is None or workload.single or workload.away is None:
+    def _is_void(self, order: Order, node: Node, situation: Situation) -> bool:
+        if objections(order, node, situation):
             return True
-        pool = self._policy.pool(world.nodes[pod.node].pool)
-        return workload.away < workload.may_be_away(pool.unprotected)
+        world, nodes = self._world, situation.snapshot.nodes
+        if needs_whole_picture(order, self.state, self._waiting(), nodes, world.now) and no_place(node, situation):
+            return True
+        return bool(exceeded_limits(order, node, situation, world.now))
 
-    def _left(self, node: str) -> list[Pod]:
-        return list(movers(self._world.on.get(node, {}).values()))
+    # one look
 
-    def _owed(self, drain: StandingDrain) -> list[Pod]:
-        """Return the pods that wait for a node because of this drain."""
+    def look(self, drain: DrainUnderWay) -> None:
+        """Do what the rules answer, until they wait or need nothing more."""
+        pause: timedelta | None = NO_TIME
+        while pause == NO_TIME and self.under_way.get(drain.node) is drain:
+            observed = self._observe(drain)
+            pause = self._carry_out(drain, observed, self._next_step(drain, observed))
+        if pause:
+            self._world.agenda.note(self._world.now + pause, partial(self.look, drain))
+
+    def _next_step(self, drain: DrainUnderWay, observed: Observation) -> Step:
+        step = next_step(drain.record, observed, self._world.now)
+        if not isinstance(step, Compare):
+            return step
+        return next_step(drain.record, self._with_others(drain, observed), self._world.now)
+
+    def _observe(self, drain: DrainUnderWay) -> Observation:
+        world, uid = self._world, drain.record.node_uid
+        pods = tuple(world.on.get(drain.node, {}).values())
+        moving = movable(pods, world.now)
+        drain.write(emptied_at=None if moving else drain.record.emptied_at or world.now)
+        controllers = {*(pod.spec.workload for pod in moving), *drain.record.before}
+        return Observation(
+            node=world.nodes.get(drain.node),
+            claim=self.state.claims.get(uid),
+            pods=pods,
+            disruption_budgets=tuple(world.budgets.now({each for pod in pods for each in world.budgets.of(pod.spec)})),
+            workloads=self._workloads(controllers),
+            workloads_at=world.now,
+            other_claims=other_claims(self.state.claims, uid),
+            working=sum(not each.drained for each in self.state.claims.values()),
+            unbound=self._waiting_for_a_place(drain, pods),
+            deletion_begun_at=world.deletion_begun.get(drain.node),
+            policy=self._policy,
+            emptied_at=drain.record.emptied_at,
+            proof=drain.proof,
+        )
+
+    def _workloads(self, controllers: set[str]) -> dict[str, Workload]:
+        found = ((each, self._world.controlled.workload(each)) for each in sorted(controllers))
+        return {key: each for key, each in found if each is not None}
+
+    def _waiting(self) -> tuple[Pod, ...]:
+        return tuple(self._world.pods[key] for key in self._world.pending)
+
+    def _waiting_for_a_place(self, drain: DrainUnderWay, pods: tuple[Pod, ...]) -> tuple[Pod, ...]:
+        held = for_one_pod(claims_on_their_way_out(pods), self._world.picture.storage)
+        if held:
+            drain.write(claims_held_at=self._world.now)
+        return tuple(waiting_for_a_place(pod, held, drain.record.claims_held_at) for pod in self._waiting())
+
+    def _with_others(self, drain: DrainUnderWay, observed: Observation) -> Observation:
+        drains = tuple(OtherDrain(each.since, each.record) for each in self.under_way.values() if each is not drain)
+        theirs = self._workloads({controller for each in drains for controller in each.record.before})
+        others = OtherDrains(drains, tuple(self.state.backoffs.values()), self._world.snapshot())
+        return replace(observed, others=others, workloads={**theirs, **observed.workloads})
+
+    # steps
+
+    def _carry_out(self, drain: DrainUnderWay, observed: Observation, step: Step) -> timedelta | None:
+        """Return after how long to look again; None where the drain needs nothing more."""
+        match step:
+            case Await(pause):
+                return pause
+            case Cordon(node):
+                self._cordon(drain, node)
+            case RecordPhase(phase):
+                self._reach(drain, phase)
+            case Prove():
+                drain.proof = self._prove(drain)
+            case Evict(pods):
+                self._evict(drain, observed, pods)
+            case Restart():
+                return self._restart(drain, observed, step)
+            case GiveBack(why, detail, gave_way_for):
+                self.give_back(drain, why, detail, gave_way_for)
+            case Settle():
+                self.settle_removed(drain)
+            case LeaveToAutoscaler():
+                return None
+        return NO_TIME
+
+    def _cordon(self, drain: DrainUnderWay, node: Node) -> None:
+        now, others = self._world.now, (taint for taint in node.taints if taint.key != names.OUR_TAINT)
+        ours = Taint(names.OUR_TAINT, NO_SCHEDULE, drain.order_id)
+        self._world.change_node(replace(node, unschedulable=True, taints=(*others, ours)))
+        if drain.record.phase is DrainPhase.DRAINED:  # the autoscaler had cleared the cordon
+            drain.write(cordoned_again_at=now)
+        else:
+            drain.write(phase=DrainPhase.CORDONED, cordoned_at=now)
+
+    def _reach(self, drain: DrainUnderWay, phase: DrainPhase) -> None:
+        drain.write(phase=phase, drained_at=self._world.now)
+        self._once_counted(drain, lambda: self.write(mark_drained(self.state, drain.record.node_uid, drain.order_id)))
+
+    def _prove(self, drain: DrainUnderWay) -> Proof:
+        snapshot, state, node = self._world.snapshot(), self.state, self._world.nodes[drain.node]
+        against = lost_place(node, snapshot, state, [claim.node for claim in state.claims.values()])
+        if against:
+            others = [each for each in self.under_way.values() if each is not drain]
+            against = lost_place(node, snapshot, state, [each.node for each in others if may_move(each.record)])
+        return Proof(self._world.now, self._world.now, against)
+
+    def _evict(self, drain: DrainUnderWay, observed: Observation, pods: tuple[Pod, ...]) -> None:
+        drain.write(before=with_baselines(drain.record, observed, pods))
+        answers = {pod.key: self._ask(drain, pod) for pod in pods}
+        drain.write(pods={**drain.record.pods, **answers})
+
+    def _ask(self, drain: DrainUnderWay, pod: Pod) -> PodProgress:
+        refusing, answer = self._world.budgets.refusing(pod), EvictionAnswer.GRANTED
+        if refusing:
+            answer = EvictionAnswer.SEVERAL_PDBS if len(refusing) > 1 else EvictionAnswer.BUDGET
+        else:
+            most = timedelta(seconds=grace_seconds(pod, drain.record.max_grace))
+            evict(self._world, pod, Actor.EBB, most)
+        detail = ", ".join(each.key for each in refusing)
+        return PodProgress(uid=pod.uid, answer=answer, detail=detail, owner=pod.spec.workload, at=self._world.now)
+
+    def _restart(self, drain: DrainUnderWay, observed: Observation, step: Restart) -> timedelta:
+        found = self._deployment(step.pods[0].spec.workload)
+        if found is None or why_not_restart(found, step.pods):
+            return LOOK_EVERY
+        asked = structs.replace(asked_of(found, self._world.now), written=True)
+        before = with_baselines(drain.record, observed, step.pods)
+        drain.write(before=before, surges={**drain.record.surges, found.name: asked})
+        self._world.controlled.restart(found.name, drain.order_id)
+        for pod in step.pods:
+            surge(self._world, pod)
+        return NO_TIME
+
+    def _deployment(self, controller: str) -> Deployment | None:
+        workload = self._world.controlled.workload(controller)
+        return workload.deployment if workload else None
+
+    # the end
+
+    def give_back(self, drain: DrainUnderWay, why: Halt, detail: str = "", gave_way_for: tuple[str, ...] = ()) -> None:
+        """End a drain: uncordon its node, undo its restarts, and settle its claim with a back-off."""
+        if drain.record.phase is DrainPhase.HALTING:
+            return
         world = self._world
-        return [world.pods[key] for key in world.pending if world.moved_from.get(key) == drain.node]
+        drain.write(phase=DrainPhase.HALTING, why=why.value, detail=detail, gave_way_for=gave_way_for)
+        world.measures.given_back[why.value] += 1
+        if drain.node in world.nodes:
+            world.change_node(as_given_back(world.nodes[drain.node]))
+        self._undo_restarts(drain)
+        self._once_counted(drain, partial(self._settle, drain, why))
 
-    def _is_stranded(self, drain: StandingDrain) -> bool:
-        grace = drain.settings.pending_grace
-        waits = (pod.unschedulable_since for pod in self._owed(drain))
-        return any(since is not None and self._world.now - since > grace for since in waits)
+    def settle_removed(self, drain: DrainUnderWay) -> None:
+        """End the drain of a node that is gone."""
+        self._once_counted(drain, partial(self._settle, drain, None))
+
+    def _settle(self, drain: DrainUnderWay, why: Halt | None) -> None:
+        if self.under_way.get(drain.node) is drain:
+            del self.under_way[drain.node]
+            self.write(settle(self.state, drain.record.node_uid, why, self._world.now, drain.record.gave_way_for))
+
+    def _undo_restarts(self, drain: DrainUnderWay) -> None:
+        for name, asked in drain.record.surges.items():
+            self._world.controlled.restart(name, asked.before)
+        for new, old in list(self._world.replaces.items()):
+            if old.node == drain.node:
+                del self._world.replaces[new]
+                end(self._world, self._world.pods[new])
+
+    def _once_counted(self, drain: DrainUnderWay, action: Callable[[], None]) -> None:
+        """Act once the workloads count what was evicted as away, as the drainer does: other drains go by the claim."""
+        at = counted_at(drain.record)
+        if at is None or at <= self._world.now:
+            action()
+        else:
+            self._world.agenda.note(at, action)
+
+
+_ALWAYS_AT_WORK: Final = Lease("simulated", datetime.max.replace(tzinfo=UTC))
+"""No step of a simulated drain falls silent."""

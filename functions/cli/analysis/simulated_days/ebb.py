@@ -16,15 +16,17 @@ from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.pod_lives import steer
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster.node import Node
-from shared.core.placement.demand import nodes_to_give_back
+from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
+from shared.core.healing.repairs import find_repairs
+from shared.core.placement.demand import as_given_back
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.make_plan import could_go, make_plan
 from shared.core.planning.marks import update_marks
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
 from shared.core.policy import Policy
-from shared.core.reasons import DrainReason, Halt
-from shared.core.records.claims import without_past
+from shared.core.reasons import DrainReason
+from shared.core.records.claims import with_breakers, without_past
 from shared.core.records.state import PoolMarks
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import ProposedDrain
@@ -55,30 +57,47 @@ class Ebb:
         world, drains = self._world, self._drains
         world.agenda.note(world.now + world.delays.interval, self._pass)
         world.measures.passes += 1
-        drains.settle_removed()
-        self._heal()
+        if drains.state.claims or drains.state.backoffs or not world.measures.planned:
+            self._heal()
         if self._is_news():
             self._plan()
         drains.state = structs.replace(drains.state, last_pass=world.now)
 
     def _heal(self) -> None:
-        """Give back what demand wants, and what the autoscaler did not delete in time."""
+        """Make the repairs that a pass finds, and open the breakers."""
         world, drains = self._world, self._drains
-        if any(world.pods[key].unschedulable_since for key in world.pending):
-            held = [world.nodes[name] for name in drains.under_way if name in world.nodes]
-            wanted = nodes_to_give_back(world.snapshot(), held) if held else {}
-            for name in (name for name, room in wanted.items() if room.not_before is None):
-                drains.give_back(name, Halt.DEMAND)
-        for name, drain in list(drains.under_way.items()):
-            if drain.drained_at is not None and world.now - drain.drained_at >= drain.settings.watchdog:
-                drains.give_back(name, Halt.WATCHDOG)
+        found = HealingInput(
+            world.snapshot(), drains.state, drains.records, self._policy, world.now,
+            world.deletion_begun, world.bought_for,
+        )  # fmt: skip
+        opened = found.breakers
+        for repair in find_repairs(found):
+            self._repair(repair)
+        drains.write(with_breakers(drains.state, opened, world.now))
+
+    def _repair(self, repair: Repair) -> None:
+        world, drain = self._world, self._drains.under_way.get(repair.node)
+        if drain is None:  # an orphan of the picture: nobody's drain
+            world.change_node(as_given_back(world.nodes[repair.node]))
+        elif repair.kind is RepairKind.SETTLE:
+            self._drains.settle_removed(drain)
+        elif repair.kind is RepairKind.CONTINUE:
+            self._drains.look(drain)
+        elif repair.why is not None and repair.not_before is None:  # what may end by itself does: nobody preempts here
+            self._drains.give_back(drain, repair.why, repair.detail)
 
     def _is_news(self) -> bool:
         return self._mark_of_now() != self._seen or (self._again is not None and self._world.now >= self._again)
 
     def _mark_of_now(self) -> tuple[object, ...]:
         state = self._drains.state
-        return self._world.revision, self._world.details, tuple(state.claims), tuple(state.backoffs)
+        return (
+            self._world.revision,
+            self._world.details,
+            tuple(state.claims),
+            tuple(state.backoffs),
+            tuple(state.breakers),
+        )
 
     def _plan(self) -> None:
         world, drains = self._world, self._drains
@@ -96,7 +115,7 @@ class Ebb:
             plan = make_plan(situation, self._marks, self._prices, world.delays.interval)
             self._marks = plan.marks
             for order in plan.orders:
-                world.agenda.note(world.now + world.delays.claim, partial(drains.claim, order))
+                world.agenda.note(world.now + world.delays.claim, partial(drains.claim, order, world.now))
             for write in steering(plan, situation).writes:
                 steer(world, write.pod, write.cost)
         self._again = min((at for at in self._changes(counts) if at > world.now), default=None)

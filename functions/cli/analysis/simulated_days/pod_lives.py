@@ -1,4 +1,4 @@
-"""What becomes of a pod of a simulated cluster: it is made, bound, Ready, moved, and told to end."""
+"""The life of a pod of a simulated cluster: it is made, bound, Ready, moved, restarted, and ends."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -42,16 +42,28 @@ def found_no_place(world: World, key: str) -> None:
         world.changed("")
 
 
-def evict(world: World, pod: Pod, by: Actor) -> None:
-    """Tell a pod to end, and let its controller make it anew."""
+def evict(world: World, pod: Pod, by: Actor, most: timedelta = timedelta.max) -> None:
+    """Evict a pod with its grace, at most so long, and let its controller make another in its place."""
+    moved = _count_move(world, pod, by)
+    world.onlooker.evicted(world, pod, by)
+    end(world, pod, most)
+    if is_of_replica_set(pod.spec) and not pod.spec.replaced_at_end:
+        _replace(world, pod, moved)
+    else:
+        world.agenda.note(world.now + _takes_to_end(world, pod, most), lambda: _replace(world, pod, moved))
+
+
+def surge(world: World, pod: Pod) -> None:
+    """A rollout makes a pod beside this one, which it ends once the new one is available."""
+    new = create(world, pod.spec, moved=_count_move(world, pod, Actor.EBB))
+    world.replaces[new.key] = pod
+
+
+def _count_move(world: World, pod: Pod, by: Actor) -> int:
+    """Count a move, and return how often the pod that takes its place has then been moved."""
     moved = world.times_moved.get(pod.key, 0)
     world.measures.evicted(by, before=moved)
-    world.onlooker.evicted(world, pod, by)
-    end(world, pod)
-    if is_of_replica_set(pod.spec):
-        _anew(world, pod, moved + 1)
-    else:
-        world.agenda.note(world.now + _takes_to_end(world, pod), lambda: _anew(world, pod, moved + 1))
+    return moved + 1
 
 
 def steer(world: World, pod: Pod, cost: int | None) -> None:
@@ -62,16 +74,17 @@ def steer(world: World, pod: Pod, cost: int | None) -> None:
         world.details += 1
 
 
-def end(world: World, pod: Pod) -> None:
-    """Tell a pod to end; it stays on its node until its grace is over."""
+def end(world: World, pod: Pod, most: timedelta = timedelta.max) -> None:
+    """Begin a pod's end; it stays on its node until its grace is over, at most so long."""
     if pod.key not in world.pods or pod.deleting is not None:
         return
     if not pod.node:
         world.delete_pod(pod)
         return
-    ending = structs.replace(pod, deleting=world.now + _takes_to_end(world, pod))
+    ends = world.now + _takes_to_end(world, pod, most)
+    ending = structs.replace(pod, deleting=ends)
     world.announce_end(pod, ending)
-    world.agenda.note(world.now + _takes_to_end(world, pod), lambda: world.delete_pod(ending))
+    world.agenda.note(ends, lambda: world.delete_pod(ending))
     world.changed(pod.node, detail=True)
 
 
@@ -92,13 +105,29 @@ def _ready(world: World, key: str) -> None:
     world.budgets.became_ready(pod)
     world.change_pod(structs.replace(pod, ready=True, phase=Phase.RUNNING, ready_since=world.now))
     world.details += 1
+    old = world.replaces.get(key)
+    if old is not None:
+        world.agenda.note(world.now + _min_ready(world, old.spec), lambda: _finish_surge(world, key))
 
 
-def _anew(world: World, pod: Pod, moved: int) -> None:
-    """Make a pod that ended anew, unless fewer are wanted by now."""
+def _min_ready(world: World, spec: PodClass) -> timedelta:
+    workload = world.controlled.workload(spec.workload)
+    return workload.deployment.min_ready if workload and workload.deployment else timedelta(0)
+
+
+def _finish_surge(world: World, key: str) -> None:
+    """End the pod that one takes the place of, unless its restart was undone."""
+    old = world.replaces.pop(key, None)
+    known = world.pods.get(old.key) if old else None
+    if known is not None:
+        end(world, known)
+
+
+def _replace(world: World, pod: Pod, moved: int) -> None:
+    """Make a pod in place of one that was evicted, unless fewer are wanted by now."""
     if world.controlled.lacks(pod.spec.workload):
-        world.moved_from[create(world, pod.spec, moved=moved).key] = pod.node
+        create(world, pod.spec, moved=moved)
 
 
-def _takes_to_end(world: World, pod: Pod) -> timedelta:
-    return min(timedelta(seconds=pod.spec.grace_seconds), world.delays.longest_end)
+def _takes_to_end(world: World, pod: Pod, most: timedelta) -> timedelta:
+    return min(timedelta(seconds=pod.spec.grace_seconds), world.delays.longest_end, most)

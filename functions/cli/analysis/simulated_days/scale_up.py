@@ -8,7 +8,7 @@ from functions.cli.analysis.forecast.scheduling import SCORING, SchedulerPacking
 from functions.cli.analysis.simulated_days.controllers import NodeTemplates
 from functions.cli.analysis.simulated_days.pod_lives import bind, create, found_no_place
 from functions.cli.analysis.simulated_days.world import World
-from shared.core.cluster import names
+from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import Resources, total
@@ -38,9 +38,9 @@ class Scheduler:
     def _schedule(self) -> None:
         world, snapshot = self._world, self._world.snapshot()
         arrays = ClusterArrays(snapshot)
-        announced = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
+        disliked = {node.name for node in snapshot.nodes if node.held or node.has_taint(AUTOSCALER_CANDIDATE_TAINT)}
         scoring = SCORING.get(snapshot.profile, LEAST_ALLOCATED)
-        packing = SchedulerPacking(arrays, scoring, avoiding(arrays, announced))
+        packing = SchedulerPacking(arrays, scoring, avoiding(arrays, disliked))
         for pod in sorted((world.pods[key] for key in world.pending), key=queue_order):
             if packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
                 found_no_place(world, pod.key)
@@ -69,9 +69,10 @@ class ScaleUp:
         world = self._world
         waiting = [pod for key in world.pending if (pod := world.pods[key]).unschedulable_since is not None]
         if waiting:
-            needed = _Look(world, self._templates).needed_for(sorted(waiting, key=queue_order))
-            for group in needed:
+            look = _Look(world, self._templates)
+            for group in look.needed_for(sorted(waiting, key=queue_order)):
                 self._buy(group)
+            world.bought_for.update((pod.key, world.now) for pod in waiting if pod.spec in look.served)
 
     def _buy(self, group: NodeGroup) -> None:
         world = self._world
@@ -121,6 +122,8 @@ class _Look:
         self._trial: Packing | None = None
         self._pools = _by_cost({group: world.prices.of(node).per_hour for group, node in self._like.items()})
         self._known: dict[tuple[PodClass, NodeGroup], bool] = {}
+        self.served: set[PodClass] = set()
+        """The classes of the pods that a machine was bought for."""
 
     def needed_for(self, pods: Sequence[Pod]) -> list[NodeGroup]:
         """Return the pools and zones of the machines that these pods need."""
@@ -131,6 +134,7 @@ class _Look:
                 machines.append(home)
             if home is not None:
                 home.put(spec)
+                self.served.add(spec)
         return [machine.group for machine in machines]
 
     def _homeless(self, pods: Sequence[Pod]) -> list[PodClass]:

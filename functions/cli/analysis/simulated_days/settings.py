@@ -20,10 +20,6 @@ class Delays:
     """Between two passes of Ebb."""
     claim: timedelta = timedelta(seconds=10)
     """From the pass to the claim and the cordon."""
-    settle: timedelta = timedelta(seconds=5)
-    """From the cordon to the first eviction."""
-    retry: timedelta = timedelta(seconds=5)
-    """After which a refused eviction is asked for again."""
     deletion: timedelta = DELETION
     longest_end: timedelta = timedelta(hours=1)
     """How long a pod takes to end at most, however long its grace is."""

@@ -86,15 +86,19 @@ class World:
     """Pods without a node, and since when."""
     times_moved: dict[str, int] = field(default_factory=dict)
     """By pod, how often it or those whose place it takes were evicted."""
-    moved_from: dict[str, str] = field(default_factory=dict)
-    """By pod, the node from which the one was evicted whose place it takes."""
+    replaces: dict[str, Pod] = field(default_factory=dict)
+    """By pod that a rollout has made, the one that ends once it is available."""
+    deletion_begun: dict[str, datetime] = field(default_factory=dict)
+    """By node, when the autoscaler last began to delete it."""
+    bought_for: dict[str, datetime] = field(default_factory=dict)
+    """By pod, when the autoscaler last bought a node for it."""
     revision: int = 0
     details: int = 0
     """Grows with what neither scheduler nor autoscaler asks about: readiness, announcements, what leaves."""
 
     def __post_init__(self) -> None:
         self.controlled = ControlledPods(self.picture.workloads)
-        self.budgets = BudgetCounts(self.picture.disruption_budgets)
+        self.budgets = BudgetCounts(self.picture.disruption_budgets, self.controlled)
         self._serial = count(1)
         self._snapshot: tuple[tuple[int, int, datetime], Snapshot] | None = None
         self._cost = 0
@@ -124,6 +128,7 @@ class World:
     def delete_node(self, name: str) -> None:
         """Its machine is gone, with whatever was left on it."""
         node = self.nodes.pop(name)
+        self.deletion_begun.pop(name, None)
         self._cost -= self.prices.of(node).per_hour
         for pod in list(self.on.pop(name).values()):
             self.delete_pod(pod)
@@ -179,7 +184,8 @@ class World:
             self.controlled.drop(known)
         self.pending.pop(known.key, None)
         self.times_moved.pop(known.key, None)
-        self.moved_from.pop(known.key, None)
+        self.replaces.pop(known.key, None)
+        self.bought_for.pop(known.key, None)
         self.on.get(known.node, {}).pop(known.key, None)
         self.changed(known.node, detail=known.node not in self.nodes or self.nodes[known.node].unschedulable)
 

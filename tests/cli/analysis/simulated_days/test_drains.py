@@ -1,21 +1,30 @@
-"""Which simulated drains begin, what they evict in which order, and how they end."""
+"""Simulated drains follow the drainer's rules: which begin, what the world does at each step, and how they end.
+
+What the rules answer is tested with them (tests/core/draining); here, that each of their steps reaches the world.
+"""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from functions.cli.analysis.simulated_days.drains import Drains
-from functions.cli.analysis.simulated_days.pod_lives import bind, found_no_place
+from functions.cli.analysis.simulated_days.measures import Actor
+from functions.cli.analysis.simulated_days.pod_lives import bind, evict, found_no_place
 from functions.cli.analysis.simulated_days.settings import DELAYS
 from functions.cli.analysis.simulated_days.world import World
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.draining.completion import WATCH_EVERY
+from shared.core.draining.cordon import CORDON_SETTLES
+from shared.core.draining.evicting import STATUS_LAG
 from shared.core.planning.plan import PlannedOrder
-from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy
+from shared.core.policy import DrainSettings, Limit, LongGrace, NamespaceRate, Policy, SingleReplicas
 from shared.core.reasons import DrainReason, Halt
 from tests.builders import NOW, cluster, node, pdb, pod, policy, taint
 from tests.cli.analysis.simulated_days.time_passing import let_pass
@@ -35,7 +44,7 @@ def begun(*pods: Pod, under: Policy | None = None, **picture: Any) -> tuple[Worl
 
 
 def claim(drains: Drains, name: str) -> None:
-    drains.claim(PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED))
+    drains.claim(PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED), NOW)
 
 
 def play(world: World, until: datetime) -> None:
@@ -71,7 +80,7 @@ def leaving(pods: Iterable[Pod]) -> set[str]:
     ],
 )
 def test_a_drain_begins_unless_the_gates_of_its_claim_are_shut(expected: set[str], first: Node, under: Policy) -> None:
-    pods = [*PAIR, pod("r", on="n2")]
+    pods = [*PAIR, pod("r", on="n2", owner="ReplicaSet/r")]
     world = World(cluster([first, node("n2"), node("n3")], pods), load(), DELAYS, NOW)
     drains = Drains(world, under)
     for name in ("n1", "n2", "gone"):
@@ -88,36 +97,104 @@ def test_a_drain_begins_unless_the_gates_of_its_claim_are_shut(expected: set[str
     ],
 )
 def test_a_drain_lasts_as_long_as_its_pods_may_take_to_end(expected: timedelta, grace: float) -> None:
-    _, drains = begun(pod("p", on="n1", grace_seconds=int(grace)))
+    _, drains = begun(pod("p", on="n1", grace_seconds=int(grace)), under=policy(long_grace=LongGrace.CUT))
 
-    assert drains.under_way["n1"].deadline == NOW + DrainSettings().timeout + expected
+    assert drains.under_way["n1"].record.deadline == NOW + DrainSettings().timeout + expected
 
 
 def test_a_drain_that_was_given_back_does_not_act_for_the_one_after_it() -> None:
     world, drains = begun(*PAIR)
-    drains.give_back("n1", Halt.STALE)
+    drains.give_back(drains.under_way["n1"], Halt.STALE)
     world.now = NOW + SECOND
     claim(drains, "n1")
 
-    play(world, NOW + DELAYS.settle)
+    play(world, NOW + CORDON_SETTLES)
     assert leaving(world.pods.values()) == set()
-    play(world, NOW + SECOND + DELAYS.settle)
+    play(world, NOW + SECOND + CORDON_SETTLES)
     assert leaving(world.pods.values()) == {"p"}
 
 
 def test_ordinary_pods_go_before_critical_ones() -> None:
     world, _ = begun(pod("plain", on="n1"), pod("critical", on="n1", owner="ReplicaSet/dns", **CRITICAL))
-    play(world, NOW + DELAYS.settle)
+    play(world, NOW + CORDON_SETTLES)
 
     assert leaving(world.pods.values()) == {"plain"}
 
 
-def test_pods_that_are_ending_count_for_those_that_may_go_at_once() -> None:
-    many = [pod(f"p{n}", on="n1", owner=f"StatefulSet/w{n}", grace_seconds=300) for n in range(30)]
-    world, drains = begun(*many)
-    play(world, NOW + DELAYS.settle + 5 * DELAYS.retry)
+def test_a_pod_takes_no_longer_to_end_than_a_drain_lets_it() -> None:
+    slow = pod("p", on="n1", owner="StatefulSet/db", grace_seconds=int(MOST.total_seconds()) + 60)
+    world, _ = begun(slow, under=policy(long_grace=LongGrace.CUT))
+    play(world, NOW + CORDON_SETTLES)
 
-    assert len(leaving(world.pods.values())) == drains.under_way["n1"].settings.max_parallel_evictions
+    assert world.pods["default/p"].deleting == NOW + CORDON_SETTLES + MOST
+
+
+def test_a_drain_whose_pods_have_lost_their_place_moves_none() -> None:
+    world, drains = begun(pod("p", on="n1", cpu=1))
+    world.add_pod(pod("late", on="n2", cpu=3.5))
+    play(world, NOW + CORDON_SETTLES)
+
+    assert (drains.under_way, leaving(world.pods.values())) == ({}, set())
+    assert world.measures.given_back == {Halt.STALE.value: 1}
+
+
+def test_one_drain_gives_way_for_one_pod_that_waits() -> None:
+    pods = [pod(f"p{n}", on=f"n{n}", grace_seconds=0, owner=f"ReplicaSet/w{n}") for n in (1, 2)]
+    world = World(cluster([node(f"n{n}") for n in (1, 2, 3)], pods), load(), DELAYS, NOW)
+    drains = Drains(world, policy())
+    for name in ("n1", "n2"):
+        claim(drains, name)
+    play(world, NOW + CORDON_SETTLES)
+    bind(world, min(world.pending), "n3")
+    play(world, NOW + timedelta(minutes=1))
+
+    assert world.measures.given_back == {Halt.REPLACEMENT_PENDING.value: 1}
+    assert drains.under_way.keys() == {"n1"}
+
+
+SURGED = Workload(
+    "default/Deployment/web", wanted=1, available=1, created=1,
+    deployment=Deployment(name="default/Deployment/web", available=1, created=1, updated=1, max_unavailable=Limit(0)),
+)  # fmt: skip
+
+
+def surging() -> tuple[World, Drains]:
+    under = policy(single_replicas=SingleReplicas.SURGE)
+    world, drains = begun(pod("p", on="n1", grace_seconds=0), under=under, workloads={"default/ReplicaSet/web": SURGED})
+    play(world, NOW + CORDON_SETTLES)
+    return world, drains
+
+
+def test_a_single_replica_ends_once_the_one_beside_it_is_available() -> None:
+    world, drains = surging()
+    (new,) = world.pending
+    assert leaving(world.pods.values()) == set()
+
+    bind(world, new, "n2")
+    play(world, NOW + CORDON_SETTLES + DELAYS.ready)
+    assert leaving(world.pods.values()) | {"p"} == {"p"}
+    play(world, NOW + timedelta(minutes=1))
+    assert world.pods.keys() == {new}
+    assert drains.state.claims["uid-n1"].drained
+
+
+def test_the_restart_of_a_drain_that_is_given_back_is_undone() -> None:
+    world, drains = surging()
+    play(world, NOW + timedelta(minutes=2))
+
+    assert world.measures.given_back == {Halt.SURGE_PENDING.value: 1}
+    assert drains.under_way == {}
+    assert world.pods.keys() == {"default/p"}
+
+
+def test_a_cordon_that_the_autoscaler_cleared_is_set_again() -> None:
+    world, drains = begun(pod("p", on="n1", cpu=0.1))
+    world.deletion_begun["n1"] = NOW + SECOND
+    world.change_node(replace(world.nodes["n1"], unschedulable=False))
+    play(world, NOW + CORDON_SETTLES)
+
+    assert world.nodes["n1"].unschedulable
+    assert drains.under_way.keys() == {"n1"}
 
 
 @pytest.mark.parametrize(
@@ -127,9 +204,6 @@ def test_pods_that_are_ending_count_for_those_that_may_go_at_once() -> None:
         pytest.param({"p"}, {"p", "q"}, (), id="none is away"),
         pytest.param({"p"}, {"q"}, (), id="the one that is not Ready itself"),
         pytest.param(set(), {"p", "q"}, (pdb("web", app="web", min_available=Limit(count=2)),), id="its budget"),
-        pytest.param(
-            set(), {"q"}, (pdb("web", app="web", min_available=Limit(count=2)),), id="not Ready, and its budget"
-        ),
     ],
 )
 def test_a_pod_goes_only_within_its_budgets_and_beside_its_replicas(
@@ -137,31 +211,29 @@ def test_a_pod_goes_only_within_its_budgets_and_beside_its_replicas(
 ) -> None:
     pods = [pod(name, on=on, ready=name in ready) for name, on in (("p", "n1"), ("q", "n2"))]
     world, _ = begun(*pods, disruption_budgets=budgets)
-    play(world, NOW + DELAYS.settle)
+    play(world, NOW + CORDON_SETTLES)
 
     assert leaving(world.pods.values()) == expected
 
 
 def test_a_node_is_drained_once_its_pods_have_a_place() -> None:
     world, drains = begun(pod("p", on="n1", grace_seconds=0))
-    play(world, NOW + DELAYS.settle)
+    play(world, NOW + CORDON_SETTLES + STATUS_LAG)
     (moved,) = world.pending
-    play(world, NOW + DELAYS.settle + DELAYS.retry)
-    assert drains.under_way["n1"].drained_at is None
+    assert not drains.state.claims["uid-n1"].drained
 
     bind(world, moved, "n2")
-    play(world, NOW + DELAYS.settle + 2 * DELAYS.retry)
-    assert drains.under_way["n1"].drained_at == NOW + DELAYS.settle + 2 * DELAYS.retry
+    play(world, NOW + timedelta(minutes=1))
     assert drains.state.claims["uid-n1"].drained
 
 
 def test_a_drain_is_given_back_once_a_pod_that_it_moved_has_waited_for_its_grace() -> None:
     world, drains = begun(pod("p", on="n1", grace_seconds=0), pod("long", on="n1", owner="ReplicaSet/x"))
-    waits = NOW + DELAYS.settle + DrainSettings().pending_grace
+    waits = NOW + CORDON_SETTLES + DrainSettings().pending_grace
     play(world, waits)
     assert "n1" in drains.under_way
 
-    play(world, waits + DELAYS.retry)
+    play(world, waits + 2 * WATCH_EVERY)
     assert world.measures.given_back == {Halt.REPLACEMENT_PENDING.value: 1}
     assert not world.nodes["n1"].unschedulable
 
@@ -175,8 +247,10 @@ def test_a_pod_that_waits_for_another_reason_ends_no_drain() -> None:
 
 
 def test_a_drain_is_given_back_at_its_deadline() -> None:
-    held = pdb("web", app="web", max_unavailable=Limit(count=0))
-    world, drains = begun(pod("p", on="n1"), disruption_budgets=(held,))
-    play(world, drains.under_way["n1"].deadline + DELAYS.retry)
+    world, drains = begun(*(pod(f"p{n}", on=f"n{n}") for n in (1, 2)), disruption_budgets=(pdb("web", app="web"),))
+    deadline = drains.under_way["n1"].record.deadline
+    evict(world, world.pods["default/p2"], Actor.AUTOSCALER)
+    assert deadline is not None
+    play(world, deadline + WATCH_EVERY)
 
     assert world.measures.given_back == {Halt.DEADLINE.value: 1}

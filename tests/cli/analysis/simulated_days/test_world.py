@@ -3,12 +3,16 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import bind, evict
 from functions.cli.analysis.simulated_days.settings import DELAYS
 from functions.cli.analysis.simulated_days.world import World
 from shared.adapters.prices import load
 from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.workloads import PodDisruptionBudget
+from shared.core.policy import Limit
 from tests.builders import NOW, cluster, node, pdb, pod
 from tests.cli.analysis.simulated_days.time_passing import let_pass
 
@@ -63,14 +67,63 @@ def test_a_pod_that_ends_leaves_its_budget_once_and_nothing_behind() -> None:
     evict(seen, seen.pods["default/p"], Actor.EBB)
     (second,) = seen.pending
     assert counted(seen) == [(2, 1)]
-    assert seen.moved_from == {second: "n1"}
 
     bind(seen, second, "n2")
     evict(seen, seen.pods[second], Actor.EBB)
     (third,) = seen.pending
     let_pass(seen, NOW + DELAYS.longest_end)
     assert counted(seen) == [(2, 1)]
-    assert (seen.moved_from, seen.times_moved) == ({third: "n2"}, {third: 2})
+    assert seen.times_moved == {third: 2}
+
+
+ONE_AWAY = pdb("db", app="db", max_unavailable=Limit(count=1))
+HALF = pdb("db", app="db", min_available=Limit(percent=50))
+TWO = pdb("db", app="db", min_available=Limit(count=2))
+
+
+@pytest.mark.parametrize(
+    ("expected", "budget", "away"),
+    [
+        pytest.param([], ONE_AWAY, 0, id="all are there"),
+        pytest.param(["default/db"], ONE_AWAY, 1, id="one is not made again yet, and is wanted still"),
+        pytest.param([], HALF, 1, id="a share of those wanted"),
+        pytest.param(["default/db"], HALF, 2, id="no more than that share"),
+        pytest.param([], TWO, 1, id="a number of pods"),
+        pytest.param(["default/db"], TWO, 2, id="no more than that number"),
+    ],
+)
+def test_a_budget_counts_the_pods_that_are_wanted(expected: list[str], budget: PodDisruptionBudget, away: int) -> None:
+    pods = [pod(name, on="n1", owner="StatefulSet/db", labels={"app": "db"}) for name in "abcd"]
+    seen = world(*pods, disruption_budgets=(budget,))
+    for name in "abcd"[:away]:
+        evict(seen, seen.pods[f"default/{name}"], Actor.EBB)
+
+    assert [each.key for each in seen.budgets.refusing(seen.pods["default/d"])] == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes", "budgets"),
+    [
+        pytest.param([], {"ready": False}, [pdb("web", app="web")], id="not Ready, and as many as must stay are"),
+        pytest.param(
+            ["default/all"], {"ready": False}, [pdb("all", max_unavailable=Limit(count=0))], id="not Ready, and too few"
+        ),
+        pytest.param(
+            [],
+            {"ready": False},
+            [pdb("all", max_unavailable=Limit(count=0), always_evict_unhealthy=True)],
+            id="not Ready, and always let go then",
+        ),
+        pytest.param([], {"phase": Phase.PENDING}, [pdb("all", max_unavailable=Limit(count=0))], id="not started"),
+        pytest.param(["default/a", "default/b"], {}, [pdb("a"), pdb("b")], id="several budgets"),
+    ],
+)
+def test_the_eviction_api_asks_the_budgets_of_a_pod(
+    expected: list[str], changes: dict[str, Any], budgets: list[PodDisruptionBudget]
+) -> None:
+    seen = world(pod("p", on="n1", **changes), pod("q", on="n2"), disruption_budgets=tuple(budgets))
+
+    assert [each.key for each in seen.budgets.refusing(seen.pods["default/p"])] == expected
 
 
 def test_while_a_pod_waits_every_change_is_news_to_the_scheduler() -> None:
