@@ -1,7 +1,8 @@
 """`ebb why-not`: tries single changes of cluster and policy, and prints them by the money that each frees."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -10,19 +11,20 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.analysis.forecast.ladder import PolicyAtRest
-from functions.cli.analysis.lifting import Subject
-from functions.cli.analysis.what_if import Freed, Held, WhyNot, why_not
-from functions.cli.explain import why_not_words
-from functions.cli.explain.why_not_words import how
+from functions.cli.analysis.changes import Subject, how
+from functions.cli.analysis.exclusions import Exclusion
+from functions.cli.analysis.forecast.at_rest import PolicyAtRest
+from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot, why_not
 from functions.cli.input.inputs import NO_MARKS, gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import code, print_document, table, text
-from functions.cli.output.format import dollars, dollars_a_month, rfc3339
+from functions.cli.output.format import count, dollars, dollars_a_month, monthly, rfc3339, some, whole_money
 from functions.cli.output.terminal import printing
-from functions.cli.plan.ladder import DEFAULTS, POLICY
+from functions.cli.plan.ladder import DEFAULTS, POLICY, month_beside
 from functions.cli.plan.sentences import show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
+from shared.core.planning.plan import NodeDecision
+from shared.core.reasons import Reason, Unremovable
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -77,6 +79,91 @@ def _money(amount: Fraction) -> float:
     return float(round(amount, 4))
 
 
+_BY_POD: Final = Unremovable.BLOCKED_BY_POD.value
+_SENTENCES: Final[Mapping[Reason, str]] = {
+    Exclusion.ROOM: "The share of each remaining node that the policy keeps free.",
+}
+"""What a change is called where the reason speaks of a single node."""
+AT_LEAST: Final = "What ends in + was followed for a number of rounds only: it frees at least so much."
+FREES: Final = "Each of these changes alone, planned anew from there until nothing more goes, frees:"
+NOTHING: Final = "No single change that was tried would free more."
+
+
+def _freeing(found: WhyNot) -> list[Freed]:
+    """Return the changes that free money, the most first."""
+    return [each for each in found.freed if each.saving]
+
+
+def _is_whole(freed: Sequence[Freed]) -> bool:
+    """Whether all were followed until nothing more goes."""
+    return all(each.is_rest for each in freed)
+
+
+def _base(found: WhyNot, whose: str) -> str:
+    """Return what is there now, and what the policy comes to: the rung of the ladder."""
+    nodes, left, prices = found.base.situation.snapshot.nodes, found.base.rest.snapshot.nodes, found.base.prices
+    now, rest = prices.of_all(nodes), prices.of_all(left)
+    month = whole_money(month_beside(now, rest), of=rest)
+    return (
+        f"{count(len(nodes), 'node')} for {monthly(now)} a month now; {whose} at rest: "
+        f"{count(len(left), 'node')} for {month}, as in the ladder of ebb plan."
+    )
+
+
+def _others(found: WhyNot) -> Sequence[str]:
+    """Return a sentence for each group of changes that are not in the table, with the most that one of them holds."""
+    idle = [each.held for each in found.freed if not each.saving]
+    rows = (
+        (idle, "{changes} tried would free nothing alone: {names}."),
+        (found.hopeless, "{changes} cannot free anything, by the bound: {names}."),
+        (
+            found.passing,
+            (
+                f"{{changes}} not tried, for none would free a node alone: at rest {_kept_too(found)} these, too "
+                "(of {most} a month at most): {names}."
+            ),
+        ),
+        (found.left, "{changes} not tried, each on nodes of {most} a month at most (--top N tries more): {names}."),
+    )
+    return [_of_group(text, held) for held, text in rows if held]
+
+
+def _kept_too(found: WhyNot) -> str:
+    """Return what else is by then in the way of the nodes that are not tried, as far as they are still there.
+
+    Not what the change itself would take away, nor that a pod blocks: the pod's own word says that.
+    """
+    decisions = {each.name: each for each in found.base.decisions}
+    words: Counter[str] = Counter()
+    for held in found.passing:
+        for name in sorted(decisions.keys() & set(held.nodes)):
+            words.update(sorted(_reasons(decisions[name]) - {held.subject.reason.value, _BY_POD}))
+    named = some([word for word, _ in words.most_common()], 4)
+    return f"{named} keep{'s' if len(words) == 1 else ''}" if words else "something else keeps"
+
+
+def _reasons(decision: NodeDecision) -> set[str]:
+    return {decision.reason, *(each.reason.value for each in decision.blockers)}
+
+
+def _of_group(text: str, held: Sequence[Held]) -> str:
+    most = monthly(max(each.cost for each in held))
+    return text.format(changes=count(len(held), "change"), names=_names(held), most=most)
+
+
+def _frees(freed: Freed) -> str:
+    """Return the money of a change; a + where it is the least of it."""
+    return f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
+
+
+def _meaning(subject: Subject) -> str:
+    return _SENTENCES.get(subject.reason, subject.reason.sentence)
+
+
+def _names(held: Sequence[Held]) -> str:
+    return some([each.subject.name for each in held], 4)
+
+
 _TITLES: Final = ("frees/mo", "nodes", "without", "meaning", "how")
 _FIGURES: Final = _TITLES[:2]
 
@@ -84,44 +171,42 @@ _FIGURES: Final = _TITLES[:2]
 def page(found: WhyNot, cluster: str, whose: str, notes: Sequence[str]) -> str:
     """Return the changes as one page."""
     title = f"# What single changes would free: {text(cluster or 'the cluster')}"
-    return "\n\n".join(
-        (title, text(why_not_words.base(found, whose)), *_changes(found), *(f"> {text(note)}" for note in notes))
-    )
+    return "\n\n".join((title, text(_base(found, whose)), *_changes(found), *(f"> {text(note)}" for note in notes)))
 
 
 def _changes(found: WhyNot) -> Iterator[str]:
-    freeing = why_not_words.freeing(found)
-    yield text(why_not_words.FREES if freeing else why_not_words.NOTHING)
+    freeing = _freeing(found)
+    yield text(FREES if freeing else NOTHING)
     if freeing:
         yield table(_TITLES, map(_cells, freeing), _FIGURES)
-        if not why_not_words.is_whole(freeing):
-            yield text(why_not_words.AT_LEAST)
-    yield from map(text, why_not_words.others(found))
+        if not _is_whole(freeing):
+            yield text(AT_LEAST)
+    yield from map(text, _others(found))
 
 
 def _cells(freed: Freed) -> Sequence[str]:
     subject = freed.subject
     return (
-        why_not_words.frees(freed),
+        _frees(freed),
         f"{freed.nodes:,}",
-        code(why_not_words.named(subject)),
-        text(why_not_words.meaning(subject)),
+        code(subject.name),
+        text(_meaning(subject)),
         code(how(subject)),
     )
 
 
 def show(console: Console, found: WhyNot, whose: str) -> None:
     """Print what the policy comes to, what single changes free beyond it, and what was not tried."""
-    console.print(why_not_words.base(found, whose))
-    freeing = why_not_words.freeing(found)
+    console.print(_base(found, whose))
+    freeing = _freeing(found)
     if freeing:
-        console.print(f"{why_not_words.FREES}\n")
+        console.print(f"{FREES}\n")
         console.print(_table(freeing))
-        if not why_not_words.is_whole(freeing):
-            console.print(f"\n{why_not_words.AT_LEAST}")
+        if not _is_whole(freeing):
+            console.print(f"\n{AT_LEAST}")
     else:
-        console.print(why_not_words.NOTHING)
-    for number, line in enumerate(why_not_words.others(found)):
+        console.print(NOTHING)
+    for number, line in enumerate(_others(found)):
         console.print(line if number else f"\n{line}", style="dim")
 
 
@@ -131,10 +216,8 @@ def _table(freed: Sequence[Freed]) -> Table:
     table.add_column("nodes", justify="right", no_wrap=True)
     table.add_column("without", overflow="fold")
     for each in freed:
-        table.add_row(
-            why_not_words.frees(each), f"{each.nodes:,}", Text(why_not_words.named(each.subject), style="bold")
-        )
-        table.add_row("", "", why_not_words.meaning(each.subject))
+        table.add_row(_frees(each), f"{each.nodes:,}", Text(each.subject.name, style="bold"))
+        table.add_row("", "", _meaning(each.subject))
         table.add_row("", "", Text(how(each.subject), style="cyan"))
     return table
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
+from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.at_rest import ONE_REMOVAL
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
 from functions.cli.output.format import (
@@ -95,10 +96,12 @@ _RELAXED: Final = {
     "limits": "no ratio limits",
     "required_count": "no required number of nodes",
     "excess": "no excess nodes required",
-    "pools": "all pools enabled",
+    "pools": "pool enabled",
     "local_storage": "local storage may move",
-    "pdb": "PDB {about} allows 1",
+    "pdb": "PDB allows 1",
+    "headroom": "no headroom",
 }
+"""What a change is called by its word; others are called by what they take away."""
 UNTRIED: Final = "Large cluster: figures are approximate and relaxations were skipped; ebb why-not tries them."
 AT_MOST: Final = "≤"
 AT_LEAST: Final = "≥"
@@ -142,7 +145,7 @@ def _less(amount: int, written: Callable[[int], str] = whole_money) -> str:
 
 
 def _row(step: LadderStep, whose: str, money: LadderMoney) -> LadderRow:
-    title = f"  + {relaxation(step)}" if step.wish else _TITLES[step.rung].format(whose=whose)
+    title = f"  + {relaxation(step.change)}" if step.change else _TITLES[step.rung].format(whose=whose)
     most, least = ("", "") if is_followed(step) else (AT_MOST, AT_LEAST)
     cells = f"{most}{step.nodes:,}", f"{most}{money.month(step)}", f"{most}{money.year(step)}"
     saved = _NONE if step.rung in {Rung.NOW, Rung.BOUND} else f"{least}{money.share(money.saved(step))}"
@@ -211,14 +214,15 @@ def sentences(ladder: Ladder) -> Iterator[str]:
         yield UNTRIED
 
 
-def relaxation(step: LadderStep) -> str:
-    """Return what is relaxed, in words."""
-    return _RELAXED[step.wish].format(about=step.about)
+def relaxation(change: Subject) -> str:
+    """Return what is relaxed, in words, and of which object."""
+    words = _RELAXED.get(change.word)
+    return ": ".join(filter(None, (words, change.object))) if words else f"without {change.name}"
 
 
 def is_followed(step: LadderStep) -> bool:
     """Whether a relaxation was followed until no more nodes go."""
-    return step.is_rest or not step.wish
+    return step.is_rest or step.change is None
 
 
 def _held(held_up: Mapping[Reason, int]) -> str:
@@ -249,8 +253,8 @@ def _rung(step: LadderStep, ladder: Ladder) -> dict[str, Any]:
     is_rest = step.rung is Rung.POLICY_AT_REST
     return {
         "rung": step.rung.value,
-        "wish": step.wish or None,
-        "about": step.about or None,
+        "wish": step.change.word if step.change else None,
+        "about": (step.change.object or None) if step.change else None,
         "nodes": step.nodes,
         "cost_per_month": float(round(dollars_a_month(step.cost), 2)),
         "evictions": step.evictions,

@@ -71,7 +71,7 @@ def ladder_rows(material: Material) -> list[dict[str, Any]]:
             "rung": step.rung.value,
             **_row(row),
             "saved": _saved(shown.ladder, step),
-            "relaxed": bool(step.wish),
+            "relaxed": step.change is not None,
             "cost": step.cost,
             "from": _against(shown.ladder, step).cost,
         }

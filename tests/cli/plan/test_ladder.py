@@ -39,8 +39,8 @@ def test_it_is_the_first_thing_and_fits_the_terminal(width: int) -> None:
         ["now", "10", "$730", "$8,760", "-", "-"],
         ["autoscaler alone", "8", "$584", "$7,008", "20%", "5.0"],
         ["with Ebb, this policy", "7", "$511", "$6,132", "30%", "5.0"],
-        ["  + running Jobs may move", "6", "$438", "$5,256", "40%", "5.0"],
-        ["  + PDB shop/db allows 1", "6", "$438", "$5,256", "40%", "5.0"],
+        ["  + running Jobs may move: a", "6", "$438", "$5,256", "40%", "5.0"],
+        ["  + PDB allows 1: shop/db", "6", "$438", "$5,256", "40%", "5.0"],
         ["no plan can go below", "4", "$292", "$3,504", "-", "-"],
     ]
     assert max(map(len, lines)) <= width

@@ -22,7 +22,7 @@ def test_the_ladder_stands_below_the_headline() -> None:
     shown = page(with_ladder(view_of(of_every_kind()), some_ladder(), "this policy"), AskedNodes())
 
     assert "| now | 10 | $730 | $8,760 | - | - |" in shown
-    assert "| + running Jobs may move | 6 | $438 | $5,256 | 40% | 5.0 |" in shown
+    assert "| + running Jobs may move: a | 6 | $438 | $5,256 | 40% | 5.0 |" in shown
     assert shown.index("**Ebb adds $73") < shown.index("| **Ebb adds** |") < shown.index("| a | 3 |")
 
 

@@ -9,17 +9,30 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
+from math import inf
 from typing import Final
+
+from msgspec import structs
 
 from functions.cli.analysis.forecast.autoscaler import DELETION, soonest
 from functions.cli.analysis.forecast.open_pass import OpenPass, without_gaps
 from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
-from functions.cli.analysis.forecast.scheduling import Drained, announced, drained
+from functions.cli.analysis.forecast.scheduling import SCORING, Drained, announced, drained
+from functions.cli.analysis.forecast.scheduling import beginning as scheduling_of
 from functions.cli.analysis.forecast.workings import Workings
+from shared.core.cluster import names
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Reached
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.strategies import LEAST_ALLOCATED
+from shared.core.planning.plan import NodeDecision
+from shared.core.planning.prices import Prices
 from shared.core.planning.selection import departing_nodes
+from shared.core.policy import Policy
 from shared.core.reasons import Reason
+from shared.core.records.state import ClusterState, PoolMarks
 from shared.core.rules.counts import NodeCounts, counts_in_budgets
 from shared.core.rules.situation import Situation
 
@@ -168,3 +181,105 @@ def _under_way(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:
         for uid in pool.in_flight:
             since = claims[uid].since if uid in claims else counts.now
             yield UnderWay(since + patience, uid, pool.name, uid in counted)
+
+
+def with_pending_placed(snapshot: Snapshot) -> Snapshot:
+    """Return the picture in which each pending pod runs that has a place now; the very same where none is pending."""
+    waiting = {pod.key for pod in snapshot.pending}
+    if not waiting:
+        return snapshot
+    avoided = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
+    simulation = scheduling_of(ClusterArrays(snapshot), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
+    places = {move.pod: move.node for move in simulation.assignments.steps() if move.pod in waiting}
+    pods = (_running(pod, places[pod.key]) if pod.key in places else pod for pod in snapshot.pods)
+    return replace(snapshot, pods=tuple(pods))
+
+
+def _running(pod: Pod, node: str) -> Pod:
+    return structs.replace(pod, node=node, phase=Phase.RUNNING, ready=True, unschedulable_since=None, nominated="")
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """How much is tried up to a size of nodes and pods together."""
+
+    most: float
+    effort: Effort
+    onward: int
+    """Rounds for what goes on from the rest, and for each change in the ladder."""
+    tried: int
+    """Changes that the ladder tries."""
+    in_all: int
+    """Rounds for all changes together where these are the question."""
+
+
+_SIZES: Final = (
+    _Size(400, Effort(share=0.1, slices=4, rounds=60), onward=12, tried=20, in_all=600),
+    _Size(3_000, Effort(share=0.1, slices=3, rounds=30), onward=4, tried=9, in_all=300),
+    _Size(30_000, Effort(share=0.5, slices=1, rounds=6), onward=2, tried=6, in_all=60),
+    _Size(inf, Effort(share=1.0, slices=1, rounds=2), onward=1, tried=0, in_all=0),
+)
+
+
+@dataclass(frozen=True)
+class PolicyAtRest:
+    """What one policy comes to: the cluster once what is on its way out has left, at rest, and why each node stays."""
+
+    situation: Situation
+    """With what was pending where the scheduler would put it."""
+    start: Rest
+    rest: Rest
+    decisions: tuple[NodeDecision, ...]
+    prices: Prices
+    size: _Size
+    settled: bool
+    """Whether no drain was left, nor tried in vain."""
+
+    @cached_property
+    def anyway(self) -> Rest:
+        """What follows from the rest without any change: no merit of one. The rest itself where it is settled."""
+        return self.rest if self.settled else self.onward(self.situation.policy, self.rest.snapshot)
+
+    @property
+    def standing(self) -> Situation:
+        """The steady state as a situation: no drain is under way any more."""
+        return Situation(self.rest.snapshot, ClusterState(), self.situation.policy)
+
+    @property
+    def saving(self) -> int:
+        """What is saved until then, in micro-dollars an hour."""
+        return self.prices.of_all(self.situation.snapshot.nodes) - self.prices.of_all(self.rest.snapshot.nodes)
+
+    def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
+        """Return what the cluster at rest comes to from there with another policy, or another picture of it.
+
+        `rounds` limits how long it is followed; 0 = as long as the ladder does.
+        """
+        changed = Situation(snapshot, self.situation.state, policy)
+        effort = Effort(share=1.0, slices=1, rounds=rounds or self.size.onward)
+        passes = OpenPass(changed, None, self.prices, effort.share, self.rest.workings)
+        start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
+        return under_policy(start, passes, pace_of(changed), effort)
+
+
+def policy_at_rest(
+    situation: Situation,
+    marks: Mapping[str, PoolMarks],
+    prices: Prices,
+    *,
+    assume_marked: bool = False,
+    workings: Workings | None = None,
+) -> PolicyAtRest:
+    """Return where the policy comes to rest.
+
+    `assume_marked`: as if all that could go had been marked long ago. `workings` are shared with what goes on from it.
+    """
+    snapshot = with_pending_placed(situation.snapshot)
+    situation = Situation(snapshot, situation.state, situation.policy)
+    things = len(snapshot.nodes) + len(snapshot.pods)
+    size = next(each for each in _SIZES if things <= each.most)
+    start = beginning(situation, workings or Workings())
+    passes = OpenPass(situation, None if assume_marked else marks, prices, size.effort.share, start.workings)
+    rest = under_policy(start, passes, pace_of(situation), size.effort)
+    settled = rest.is_rest and not passes.has_kept
+    return PolicyAtRest(situation, start, rest, passes.decisions, prices, size, settled)

@@ -1,129 +1,24 @@
 """READ FIRST here. The scenarios: now, the autoscaler alone, the policy's steady state, relaxations, the bound."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
-from math import inf
 from typing import Final
 
-from msgspec import structs
-
-from functions.cli.analysis.forecast.at_rest import Effort, Rest, beginning, left_alone, pace_of, reached, under_policy
+from functions.cli.analysis.changes import Subject
+from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, left_alone, policy_at_rest, reached
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.open_pass import OpenPass
-from functions.cli.analysis.forecast.relaxing import relaxations
-from functions.cli.analysis.forecast.scheduling import SCORING
-from functions.cli.analysis.forecast.scheduling import beginning as scheduling_of
-from functions.cli.analysis.forecast.workings import Workings
-from shared.core.cluster import names
-from shared.core.cluster.pod import Phase, Pod
+from functions.cli.analysis.forecast.what_if import Freed, freed_from, subjects
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
-from shared.core.placement.cluster_arrays import ClusterArrays
-from shared.core.placement.strategies import LEAST_ALLOCATED
-from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
-from shared.core.policy import Policy
 from shared.core.reasons import Reason
 from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
 
-
-def with_pending_placed(snapshot: Snapshot) -> Snapshot:
-    """Return the picture in which each pending pod runs that has a place now; the very same where none is pending."""
-    waiting = {pod.key for pod in snapshot.pending}
-    if not waiting:
-        return snapshot
-    avoided = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
-    simulation = scheduling_of(ClusterArrays(snapshot), SCORING.get(snapshot.profile, LEAST_ALLOCATED), avoided)
-    places = {move.pod: move.node for move in simulation.assignments.steps() if move.pod in waiting}
-    pods = (_running(pod, places[pod.key]) if pod.key in places else pod for pod in snapshot.pods)
-    return replace(snapshot, pods=tuple(pods))
-
-
-def _running(pod: Pod, node: str) -> Pod:
-    return structs.replace(pod, node=node, phase=Phase.RUNNING, ready=True, unschedulable_since=None, nominated="")
-
-
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """How much is tried up to a size of nodes and pods together."""
-
-    most: float
-    effort: Effort
-    onward: int
-    """Rounds for each change in the ladder; 0: none is tried."""
-    in_all: int
-    """Rounds for all changes together where these are the question."""
-
-
-_SIZES: Final = (
-    _Size(400, Effort(share=0.1, slices=4, rounds=60), onward=12, in_all=600),
-    _Size(3_000, Effort(share=0.1, slices=3, rounds=30), onward=4, in_all=300),
-    _Size(30_000, Effort(share=0.5, slices=1, rounds=6), onward=2, in_all=60),
-    _Size(inf, Effort(share=1.0, slices=1, rounds=2), onward=0, in_all=0),
-)
-
-
-@dataclass(frozen=True)
-class PolicyAtRest:
-    """What one policy comes to: the cluster once what is on its way out has left, at rest, and why each node stays."""
-
-    situation: Situation
-    """With what was pending where the scheduler would put it."""
-    start: Rest
-    rest: Rest
-    decisions: tuple[NodeDecision, ...]
-    prices: Prices
-    size: _Size
-    settled: bool
-    """Whether no drain was left, nor tried in vain."""
-
-    @cached_property
-    def anyway(self) -> Rest:
-        """What follows from the rest without any change: no merit of one. The rest itself where it is settled."""
-        return self.rest if self.settled else self.onward(self.situation.policy, self.rest.snapshot)
-
-    @property
-    def saving(self) -> int:
-        """What is saved until then, in micro-dollars an hour."""
-        return self.prices.of_all(self.situation.snapshot.nodes) - self.prices.of_all(self.rest.snapshot.nodes)
-
-    def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
-        """Return what the cluster at rest comes to from there with another policy, or another picture of it.
-
-        `rounds` limits how long it is followed; 0 = as long as the ladder does.
-        """
-        changed = Situation(snapshot, self.situation.state, policy)
-        effort = Effort(share=1.0, slices=1, rounds=rounds or max(self.size.onward, 1))
-        passes = OpenPass(changed, None, self.prices, effort.share, self.rest.workings)
-        start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
-        return under_policy(start, passes, pace_of(changed), effort)
-
-
-def policy_at_rest(
-    situation: Situation,
-    marks: Mapping[str, PoolMarks],
-    prices: Prices,
-    *,
-    assume_marked: bool = False,
-    workings: Workings | None = None,
-) -> PolicyAtRest:
-    """Return where the policy comes to rest.
-
-    `assume_marked`: as if all that could go had been marked long ago. `workings` are shared with what goes on from it.
-    """
-    snapshot = with_pending_placed(situation.snapshot)
-    situation = Situation(snapshot, situation.state, situation.policy)
-    things = len(snapshot.nodes) + len(snapshot.pods)
-    size = next(each for each in _SIZES if things <= each.most)
-    start = beginning(situation, workings or Workings())
-    passes = OpenPass(situation, None if assume_marked else marks, prices, size.effort.share, start.workings)
-    rest = under_policy(start, passes, pace_of(situation), size.effort)
-    settled = rest.is_rest and not passes.has_kept
-    return PolicyAtRest(situation, start, rest, passes.decisions, prices, size, settled)
+MOST_RELAXED: Final = 3
+"""The first answers of `ebb why-not` are rungs."""
 
 
 class Rung(StrEnum):
@@ -146,10 +41,8 @@ class LadderStep:
     evictions: int = 0
     gone: int = 0
     """Nodes removed until then, those that were on their way out among them."""
-    wish: str = ""
-    """Of a relaxed rung: what was given up."""
-    about: str = ""
-    """And what that is about: a PodDisruptionBudget."""
+    change: Subject | None = None
+    """Of a relaxed rung."""
     is_rest: bool = True
     """Whether it was followed until nothing more went."""
 
@@ -181,8 +74,8 @@ class Ladder:
     """The nodes that are gone at rest, one after another."""
     begins: Mapping[str, datetime] = field(default_factory=dict)
     """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
-    idle: tuple[LadderStep, ...] = ()
-    """Wishes whose loss was tried, and lets no further node go by itself."""
+    idle: tuple[Subject, ...] = ()
+    """Changes that were tried, and free no further node by themselves."""
 
     @property
     def reached(self) -> Reached:
@@ -202,38 +95,45 @@ def ladder(
 
 
 def ladder_of(told: PolicyAtRest) -> Ladder:
-    """Return the same of a policy that has come to rest already."""
+    """Return the same of a policy that is in its steady state already."""
     situation, prices, snapshot = told.situation, told.prices, told.situation.snapshot
-    rest, tried = told.rest, told.size.onward > 0
-    wishes = tuple(_relaxed(told)) if tried else ()
+    rest, size = told.rest, told.size
+    held = subjects(told.standing, prices, rest.workings) if size.tried else ()
+    found = freed_from(told, held, size.tried, min(size.tried, len(held)) * size.onward)
+    idle = (each.held for each in found.freed if not each.saving)
     least = bound(snapshot, prices, situation.state)
     return Ladder(
         now=LadderStep(Rung.NOW, len(snapshot.nodes), prices.of_all(snapshot.nodes)),
         alone=_step(Rung.AUTOSCALER_ALONE, left_alone(told.start), prices),
         at_rest=_step(Rung.POLICY_AT_REST, rest, prices),
-        relaxed=tuple(each for each in wishes if each.gone > told.anyway.gone),
+        relaxed=tuple(_relaxed(each, told) for each in found.freed[:MOST_RELAXED] if each.saving),
         bound=LadderStep(Rung.BOUND, least.nodes, least.cost),
         by=rest.by,
         held_up=rest.held_up,
         never=rest.never,
-        untried=not tried or not rest.is_rest,
+        untried=not size.tried or not rest.is_rest,
         begun=snapshot,
         gone=frozenset(node.name for node in snapshot.nodes) - {node.name for node in rest.snapshot.nodes},
         left=rest.snapshot,
         order=rest.order,
         begins=rest.begins,
-        idle=tuple(each for each in wishes if each.gone <= told.anyway.gone),
+        idle=tuple(each.subject for each in (*idle, *found.hopeless)),
     )
 
 
-def _step(rung: Rung, rest: Rest, prices: Prices, wish: str = "", about: str = "") -> LadderStep:
+def _step(rung: Rung, rest: Rest, prices: Prices) -> LadderStep:
     nodes = rest.snapshot.nodes
-    return LadderStep(rung, len(nodes), prices.of_all(nodes), rest.evictions, rest.gone, wish, about, rest.is_rest)
+    return LadderStep(rung, len(nodes), prices.of_all(nodes), rest.evictions, rest.gone, is_rest=rest.is_rest)
 
 
-def _relaxed(told: PolicyAtRest) -> Iterator[LadderStep]:
-    """Yield what comes of each wish that alone keeps a node, the best first."""
-    wishes = relaxations(told.situation.policy, told.rest.snapshot, told.decisions)
-    rows = ((each, told.onward(each.policy, each.snapshot)) for each in wishes)
-    steps = (_step(Rung.RELAXED, rest, told.prices, each.word, each.about) for each, rest in rows)
-    yield from sorted(steps, key=lambda each: each.cost)
+def _relaxed(freed: Freed, base: PolicyAtRest) -> LadderStep:
+    anyway = _step(Rung.RELAXED, base.anyway, base.prices)
+    return replace(
+        anyway,
+        nodes=anyway.nodes - freed.nodes,
+        cost=anyway.cost - freed.saving,
+        evictions=freed.evictions,
+        gone=anyway.gone + freed.nodes,
+        change=freed.subject,
+        is_rest=freed.is_rest,
+    )

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, Rest, left_alone
-from functions.cli.analysis.forecast.ladder import Ladder, ladder, policy_at_rest
+from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, Rest, left_alone, policy_at_rest
+from functions.cli.analysis.forecast.ladder import Ladder, ladder
 from shared.adapters.prices import load
 from shared.core.cluster.names import HOSTNAME_LABEL, POOL_LABEL
 from shared.core.cluster.node import NodePool

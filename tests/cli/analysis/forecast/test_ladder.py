@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.ladder import Ladder, ladder
 from functions.cli.analysis.forecast.open_pass import opened
+from functions.cli.analysis.forecast.what_if import why_not
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -26,7 +27,7 @@ from shared.core.rules.situation import Situation
 from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
-from tests.builders import NOW, cluster, node, pdb, pod, pod_class, policy
+from tests.builders import NOW, cluster, node, pod, pod_class, policy
 from tests.depth import examples
 
 OPEN = policy(jobs=Jobs.WAIT)
@@ -133,28 +134,39 @@ def test_a_pool_that_is_shut_beside_an_open_one_is_said_to_be_so(
     assert (told.never, told.held_up.keys() & never.keys()) == (never, set())
 
 
-WISHES = [
-    pytest.param("jobs", {"owner": "Job/j"}, {}, id="running Jobs"),
-    pytest.param("limits", {}, {"cpu_limit": Fraction(1, 4)}, id="ratio limits"),
-    pytest.param("pools", {}, {"enabled": False}, id="pools that are not enabled"),
-    pytest.param("local_storage", {"volumes": (Volume("v", "emptyDir"),)}, {}, id="local storage"),
-]
+RELAXED = [
+    pytest.param(("jobs", "a"), {"owner": "Job/j"}, {}, id="running Jobs"),
+    pytest.param(("limits", "a"), {}, {"cpu_limit": Fraction(1, 4)}, id="a ratio limit"),
+    pytest.param(("pools", "a"), {}, {"enabled": False}, id="a pool that is not enabled"),
+    pytest.param(
+        ("local_storage", "default/ReplicaSet/web"),
+        {"volumes": (Volume("v", "emptyDir"),), "owner": "ReplicaSet/web"}, {}, id="local storage",
+    ),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("wish", "pods", "rules"), WISHES)
-def test_each_wish_that_alone_keeps_nodes_has_its_rung(wish: str, pods: dict[str, Any], rules: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("expected", "pods", "rules"), RELAXED)
+def test_a_change_of_what_alone_keeps_nodes_has_its_rung(
+    expected: tuple[str, str], pods: dict[str, Any], rules: dict[str, Any]
+) -> None:
     told = climbed(above_the_gate(**pods), policy(**{"cpu_limit": Fraction(1), "jobs": Jobs.WAIT, **rules}))
 
     assert nodes_of(told)[:3] == [6, 6, 6]
-    assert [(each.wish, each.nodes, each.evictions > 0) for each in told.relaxed] == [(wish, 4, True)]
+    changes = [(each.change, each.nodes, each.evictions > 0) for each in told.relaxed]
+    assert [(change and (change.word, change.object), *rest) for change, *rest in changes] == [(expected, 4, True)]
 
 
-def test_a_budget_that_never_allows_has_its_rung_by_name() -> None:
-    never = pdb("all", allowed=0, max_unavailable=Limit(count=0), expected_pods=24, current_healthy=24)
-    snapshot = replace(above_the_gate(), disruption_budgets=(never,))
-    told = climbed(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
+@examples(25)
+@given(seed=st.integers(0, 10_000), nodes=st.integers(3, 14), fill=st.sampled_from((0.3, 0.5, 0.7)))
+def test_the_relaxed_scenarios_are_the_first_answers_of_why_not(seed: int, nodes: int, fill: float) -> None:
+    snapshot = picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed))
+    situation = Situation(snapshot, ClusterState(), Policy(other_pools=PoolPolicy(enabled=True)))
 
-    assert [(each.wish, each.about) for each in told.relaxed] == [("pdb", "default/all")]
+    told, found = ladder(situation, {}, load()), why_not(situation, {}, load(), 20)
+    freeing = [each for each in found.freed if each.saving][:3]
+    assert [(each.change, told.at_rest.nodes - each.nodes, told.at_rest.cost - each.cost) for each in told.relaxed] == [
+        (each.subject, each.nodes, each.saving) for each in freeing
+    ]
 
 
 def test_a_mark_that_is_assumed_saves_its_time() -> None:

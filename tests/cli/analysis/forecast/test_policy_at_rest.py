@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from functions.cli.analysis.forecast.ladder import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
 from shared.adapters.prices import load
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState

@@ -5,18 +5,17 @@ The base is the ladder's own rest; a change counts for what the same forecast ad
 changes that hold most money are tried first, each for one round, and those that free most of it are followed on.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
+from functions.cli.analysis.changes import CHANGES, Change, Scope, Subject, lifted, workload_of
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
-from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, Rest
+from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, PolicyAtRest, Rest, policy_at_rest
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.ladder import PolicyAtRest, policy_at_rest
 from functions.cli.analysis.forecast.workings import Workings
-from functions.cli.analysis.lifting import Scope, Subject, workload_of
-from functions.cli.analysis.lifts import LIFTS, lifted
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget
@@ -48,20 +47,40 @@ def subjects(situation: Situation, prices: Prices, workings: Workings) -> tuple[
     assessed = with_savings(assess_nodes(timeless), timeless, prices)
     counts, _ = counts_and_excess(timeless, assessed)
     simulation = planned_simulation(timeless, arrays_of=workings.arrays_of)
-    rows: dict[Subject, list[Node]] = {}
+    rows: dict[_ChangeKey, list[tuple[Subject, Node]]] = {}
     for each in sorted(assessed, key=lambda row: bool(_gates(row, counts))):
-        found = dict.fromkeys(_of(each, timeless, counts, simulation))
-        for subject in found:
-            rows.setdefault(subject, []).append(each.node)
-    held = (Held(each, tuple(node.name for node in own), prices.of_all(own)) for each, own in rows.items())
+        for subject in dict.fromkeys(_of(each, timeless, counts, simulation)):
+            rows.setdefault(_key(subject), []).append((subject, each.node))
+    held = (_held(key, own, prices) for key, own in rows.items())
     return tuple(sorted(held, key=lambda each: (-each.cost, each.subject.reason.value, each.subject.object)))
+
+
+class _ChangeKey(NamedTuple):
+    """One change, of whichever of its reasons: both ratio limits, in all pools where one of them keeps nodes."""
+
+    change: Change
+    object: str
+    detail: str
+
+
+def _key(subject: Subject) -> _ChangeKey:
+    change = CHANGES[subject.reason]
+    return _ChangeKey(change, "" if change.how_of_all else subject.object, subject.detail)
+
+
+def _held(key: _ChangeKey, own: Sequence[tuple[Subject, Node]], prices: Prices) -> Held:
+    """Return the change with its most frequent reason; its object is the pool if it is about only one."""
+    (reason, _), *_ = Counter(subject.reason for subject, _ in own).most_common(1)
+    first, *others = {subject.object for subject, _ in own}
+    nodes = {node.name: node for _, node in own}
+    return Held(Subject(reason, "" if others else first, key.detail), tuple(nodes), prices.of_all(nodes.values()))
 
 
 def _gates(assessed: AssessedNode, counts: NodeCounts) -> Sequence[Blocker]:
     """Return the closed gates that a change opens, of a node that nothing else of its own keeps."""
     if not assessed.is_candidate:
         return ()
-    return [each for each in blockers(counts, assessed.node, assessed.reason) if each.reason in LIFTS]
+    return [each for each in blockers(counts, assessed.node, assessed.reason) if each.reason in CHANGES]
 
 
 def _of(assessed: AssessedNode, situation: Situation, counts: NodeCounts, simulation: Simulation) -> Iterator[Subject]:
@@ -69,15 +88,20 @@ def _of(assessed: AssessedNode, situation: Situation, counts: NodeCounts, simula
     if assessed.claimed_by is not None:
         return
     if assessed.blockers:
-        found = set(_of_blockers(assessed, situation))
-        if len(found) == 1:
-            yield from (each for each in found if each is not None)
+        yield from _single(list(_of_blockers(assessed, situation)))
         return
-    gates = {_of_gate(each, assessed.node) for each in _gates(assessed, counts)}
+    gates = [_of_gate(each, assessed.node) for each in _gates(assessed, counts)]
     if not gates:
         yield from _of_places(assessed, situation, simulation)
-    elif len(gates) == 1 and simulation.try_remove(assessed.node.name) is None:
-        yield from gates
+    elif len({_key(each) for each in gates}) == 1 and simulation.try_remove(assessed.node.name) is None:
+        yield gates[0]
+
+
+def _single(found: Sequence[Subject | None]) -> Iterator[Subject]:
+    """Yield the first if one change takes all of them away."""
+    known = [each for each in found if each is not None]
+    if len(known) == len(found) and len({_key(each) for each in known}) == 1:
+        yield known[0]
 
 
 def _of_blockers(assessed: AssessedNode, situation: Situation) -> Iterator[Subject | None]:
@@ -85,7 +109,7 @@ def _of_blockers(assessed: AssessedNode, situation: Situation) -> Iterator[Subje
     for blocker in assessed.blockers:
         if blocker.reason is Unremovable.BLOCKED_BY_POD:
             continue
-        if blocker.reason not in LIFTS:
+        if blocker.reason not in CHANGES:
             yield None
         elif isinstance(blocker.reason, PodBlock):
             yield from _of_pod(blocker, assessed.node, situation)
@@ -95,7 +119,7 @@ def _of_blockers(assessed: AssessedNode, situation: Situation) -> Iterator[Subje
 
 def _of_pod(blocker: Blocker, node: Node, situation: Situation) -> Iterator[Subject]:
     pod = next(each for each in situation.snapshot.pods_by_node[node.name] if each.key == blocker.object)
-    match LIFTS[blocker.reason].scope:
+    match CHANGES[blocker.reason].scope:
         case Scope.WORKLOAD:
             yield Subject(blocker.reason, workload_of(situation, pod))
         case Scope.NAMESPACE:
@@ -115,7 +139,7 @@ def _of_budgets(blocker: Blocker, pod: Pod, own: Sequence[PodDisruptionBudget]) 
 
 
 def _of_gate(blocker: Blocker, node: Node) -> Subject:
-    match LIFTS[blocker.reason].scope:
+    match CHANGES[blocker.reason].scope:
         case Scope.NODE:
             return Subject(blocker.reason, node.name)
         case Scope.TAINT:
@@ -130,7 +154,7 @@ def _of_places(assessed: AssessedNode, situation: Situation, simulation: Simulat
     """Yield the rules without which a pod that has no place would have one."""
     for pod, choice in without_a_place(simulation, assessed.node.name):
         for excluded in choice.excluded:
-            if not excluded.alone or excluded.rule not in LIFTS:
+            if not excluded.alone or excluded.rule not in CHANGES:
                 continue
             if excluded.rule is Exclusion.ROOM:
                 yield from _headroom(situation)
@@ -157,6 +181,8 @@ class Freed:
     """Whether it was followed until nothing more went; otherwise it frees at least so much."""
     rounds: int = 1
     """For how many rounds it was followed."""
+    evictions: int = 0
+    """Until then, those of the base among them."""
 
     @property
     def subject(self) -> Subject:
@@ -173,8 +199,16 @@ class WhyNot:
     hopeless: tuple[Held, ...]
     """Those of which the bound says that they free nothing."""
     left: tuple[Held, ...]
-    passing: tuple[Held, ...]
+    passing: tuple[Held, ...] = ()
     """Those that alone keep a node now, and none at rest: by then something else keeps it, too."""
+
+
+DoneOf = Callable[[int, int], None]
+"""Called with how many changes are done, and of how many."""
+
+
+def no_progress(_done: int, _of_all: int) -> None:
+    """Show nobody how far it is."""
 
 
 def why_not(
@@ -182,27 +216,41 @@ def why_not(
     marks: Mapping[str, PoolMarks],
     prices: Prices,
     most: int,
-    told: Callable[[int, int], None] = lambda _done, _all: None,
+    progress: DoneOf = no_progress,
     *,
     assume_marked: bool = False,
 ) -> WhyNot:
-    """Return what single changes free. `most` are tried; `told` hears how many of them are done."""
-    return freed_from(policy_at_rest(situation, marks, prices, assume_marked=assume_marked), most, told)
+    """Return what single changes free; `most` are tried."""
+    return why_not_from(policy_at_rest(situation, marks, prices, assume_marked=assume_marked), most, progress)
 
 
-def freed_from(base: PolicyAtRest, most: int, told: Callable[[int, int], None] = lambda _done, _all: None) -> WhyNot:
-    """Return the same of a policy that has come to rest already."""
+def why_not_from(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> WhyNot:
+    """Return the same of a policy that is in its steady state already."""
+    held = subjects(base.standing, base.prices, base.rest.workings)
+    found = freed_from(base, held, most, base.size.in_all, progress)
+    return replace(found, passing=_passing(base, {_key(each.subject) for each in held}))
+
+
+def freed_from(
+    base: PolicyAtRest, held: Sequence[Held], most: int, rounds: int, progress: DoneOf = no_progress
+) -> WhyNot:
+    """Return what `most` of these changes free; `rounds` bounds how long all of them together are followed."""
     trial = _Trial(base)
-    found = subjects(trial.standing, base.prices, base.rest.workings)
-    told(0, min(most, len(found)))
-    hopeless, tried, left = trial.sorted_out(found, most)
+    progress(0, min(most, len(held)))
+    hopeless, tried, left = trial.sorted_out(held, most)
     first: list[Freed] = []
-    for number, held in enumerate(tried, start=1):
-        first.append(trial.freed_by(held, 1))
-        told(number, len(tried))
-    freed = trial.followed(first, told)
-    ranked = sorted(freed, key=lambda each: (-each.saving, -each.nodes, -each.held.cost, each.subject.object))
-    return WhyNot(base, tuple(ranked), hopeless, left, trial.passing(found))
+    for number, each in enumerate(tried, start=1):
+        first.append(trial.freed_by(each, 1))
+        progress(number, len(tried))
+    freed = trial.followed(first, rounds, progress)
+    ranked = sorted(freed, key=lambda row: (-row.saving, -row.nodes, -row.held.cost, row.subject.object))
+    return WhyNot(base, tuple(ranked), hopeless, left)
+
+
+def _passing(base: PolicyAtRest, known: Collection[_ChangeKey]) -> tuple[Held, ...]:
+    """Return what alone keeps a node as the cluster stands now, and is not among what was found at rest."""
+    begun = Situation(base.start.snapshot, ClusterState(), base.situation.policy)
+    return tuple(held for held in subjects(begun, base.prices, base.rest.workings) if _key(held.subject) not in known)
 
 
 class _Trial:
@@ -210,15 +258,7 @@ class _Trial:
 
     def __init__(self, base: PolicyAtRest) -> None:
         self._base = base
-        self.standing = Situation(base.rest.snapshot, ClusterState(), base.situation.policy)
-        """The cluster at rest: no drain is under way any more."""
-
-    def passing(self, found: Iterable[Held]) -> tuple[Held, ...]:
-        """Return what alone keeps a node as the cluster stands now, and is not among what was found at rest."""
-        known = {held.subject for held in found}
-        begun = Situation(self._base.start.snapshot, ClusterState(), self._base.situation.policy)
-        held = subjects(begun, self._base.prices, self._base.rest.workings)
-        return tuple(each for each in held if each.subject not in known)
+        self._standing = base.standing
 
     def sorted_out(
         self, found: Iterable[Held], most: int
@@ -236,15 +276,14 @@ class _Trial:
 
     def freed_by(self, held: Held, rounds: int) -> Freed:
         """Return what a change frees within so many rounds."""
-        changed = lifted(self.standing, held.subject)
+        changed = lifted(self._standing, held.subject)
         found = self._base.onward(changed.policy, changed.snapshot, rounds)
         saving = self._cost(self._base.anyway) - self._cost(found)
         nodes = found.gone - self._base.anyway.gone if saving > 0 else 0
-        return Freed(held, nodes, max(saving, 0), found.is_rest, found.rounds)
+        return Freed(held, nodes, max(saving, 0), found.is_rest, found.rounds, found.evictions)
 
-    def followed(self, first: Sequence[Freed], told: Callable[[int, int], None]) -> Iterator[Freed]:
+    def followed(self, first: Sequence[Freed], rounds: int, progress: DoneOf) -> Iterator[Freed]:
         """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
-        rounds = self._base.size.in_all
         going_on = sum(not each.is_rest for each in first)
         done = 0
         for each in sorted(first, key=lambda row: -row.saving):
@@ -253,12 +292,12 @@ class _Trial:
                 continue
             again = self.freed_by(each.held, min(rounds, MOST_ROUNDS))
             rounds, done = rounds - again.rounds, done + 1
-            told(len(first) + done, len(first) + going_on)
+            progress(len(first) + done, len(first) + going_on)
             yield again
 
     def _may_free(self, held: Held) -> bool:
         """Whether the bound of the changed picture leaves anything to be freed."""
-        least = bound(lifted(self.standing, held.subject).snapshot, self._base.prices, ClusterState())
+        least = bound(lifted(self._standing, held.subject).snapshot, self._base.prices, ClusterState())
         return least.cost < self._cost(self._base.rest)
 
     def _cost(self, rest: Rest) -> int:

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from functions.cli.analysis.changes import CHANGES, Scope, Subject, how, lifted
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.analysis.lifting import Subject
-from functions.cli.analysis.lifts import lifted
 from shared.core.cluster import names
 from shared.core.cluster.workloads import Workload
-from shared.core.policy import Limit, PoolPolicy
-from shared.core.reasons import PodBlock, Unremovable
+from shared.core.policy import Limit, Policy, PoolPolicy
+from shared.core.policy.parsing import parse
+from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node, pdb, pod, policy
@@ -27,13 +27,35 @@ def situation(*things: Any, **changes: Any) -> Situation:
     )
 
 
-def test_one_pod_may_go_whatever_the_budget_asked_for() -> None:
-    budgets = (pdb("web", allowed=0, app="web", min_available=Limit(count=3), expected_pods=3),)
+@pytest.mark.parametrize(
+    ("expected", "allowed"), [pytest.param(1, 0, id="none"), pytest.param(2, 2, id="two, once seen")]
+)
+def test_one_pod_may_go_whatever_the_budget_asked_for_and_more_if_it_allows_more(expected: int, allowed: int) -> None:
+    budgets = (pdb("web", allowed=allowed, app="web", min_available=Limit(count=3), expected_pods=3, observed=False),)
 
     changed = lifted(situation(disruption_budgets=budgets), Subject(PodBlock.PDB_NEVER_ALLOWS, "default/web"))
 
     (found,) = changed.snapshot.disruption_budgets
-    assert (found.disruptions_allowed, found.min_available, found.max_unavailable) == (1, None, Limit(count=1))
+    assert (found.disruptions_allowed, found.min_available, found.max_unavailable) == (expected, None, Limit(count=1))
+
+
+COUNTED = b"defaults: {scaleDownRequiredUnderutilizedNodeCount: 4}\n"
+
+
+def _settings(own: Policy) -> tuple[object, ...]:
+    return own.pool("a"), own.paused, own.minimum_nodes, own.minimum_non_tainted_nodes
+
+
+@pytest.mark.parametrize("reason", [reason for reason, each in CHANGES.items() if each.how.startswith("policy: ")])
+def test_the_line_of_the_policy_that_a_person_writes_is_what_is_tried(reason: Reason) -> None:
+    """The required count is written out: without that it follows from the CPU limit."""
+    in_pool = CHANGES[reason].scope in {Scope.POOL, Scope.TAINT}
+    about = Subject(reason, "a" if in_pool else "", "mine" if CHANGES[reason].scope is Scope.TAINT else "")
+    given = Situation(cluster([node("n1")]), ClusterState(), parse(COUNTED if in_pool else b"{}"))
+
+    line = how(about).removeprefix("policy: ").partition("  #")[0].encode()
+    written = parse(COUNTED + line if in_pool else line)
+    assert _settings(lifted(given, about).policy) == _settings(written)
 
 
 @pytest.mark.parametrize("where", ["annotations", "labels"])

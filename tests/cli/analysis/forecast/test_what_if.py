@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from functions.cli.analysis.changes import Subject, lifted
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.analysis.forecast.ladder import PolicyAtRest, ladder, policy_at_rest
+from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.forecast.ladder import ladder
+from functions.cli.analysis.forecast.what_if import WhyNot, freed_from, subjects, why_not
 from functions.cli.analysis.forecast.workings import Workings
-from functions.cli.analysis.lifting import Subject
-from functions.cli.analysis.lifts import lifted
-from functions.cli.analysis.what_if import WhyNot, freed_from, subjects, why_not
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
@@ -187,6 +187,19 @@ def test_two_pods_of_one_workload_are_one_change() -> None:
     assert (found.base.rest.gone, found.freed[0].nodes, len(found.freed[0].held.nodes)) == (1, 2, 3)
 
 
+@pytest.mark.parametrize(
+    ("expected", "pools"),
+    [pytest.param("", ("a", "b"), id="in two pools: of all"), pytest.param("a", ("a", "a"), id="in one: of that one")],
+)
+def test_a_setting_of_pools_is_one_change(expected: str, pools: tuple[str, str]) -> None:
+    nodes = [node(f"n{at}", pool=pool) for at, pool in enumerate(pools)]
+    pods = [pod(f"p{at}", on=each.name, owner="Job/j", cpu=0.5) for at, each in enumerate(nodes)]
+    (found,) = subjects(
+        _situation(cluster(nodes, pods), Policy(other_pools=PoolPolicy(enabled=True))), PRICES, Workings()
+    )
+    assert (found.subject, found.nodes) == (Subject(PodBlock.JOB_RUNNING, expected), ("n0", "n1"))
+
+
 def test_a_change_without_room_for_what_it_lets_go_frees_nothing() -> None:
     pods = [pod("p", on="n1", cpu=3, annotations={"karpenter.sh/do-not-disrupt": "true"}), pod("q", on="n2", cpu=2.5)]
     found = _freed(cluster([*TWO, node("n3")], [*pods, pod("r", on="n3", cpu=2.5)]), policy(cpu_limit=Fraction(1)))
@@ -300,7 +313,8 @@ def test_what_goes_without_a_change_too_is_no_merit_of_one() -> None:
     """The rounds ended before the empty node went; only one node takes the pod that the change lets go: that one."""
     kept = pod("p", on="n1", cpu=3, annotations={"karpenter.sh/do-not-disrupt": "true"})
     base = _at_rest(cluster([*TWO, node("n3")], [kept, pod("q", on="n2", cpu=2.5)]))
-    found = freed_from(replace(base, rest=base.start, settled=False), 9)
+    early = replace(base, rest=base.start, settled=False)
+    found = freed_from(early, subjects(early.standing, PRICES, Workings()), 9, 600)
 
     assert [(each.subject.reason, each.nodes, each.saving) for each in found.freed] == [(PodBlock.DO_NOT_DISRUPT, 0, 0)]
 
@@ -313,6 +327,6 @@ def test_a_change_is_followed_for_no_more_rounds_than_all_changes_have(rounds: i
     nodes = [*(node(f"n{n}") for n in range(3)), node("big", cpu=16)]
     full = pod("full", on="big", cpu=9, owner="ReplicaSet/full")
     base = _at_rest(cluster(nodes, [*pods, full], disruption_budgets=(never,)))
-    found = freed_from(replace(base, size=replace(base.size, in_all=left)), 9)
+    found = freed_from(base, subjects(base.standing, PRICES, Workings()), 9, left)
 
     assert [(each.rounds, each.is_rest) for each in found.freed] == [(rounds, is_rest)]
