@@ -122,10 +122,15 @@ def _rates(proposed: ProposedDrain) -> Iterable[str]:
     return [f"nodes: {rate.nodes} per {_span(rate.per)}" for rate in rates if rate is not None]
 
 
+def _awaiting(proposed: ProposedDrain) -> Iterable[str]:
+    return [f"awaitingDeletion: {proposed.policy.awaiting_deletion}"]
+
+
 _WHICH: Final[Mapping[Reason, Callable[[ProposedDrain], Iterable[str]]]] = {
     Unremovable.OUTSIDE_WINDOWS: _windows,
     Unremovable.BUDGET: _pool_budgets,
     Unremovable.CLUSTER_BUDGET: _cluster_budgets,
+    Unremovable.AWAITING_DELETION: _awaiting,
     Unremovable.RATE: _rates,
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.openings import Closed, closed
-from shared.core.policy import Budget, Limit, Policy, Schedule
+from shared.core.policy import Budget, BudgetUntil, Limit, Policy, Schedule
 from shared.core.reasons import DrainReason
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import count_nodes
@@ -44,6 +44,8 @@ def test_a_window_is_closed_until(expected: datetime | None, rules: Policy) -> N
         pytest.param('"0 12 * * *" for 2h (UTC)', policy(windows=(NOON,)), id="a window"),
         pytest.param('nodes: 0, "0 20 * * *" for 10h (UTC)',
                      policy(budgets=(Budget(Limit(percent=90)), Budget(Limit(count=0), NIGHT))), id="what binds"),
+        pytest.param("awaitingDeletion: 0", policy(cluster_wide={"budget_until": BudgetUntil.REPLACED,
+                                                                "awaiting_deletion": Limit(count=0)}), id="the cap"),
     ],
 )  # fmt: skip
 def test_it_is_said_which_line_of_the_policy_it_is(expected: str, rules: Policy) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.policy.calendar import CalendarQuestion, Day, NodeLimit, Sizes, calendar, instants, node_limit
-from shared.core.policy import Budget, Freeze, Limit, Policy, PoolPolicy, Rate, Schedule
+from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, Policy, PoolPolicy, Rate, Schedule
 from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, limit_now, window_open
 
@@ -95,6 +95,12 @@ def test_on_the_days_of_a_clock_change(expected: list[str], day: date) -> None:
         pytest.param(
             NodeLimit(1, None, "cluster budget 10% always"), policy(TWO, cluster={"budgets": (TEN,)}),
             Sizes({"a": 5}, 5), id="a share of a cluster of known size"),
+        pytest.param(
+            NodeLimit(1, None, "awaitingDeletion 1"),
+            policy(TEN, cluster={"budget_until": BudgetUntil.REPLACED, "awaiting_deletion": Limit(1)}),
+            Sizes({"a": 30}),
+            id="those that wait for their deletion",
+        ),
         pytest.param(
             NodeLimit(0, None, "cluster budget 0 always"), policy(TEN, cluster={"budgets": (Budget(Limit(0)),)}),
             Sizes(), id="nothing in the whole cluster"),

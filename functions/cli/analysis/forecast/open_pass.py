@@ -14,10 +14,11 @@ from functions.cli.analysis.forecast.pace import PacedDrain
 from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.draining.completion import WATCH_AT_LEAST
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.planning.prices import Prices
-from shared.core.policy import Policy, PoolPolicy
+from shared.core.policy import BudgetUntil, Policy, PoolPolicy
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Backoff, ClusterState, Mark, PoolMarks
 from shared.core.rules.drain_time import NO_TIME, DrainTime
@@ -60,10 +61,11 @@ class OpenPass:
         times = {each.name: each.drain or DrainTime() for each in plan.decisions}
         most = len(plan.orders) if plan.wave else ceil(self._share * len(snapshot.nodes))
         rows = ((snapshot.node_by_name[order.node], order.reason) for order in plan.orders[:most])
-        return tuple(
-            PacedDrain(node, reason, self._ripe(node, reason), times[node.name].most + _deletion(snapshot, node))
-            for node, reason in rows
-        )
+        return tuple(self._paced(snapshot, node, reason, times[node.name].most) for node, reason in rows)
+
+    def _paced(self, snapshot: Snapshot, node: Node, reason: DrainReason, moves: timedelta) -> PacedDrain:
+        watched = moves + (WATCH_AT_LEAST if moves else NO_TIME)
+        return PacedDrain(node, reason, self._ripe(node, reason), watched, moves + _deletion(snapshot, node))
 
     def _left(self, snapshot: Snapshot) -> tuple[str, ...]:
         """Return what is left of the wave: it is kept until its last node is gone."""
@@ -112,6 +114,7 @@ def opened(policy: Policy) -> Policy:
         time_since_last_addition=NO_TIME,
         time_gap=NO_TIME,
         budgets=(),
+        budget_until=BudgetUntil.DELETED,
         rate=None,
         evictions_per_namespace=None,
         freezes=(),

@@ -17,7 +17,7 @@ from msgspec import structs
 from functions.cli.analysis.openings import GATE_OF, opens_at, times_of
 from shared.core.cluster.node import Node
 from shared.core.planning.marks import INTERVAL
-from shared.core.policy import Policy, Schedule
+from shared.core.policy import BudgetUntil, Policy, Schedule
 from shared.core.policy.schedule import hits, last_hit
 from shared.core.reasons import DrainReason, Reason, Unremovable
 from shared.core.rules.budgets import Calendar
@@ -34,12 +34,15 @@ CLAIMED_AFTER: Final = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class PacedDrain:
-    """A node that would go: from when its mark is old enough, and how long it takes until it is deleted."""
+    """A node that would go: from when its mark is old enough, and how long its drain takes."""
 
     node: Node
     reason: DrainReason
     ripe: datetime
+    replaced: timedelta
+    """Until what was moved runs again."""
     lasts: timedelta
+    """Until the node is deleted."""
 
 
 class LetGo(NamedTuple):
@@ -50,13 +53,15 @@ class LetGo(NamedTuple):
 
 
 class UnderWay(NamedTuple):
-    """A drain: when it has ended, of which node."""
+    """A drain: when it has ended, or its use of the budgets, of which node."""
 
     ends: datetime
     uid: str
     pool: str
     counted: bool = True
     """Whether the node is one of those that budgets are measured by."""
+    is_deleted: bool = True
+    """Whether its node is gone then; else what it moved runs again."""
 
 
 class Pace:
@@ -148,9 +153,11 @@ class Pace:
             return gate.reason
         self._counts = self._counts.with_claim(drain.node)
         self.begins[drain.node.name] = self.now
-        ends = self.now + drain.lasts
+        ends, node = self.now + drain.lasts, drain.node
         self.ended = max(ends, self.ended or ends)
-        heapq.heappush(self._under_way, UnderWay(ends, drain.node.uid, drain.node.pool))
+        heapq.heappush(self._under_way, UnderWay(ends, node.uid, node.pool))
+        if self._counts.policy.budget_until is BudgetUntil.REPLACED:
+            heapq.heappush(self._under_way, UnderWay(self.now + drain.replaced, node.uid, node.pool, is_deleted=False))
         return None
 
     def _next(self, waiting: Sequence[PacedDrain], *, begun: bool) -> datetime | None:
@@ -198,8 +205,10 @@ def _told(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Se
 
 
 def _without(pool: PoolCounts, ended: UnderWay) -> PoolCounts:
-    gone, nodes = {ended.uid}, pool.nodes - ended.counted
-    return replace(pool, nodes=nodes, in_flight=pool.in_flight - gone, in_use=pool.in_use - gone)
+    freed = replace(pool, in_use=pool.in_use - {ended.uid})
+    if not ended.is_deleted:
+        return freed
+    return replace(freed, nodes=pool.nodes - ended.counted, in_flight=pool.in_flight - {ended.uid})
 
 
 FAR: Final = timedelta(days=400)

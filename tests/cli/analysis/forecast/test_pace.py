@@ -8,7 +8,7 @@ import pytest
 
 from functions.cli.analysis.forecast.at_rest import pace_of
 from functions.cli.analysis.forecast.pace import LetGo, Pace, PacedDrain
-from shared.core.policy import Budget, Freeze, Limit, Policy, Rate, Schedule
+from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.orders import Origin
 from shared.core.records.state import Backoff, Claim, ClusterState
@@ -27,13 +27,27 @@ def paced(rules: Policy, state: ClusterState | None = None) -> Pace:
 
 
 def drains(count: int, ripe: datetime = NOW, lasts: timedelta = 4 * MINUTE) -> list[PacedDrain]:
-    return [PacedDrain(each, DrainReason.UNDERUTILIZED, ripe, lasts) for each in NODES[:count]]
+    return [PacedDrain(each, DrainReason.UNDERUTILIZED, ripe, 2 * MINUTE, lasts) for each in NODES[:count]]
 
 
 def ends(rules: Policy, count: int, **given: Any) -> timedelta | None:
     pace = paced(rules)
     pace.let_go(drains(count, **given), FAR)
     return None if pace.ended is None else pace.ended - NOW
+
+
+@pytest.mark.parametrize(
+    ("minutes", "until", "most"),
+    [
+        pytest.param(42, "deleted", 9, id="a budget of one: when each is gone"),
+        pytest.param(22, "replaced", 9, id="in the next pass, when its pods run again"),
+        pytest.param(27, "replaced", 2, id="two may wait for their deletion"),
+    ],
+)
+def test_a_budget_is_free_again_when_the_policy_wants_that(minutes: int, until: str, most: int) -> None:
+    cluster_wide = {"budget_until": BudgetUntil(until), "awaiting_deletion": Limit(count=most)}
+    rules = policy(max_nodes_per_pass=9, budgets=(Budget(ONE),), cluster_wide=cluster_wide)
+    assert ends(rules, 3, lasts=12 * MINUTE) == minutes * MINUTE
 
 
 @pytest.mark.parametrize(
@@ -91,7 +105,7 @@ def test_a_pool_that_is_shut_does_not_keep_the_others() -> None:
     nodes = [node("a1"), node("b1", pool="b")]
     rules = replace(policy(), pools={"a": policy(windows=()).pools["a"], "b": policy().pools["a"]})
     pace = pace_of(Situation(cluster(nodes), ClusterState(), rules))
-    told = pace.let_go([PacedDrain(each, DrainReason.UNDERUTILIZED, NOW, MINUTE) for each in nodes], FAR)
+    told = pace.let_go([PacedDrain(each, DrainReason.UNDERUTILIZED, NOW, MINUTE, MINUTE) for each in nodes], FAR)
     assert told == LetGo(frozenset({"b1"}), frozenset({"a1"}))
     assert (pace.never, pace.held_up) == ({"a1": Unremovable.OUTSIDE_WINDOWS}, {})
 
@@ -158,7 +172,7 @@ def test_a_pool_that_is_closed_holds_no_other_pool_up() -> None:
     rules = policy(windows=())
     pace = pace_of(Situation(cluster(both), ClusterState(), with_pool(rules, "b")))
 
-    told = pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, MINUTE) for each in both], FAR)
+    told = pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, MINUTE, MINUTE) for each in both], FAR)
     assert told == LetGo(frozenset({"n1"}), frozenset({"n0"}))
 
 
@@ -220,7 +234,7 @@ def test_every_pass_that_a_reason_holds_the_next_node_up_counts() -> None:
 def test_a_pool_that_has_had_its_turn_leaves_the_others_theirs() -> None:
     nodes = [node("a0"), node("a1"), node("b0", pool="b")]
     pace = pace_of(Situation(cluster(nodes), ClusterState(), with_pool(policy(), "b")))
-    pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, 60 * MINUTE) for each in nodes], FAR)
+    pace.let_go([PacedDrain(each, DrainReason.EMPTY, NOW, MINUTE, 60 * MINUTE) for each in nodes], FAR)
 
     assert pace.begins == {"a0": NOW, "a1": NOW + 5 * MINUTE, "b0": NOW}
 
@@ -272,7 +286,7 @@ def test_a_budget_for_one_reason_holds_no_drain_of_another_up(turned: bool) -> N
     for_an_hour = Schedule("0 22 * * *", 60 * MINUTE, "UTC")
     none = Budget(Limit(count=0), for_an_hour, reasons=frozenset({"empty"}))
     pace = paced(policy(max_nodes_per_pass=9, budgets=(none,)))
-    rows = [PacedDrain(NODES[0], DrainReason.EMPTY, NOW, MINUTE), *drains(2)[1:]]
+    rows = [PacedDrain(NODES[0], DrainReason.EMPTY, NOW, MINUTE, MINUTE), *drains(2)[1:]]
     pace.let_go(rows[::-1] if turned else rows, FAR)
 
     assert pace.begins == {"n0": NOW + 60 * MINUTE, "n1": NOW}
