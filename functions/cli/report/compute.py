@@ -21,7 +21,8 @@ from functions.cli.plan.ladder import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
 from functions.cli.report.extras import ExtraSection, section, week
 from functions.cli.report.extras import as_json as section_as_json
-from functions.cli.report.material import GLOSSARY, Material
+from functions.cli.report.glossary import glossary
+from functions.cli.report.material import Material
 from functions.cli.report.page import page
 from shared.errors import BadInput
 
@@ -30,7 +31,10 @@ SCHEMA: Final = 1
 
 def document(material: Material, extras: Sequence[ExtraSection] = ()) -> dict[str, Any]:
     """Return the report as JSON values; `extras` are sections of other commands."""
-    return {**as_json.document(material.view), "report": _report(material, extras)}
+    report = _report(material, extras)
+    lists = {"nodes", "pods", "workloads", "order", "fill", "zones"}
+    shown = {name: value for name, value in report.items() if name not in lists}
+    return {**as_json.document(material.view), "report": {**report, "glossary": glossary(shown)}}
 
 
 def _report(material: Material, extras: Sequence[ExtraSection]) -> dict[str, Any]:
@@ -59,7 +63,6 @@ def _report(material: Material, extras: Sequence[ExtraSection]) -> dict[str, Any
         "order": cluster_section.order(material),
         "extras": [section_as_json(each) for each in extras],
         "notes": list(view.notes),
-        "glossary": [{"word": word, "meaning": meaning} for word, meaning in GLOSSARY.items()],
     }
 
 

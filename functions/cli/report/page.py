@@ -71,7 +71,7 @@ def _sections(document: JsonRow, report: JsonRow) -> list[Section]:
         *extras,
         Section("look-up", "Look up a node or a workload", "", (_BODY,)),
         Section("basis", "What the figures rest on", "", (_notes(report["notes"]),)),
-        Section("glossary", "Words", "", (_words(report["glossary"]),)),
+        Section("glossary", "Glossary", "", (_words(report["glossary"]),)),
     ]
 
 
@@ -252,7 +252,7 @@ def _order(nodes: Sequence[JsonRow], report: JsonRow) -> Html:
         for place, each in enumerate(_objects(report["order"]), start=1)
     ]  # fmt: skip
     if not rows:
-        return element("p", "No node goes." if report["has_rest"] else "It is not known who goes.")
+        return element("p", "No node goes." if report["has_rest"] else "Which nodes go is not known.")
     first = html.table(_priced(Table.of(_ORDER, rows[:_FIRST]), report), "The order of the plan", "order")
     if len(rows) <= _FIRST:
         return first

@@ -301,10 +301,12 @@ def test_headings_follow_each_other_and_no_id_is_there_twice(seen: Page) -> None
     assert len(ids) == len(set(ids))
 
 
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("width", [360, 1280])
 def test_nothing_is_wider_than_the_window(width: int, window: Page, shop: Report) -> None:
     page = at(window, shop.path, width)
+
     assert page.value("document.documentElement.scrollWidth") == width
+    assert of_each(page, ".scroll", "each.scrollWidth - each.clientWidth") == [0] * number(page, ".scroll")
 
 
 def test_nothing_is_wider_than_the_paper(window: Page, shop: Report) -> None:

@@ -1,0 +1,100 @@
+"""The glossary knows every word on the page that is not plain English, and has the policy's own words of a setting."""
+
+import html
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from typer.testing import CliRunner
+
+from functions.cli.main import app
+from functions.cli.report.glossary import GLOSSARY, KUBERNETES, SETTINGS, glossary
+from shared.core.policy.fields import POOL_FIELDS
+from shared.core.reasons import DrainReason, PodBlock, Unremovable
+from tests.cli.dumps.rich_dump import rich_dump
+from tests.cli.report import reports
+
+PLAIN: Final = Path(__file__).with_name("plain_words.txt")
+"""Words that a reader knows who has never run a cluster; a new word is put there, or into the glossary."""
+SCRIPTS: Final = Path("functions/cli/report/assets")
+_ENDINGS: Final = ("ations", "ation", "ions", "ion", "ies", "'s", "es", "ed", "ing", "s", "d", "e")
+_SHORTEST: Final = 3
+
+
+def stem(word: str) -> str:
+    """Return a word without what makes it a plural, a past or a noun."""
+    word = word.lower()
+    fitting = (word[: -len(end)] for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _SHORTEST)
+    return next(fitting, word)
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text, without figures, paths and flags."""
+    return set(re.findall(r"(?<![\w/.:@-])[A-Za-z]+(?:[-'][A-Za-z]+)*(?![\w/@]|[.:-]\w)", text))
+
+
+def unknown(texts: Iterable[str], names: Iterable[str] = ()) -> list[str]:
+    """Return the words that are neither plain, nor in the glossary, nor names of the cluster."""
+    known = {stem(each) for each in words(" ".join((*GLOSSARY, *KUBERNETES, *SETTINGS, *names)))}
+    known |= set(map(stem, PLAIN.read_text().split()))
+    return sorted(each for each in words(" ".join(texts)) if stem(each) not in known)
+
+
+def shown(page: str) -> str:
+    """Return the text of a page."""
+    without = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", " ", without))
+
+
+def page_of(folder: Path, *given: str) -> str:
+    page = folder / "page.html"
+    ended = CliRunner().invoke(app, ["report", *given, "--out", str(page)])
+    assert ended.exit_code == 0, ended.output
+    return page.read_text()
+
+
+def test_every_word_of_the_shops_page_is_known(tmp_path: Path) -> None:
+    sources = reports.shop(tmp_path)
+    told = page_of(tmp_path, str(sources.dumps[0]), "--policy", str(sources.policy))
+    names = ("batch-pool default-pool web-pool shop europe-west4 backend importer cache platform ledger sessions",)
+
+    assert unknown([shown(told)], names) == []
+
+
+def test_every_word_of_a_rich_clusters_page_is_known(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.json"
+    items = rich_dump(0)
+    dump.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+    names = set(re.findall(r'"([A-Za-z][\w.-]*)"', dump.read_text()))
+
+    assert unknown([shown(page_of(tmp_path, str(dump)))], (*names, *" ".join(names).split("-"))) == []
+
+
+@pytest.mark.parametrize("kind", [Unremovable, PodBlock, DrainReason])
+def test_every_word_of_the_reasons_is_known(kind: Any) -> None:
+    assert unknown(f"{each.sentence} {each.remedy}" for each in kind) == []
+
+
+def test_every_heading_that_the_script_draws_is_known() -> None:
+    text = " ".join(each.read_text() for each in SCRIPTS.glob("*.js"))
+    found = [word for each in re.findall(r'title: "([^"]*)"|\["([a-z ]+)", ', text) for word in each]
+
+    assert unknown(found) == []
+    assert len(found) > 20
+
+
+def test_a_rare_word_is_there_where_the_page_has_it() -> None:
+    always = [each["word"] for each in glossary({})]
+
+    assert always == [*GLOSSARY]
+    assert [each["word"] for each in glossary({"notes": ["A second taint."]})] == [*always, "taint, toleration"]
+
+
+def test_a_setting_has_the_sentence_of_the_policy() -> None:
+    found = {each["word"]: each["meaning"] for each in glossary({"remedy": "Lower consolidateAfter of the pool."})}
+    field = next(each for each in POOL_FIELDS.values() if each.name == "consolidateAfter")
+
+    assert found["consolidateAfter"].endswith(field.description)
