@@ -1,30 +1,12 @@
 """The alert policies and their conditions."""
 
-import math
 from dataclasses import dataclass
 from typing import Final
 
 from infra.monitoring.metrics import BY_NAME
-from infra.monitoring.query import Is, series
-from infra.monitoring.table import Kind
+from infra.monitoring.query import FUNCTION, monitored, series
 
-LATE_MINUTES: Final = 12
-"""Ten (cloud.google.com/logging/docs/logs-based-metrics/troubleshooting), and two for the evaluation."""
-MOST_ABSENCE: Final = 23 * 3600 + 1800
 HOUR: Final = 3600
-_ALIGNERS: Final = {Kind.COUNTER: "ALIGN_SUM", Kind.GAUGE: "ALIGN_DELTA"}
-_REDUCERS: Final = {Kind.COUNTER: "REDUCE_SUM", Kind.GAUGE: "REDUCE_MEAN"}
-"""A gauge is a distribution: of its deltas the mean is exact, percentiles are only as fine as the buckets."""
-
-
-def absence_seconds(interval_minutes: int, missed_passes: int) -> int:
-    """Return how long no pass may be seen: that many intervals and half a one for the last to arrive.
-
-    And at least an interval and twelve minutes: a log-based metric may be ten minutes late, and that is no news.
-    Terraform computes the same (local.absence_seconds): whole minutes, within what Cloud Monitoring takes.
-    """
-    minutes = max(math.ceil((missed_passes + 0.5) * interval_minutes), interval_minutes + LATE_MINUTES)
-    return min(minutes * 60, MOST_ABSENCE)
 
 
 @dataclass(frozen=True)
@@ -46,19 +28,13 @@ class Condition:
     """What a window without data means: empty, or EVALUATION_MISSING_DATA_…, which needs a duration of a minute."""
 
 
-def metric_filter(name: str, *terms: Is) -> str:
-    """Return the filter of one of our metrics."""
-    own = (Is("metric.type", (BY_NAME[name].type,)), Is("resource.type", ("cloud_run_revision",)))
-    return series((*own, *terms))
-
-
-def above(title: str, name: str, period: int, *, most: float = 0, where: tuple[Is, ...] = ()) -> Condition:
+def above(title: str, name: str, period: int, *, most: float = 0, where: tuple[str, ...] = ()) -> Condition:
     """More than `most` of a counter in a rolling window, or a gauge that stands higher."""
-    kind = BY_NAME[name].kind
-    return Condition(title, metric_filter(name, *where), _ALIGNERS[kind], _REDUCERS[kind], f"{period}s", threshold=most)
+    metric = BY_NAME[name]
+    chosen = series(metric.type, FUNCTION, *where)
+    return Condition(title, chosen, metric.aligner, metric.reducer, f"{period}s", threshold=most)
 
 
-SUBSCRIPTION: Final = "pubsub_subscription"
 FAILURES: Final = (
     "deadline", "eviction_forbidden", "several_pdbs", "pod_blocks", "replacement_pending", "surge_pending",
     "surge_failed", "surge_refused", "watchdog",
@@ -82,24 +58,23 @@ class Alert:
     do: tuple[str, ...]
 
 
-def _subscription(metric: str, *names: str) -> str:
-    return series((
-        Is("metric.type", (f"pubsub.googleapis.com/subscription/{metric}",)),
-        Is("resource.type", (SUBSCRIPTION,)),
-        Is("resource.labels.subscription_id", names),
-    ))  # fmt: skip
+def _subscription(metric: str) -> str:
+    """Return the filter of a metric of the orders' subscription."""
+    own = monitored("resource.labels.subscription_id", "${orders_subscription}")
+    return series(f"pubsub.googleapis.com/subscription/{metric}", "pubsub_subscription", own)
 
 
+_PASSES: Final = series(BY_NAME["passes"].type, FUNCTION)
 ALERTS: Final = (
     Alert(
         "no_pass",
         "no successful pass",
         "CRITICAL",
         (
-            Condition("no line of a whole pass for so long", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM", "60s",
+            Condition("no line of a whole pass for so long", _PASSES, "ALIGN_SUM", "REDUCE_SUM", "60s",
                       kind="absent", duration="${absence_seconds}s"),
-            Condition("no whole pass counted in that time", metric_filter("passes"), "ALIGN_SUM", "REDUCE_SUM",
-                      "${window_seconds}s", comparison="COMPARISON_LT", threshold=1, duration="60s",
+            Condition("no whole pass counted in that time", _PASSES, "ALIGN_SUM", "REDUCE_SUM", "${window_seconds}s",
+                      comparison="COMPARISON_LT", threshold=1, duration="60s",
                       missing="EVALUATION_MISSING_DATA_ACTIVE"),
         ),
         "No pass of the planner has succeeded for ${missed_passes} intervals. Nothing new is drained, and nothing is "
@@ -138,8 +113,7 @@ ALERTS: Final = (
         "ERROR",
         (
             Condition("a message went to the dead letters",
-                      _subscription("dead_letter_message_count", "${orders_subscription}"), "ALIGN_SUM", "REDUCE_SUM",
-                      "600s"),
+                      _subscription("dead_letter_message_count"), "ALIGN_SUM", "REDUCE_SUM", "600s"),
             above("a message was not an order", "messages_rejected", 600),
         ),
         "A message went to the dead letters after a hundred failed deliveries, or a message was not an order for this "
@@ -159,9 +133,8 @@ ALERTS: Final = (
         "an order waits too long",
         "WARNING",
         (
-            Condition("the oldest message is older than half an hour",
-                      _subscription("oldest_unacked_message_age", "${orders_subscription}"), "ALIGN_MAX", "REDUCE_MAX",
-                      "300s", threshold=1800, duration="300s"),
+            Condition("the oldest message is older than half an hour", _subscription("oldest_unacked_message_age"),
+                      "ALIGN_MAX", "REDUCE_MAX", "300s", threshold=1800, duration="300s"),
         ),
         "A message has been redelivered for over half an hour. A step takes about a minute at most, and an order that "
         "nobody claimed expires after ten.",
@@ -176,7 +149,8 @@ ALERTS: Final = (
         "drains fail",
         "WARNING",
         (above("more than two drains failed within six hours", "drains", 6 * HOUR, most=2,
-               where=(Is("metric.labels.outcome", ("given_back",)), Is("metric.labels.reason", FAILURES))),),
+               where=(monitored("metric.labels.outcome", "given_back"),
+                      monitored("metric.labels.reason", *FAILURES))),),
         "Several drains failed, and their nodes were uncordoned. Ebb leaves these nodes alone, half an hour at first "
         "and longer each time. A single failure raises no alert.",
         (
@@ -231,14 +205,13 @@ ALERTS: Final = (
         "unhandled errors",
         "ERROR",
         (
-            Condition("a function answered 500", series((
-                Is("metric.type", ("run.googleapis.com/request_count",)),
-                Is("resource.type", ("cloud_run_revision",)),
-                Is("resource.labels.service_name", ("${planner}", "${drainer}")),
-                Is("metric.labels.response_code", ("500",)),
-            )), "ALIGN_SUM", "REDUCE_SUM", "600s"),
+            Condition("a function answered 500",
+                      series("run.googleapis.com/request_count", FUNCTION,
+                             monitored("resource.labels.service_name", "${planner}", "${drainer}"),
+                             monitored("metric.labels.response_code", "500")),
+                      "ALIGN_SUM", "REDUCE_SUM", "600s"),
             above("a step cannot go on until somebody fixes something", "faults", 600,
-                  where=(Is("metric.labels.reason", ("terminal",)),)),
+                  where=(monitored("metric.labels.reason", "terminal"),)),
         ),
         "A function failed in a way that it cannot handle itself, or that only a person can fix.",
         ("Lines of severity ERROR, and the traceback of the request that answered 500.",),

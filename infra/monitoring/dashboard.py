@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from infra.monitoring.alerts import ALERTS
-from infra.monitoring.metrics import BY_NAME
-from infra.monitoring.query import LAST_NIGHT, REVIEWS, WHY_HERE, Is, Term, paragraph, series
-from infra.monitoring.table import Kind
+from infra.monitoring.metrics import BY_NAME, Kind
+from infra.monitoring.query import FUNCTION, LAST_NIGHT, REVIEWS, WHY_HERE, monitored, series
 
 COLUMNS: Final = 48
-_RESOURCE: Final = Is("resource.type", ("cloud_run_revision",))
 
 
 @dataclass(frozen=True)
@@ -19,7 +17,7 @@ class Series:
     metric: str
     legend: str = ""
     by: tuple[str, ...] = ()
-    where: tuple[Is, ...] = ()
+    where: tuple[str, ...] = ()
     quantile: str = "REDUCE_PERCENTILE_50"
     """Which percentile of a spread."""
 
@@ -33,10 +31,9 @@ class Tile:
     height: int = 12
 
 
-def chart(title: str, *lines: Series, plot: str = "LINE", width: int = 16, unit: str = "") -> Tile:
+def chart(title: str, *lines: Series, plot: str = "LINE", width: int = 16) -> Tile:
     """A chart over time."""
-    sets = [_data_set(line, plot) for line in lines]
-    return Tile({"title": title, "xyChart": {"dataSets": sets, "yAxis": _axis(unit)}}, width)
+    return _plotted(title, [_data_set(line, plot) for line in lines], width)
 
 
 def card(title: str, promql: str, unit: str = "1") -> Tile:
@@ -45,9 +42,9 @@ def card(title: str, promql: str, unit: str = "1") -> Tile:
     return Tile({"title": title, "scorecard": {"timeSeriesQuery": query}}, 12, 8)
 
 
-def logs(title: str, terms: tuple[Term, ...], projects: str = "") -> Tile:
+def logs(title: str, terms: tuple[str, ...], projects: str = "") -> Tile:
     """A log panel with a query, ready to be changed; of the dashboard's project, or of those that are named."""
-    panel = _filled(filter=paragraph(terms), resourceNames=[projects] if projects else [])
+    panel = _filled(filter="\n".join(terms), resourceNames=[projects] if projects else [])
     return Tile({"title": title, "logsPanel": panel}, COLUMNS, 20)
 
 
@@ -61,14 +58,17 @@ def total(metric: str, window: str, by: str = "") -> str:
     Names stand quoted inside the braces (UTF-8 form), so that Terraform may put any name there.
     """
     grouped = f"sum by ({by})" if by else "sum"
-    return f'{grouped}(increase({{"{BY_NAME[metric].type}_sum", monitored_resource="cloud_run_revision"}}[{window}]))'
+    return f'{grouped}(increase({{"{BY_NAME[metric].type}_sum", monitored_resource="{FUNCTION}"}}[{window}]))'
 
 
 def amounts(title: str, metric: str, window: str, by: str = "", unit: str = "") -> Tile:
     """A chart of an amount, summed over a sliding window."""
     query = {"prometheusQuery": total(metric, window, by)}
-    shown = {"timeSeriesQuery": query, "plotType": "LINE"}
-    return Tile({"title": title, "xyChart": {"dataSets": [shown], "yAxis": _axis(unit)}}, 16)
+    return _plotted(title, [{"timeSeriesQuery": query, "plotType": "LINE"}], unit=unit)
+
+
+def _plotted(title: str, sets: list[dict[str, Any]], width: int = 16, unit: str = "") -> Tile:
+    return Tile({"title": title, "xyChart": {"dataSets": sets, "yAxis": _filled(label=unit, scale="LINEAR")}}, width)
 
 
 def placed(rows: tuple[tuple[Tile, ...], ...]) -> list[dict[str, Any]]:
@@ -83,10 +83,6 @@ def placed(rows: tuple[tuple[Tile, ...], ...]) -> list[dict[str, Any]]:
     return tiles
 
 
-def _axis(unit: str) -> dict[str, Any]:
-    return _filled(label=unit, scale="LINEAR")
-
-
 def _filled(**fields: Any) -> dict[str, Any]:
     """Return the fields without zeros, empty strings and empty lists.
 
@@ -97,29 +93,26 @@ def _filled(**fields: Any) -> dict[str, Any]:
 
 def _data_set(line: Series, plot: str) -> dict[str, Any]:
     metric = BY_NAME[line.metric]
-    counted = metric.kind is Kind.COUNTER
-    reducer = {Kind.COUNTER: "REDUCE_SUM", Kind.SPREAD: line.quantile}.get(metric.kind, "REDUCE_MEAN")
     aggregation = _filled(
         alignmentPeriod="600s",
-        perSeriesAligner="ALIGN_SUM" if counted else "ALIGN_DELTA",
-        crossSeriesReducer=reducer,
+        perSeriesAligner=metric.aligner,
+        crossSeriesReducer=line.quantile if metric.kind is Kind.SPREAD else metric.reducer,
         groupByFields=[f'metric.label."{label}"' for label in line.by],
     )
-    chosen = series((Is("metric.type", (metric.type,)), _RESOURCE, *line.where))
-    shown = {"timeSeriesQuery": {"timeSeriesFilter": {"filter": chosen, "aggregation": aggregation}}, "plotType": plot}
-    return {**shown, **({"legendTemplate": line.legend} if line.legend else {})}
+    chosen = series(metric.type, FUNCTION, *line.where)
+    query = {"timeSeriesFilter": {"filter": chosen, "aggregation": aggregation}}
+    return _filled(timeSeriesQuery=query, plotType=plot, legendTemplate=line.legend)
 
 
 _THEMES: Final = {
     "full": "too full", "pods": "a pod may not move", "room": "no room elsewhere", "limits": "budgets, minimums",
     "time": "not yet", "off": "switched off", "trouble": "trouble",
 }  # fmt: skip
-_SUCCEEDED: Final = (Is("metric.labels.result", ("succeeded",)),)
-_ATTEMPTED: Final = (Is("metric.labels.result", ("attempted",)),)
 
 
 def _acts(title: str, act: str) -> Tile:
-    lines = (Series(act, "succeeded", where=_SUCCEEDED), Series(act, "attempted", where=_ATTEMPTED))
+    results = ("succeeded", "attempted")
+    lines = (Series(act, result, where=(monitored("metric.labels.result", result),)) for result in results)
     return chart(title, *lines, plot="STACKED_BAR")
 
 
@@ -176,14 +169,6 @@ ROWS: Final = (
 )  # fmt: skip
 
 
-def dashboard() -> dict[str, Any]:
-    """Return the dashboard in the API's form; names are Terraform's to fill in."""
-    return {
-        "displayName": "Ebb: ${name}",
-        "mosaicLayout": {"columns": COLUMNS, "tiles": placed(ROWS)},
-    }
-
-
 _CLUSTER: Final = ("cluster",)
 FLEET_ROWS: Final = (
     (
@@ -210,7 +195,15 @@ FLEET_ROWS: Final = (
 """All clusters of a project, or of several: terraform/review makes it."""
 
 
+def dashboard() -> dict[str, Any]:
+    """Return the dashboard in the API's form; names are Terraform's to fill in."""
+    return _board("Ebb: ${name}", ROWS)
+
+
 def fleet_dashboard() -> dict[str, Any]:
     """Return the dashboard over all clusters, as `dashboard`."""
-    tiles = placed(FLEET_ROWS)
-    return {"displayName": "Ebb: all clusters", "mosaicLayout": {"columns": COLUMNS, "tiles": tiles}}
+    return _board("Ebb: all clusters", FLEET_ROWS)
+
+
+def _board(title: str, rows: tuple[tuple[Tile, ...], ...]) -> dict[str, Any]:
+    return {"displayName": title, "mosaicLayout": {"columns": COLUMNS, "tiles": placed(rows)}}

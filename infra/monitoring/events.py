@@ -1,11 +1,78 @@
-"""The table of events: every line that Ebb writes, with its labels and fields. Tests hold it to what is written."""
+"""The table of events: every line that Ebb writes, with its labels and fields. Tests compare it with the lines."""
 
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Final
 
-from infra.monitoring.table import GAUGES, GENERATION, POLICY_HASH, SIZES, TOOK, Event, Field, Type
 
+class Type(StrEnum):
+    """What a payload field is in JSON."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    TEXT = "text"
+    FLAG = "true or false"
+    TIME = "time"
+    COUNTS = "counts by word"
+    TEXTS = "list of texts"
+    ROWS = "list of objects"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of the payload. `sometimes`: it may be missing, or null."""
+
+    name: str
+    type: Type
+    about: str
+    sometimes: bool = False
+
+
+@dataclass(frozen=True)
+class Event:
+    """One kind of line. Labels besides `cluster` and `event`; the message is in each line."""
+
+    name: str
+    about: str
+    labels: tuple[str, ...]
+    """Always there."""
+    other_labels: tuple[str, ...] = ()
+    """There where they are known."""
+    fields: tuple[Field, ...] = ()
+
+
+POLICY_HASH: Final = Field("policy_hash", Type.TEXT, "the policy in force, empty without a valid one", sometimes=True)
+GENERATION: Final = Field("generation", Type.INTEGER, "the number of the drain's step")
+SIZES: Final = (
+    Field("allocatable_cpu", Type.NUMBER, "cores that pods may request"),
+    Field("allocatable_memory", Type.INTEGER, "bytes that pods may request"),
+    Field("requested_cpu", Type.NUMBER, "cores that pods request"),
+    Field("requested_memory", Type.INTEGER, "bytes that pods request"),
+    Field("cpu_ratio", Type.NUMBER, "requested by allocatable CPU", sometimes=True),
+    Field("memory_ratio", Type.NUMBER, "requested by allocatable memory", sometimes=True),
+)
+GAUGES: Final = (
+    Field("nodes", Type.INTEGER, "all nodes"),
+    Field("ready_nodes", Type.INTEGER, "nodes that are Ready"),
+    Field("non_tainted_nodes", Type.INTEGER, "schedulable nodes without a taint that repels pods"),
+    Field("unschedulable_nodes", Type.INTEGER, "all cordoned nodes"),
+    Field("underutilized", Type.INTEGER, "nodes of enabled pools, old enough, below both ratio limits, not in flight"),
+    Field("marked", Type.INTEGER, "nodes with a mark"),
+    Field("in_flight", Type.INTEGER, "nodes that a drain holds"),
+    Field("pods", Type.INTEGER, "pods; those of no node count for the cluster"),
+    *SIZES,
+    Field("excess_nodes", Type.NUMBER, "nodes to spare, in units of the least used one", sometimes=True),
+    Field("cost_per_hour", Type.NUMBER, "dollars an hour, by the price table"),
+    Field("saving_per_hour", Type.NUMBER, "dollars an hour that this pass's orders save (in dry run: would save)"),
+)
+TOOK: Final = (
+    Field("drain_seconds", Type.NUMBER, "from the cordon until the node was empty, or until now", sometimes=True),
+    Field("deletion_seconds", Type.NUMBER, "from the empty node until now: the autoscaler's time", sometimes=True),
+    Field("pods_evicted", Type.INTEGER, "pods that have moved", sometimes=True),
+)
 _DRAIN: Final = ("order_id", "node")
 _DRAINER: Final = (GENERATION, POLICY_HASH)
+_STEP: Final = replace(GENERATION, sometimes=True)
 
 EVENTS: Final = (
     Event(
@@ -98,7 +165,7 @@ EVENTS: Final = (
             Field("result", Type.TEXT, "attempted or succeeded", sometimes=True),
             Field("shared", Type.FLAG, "whether another order had read the whole snapshot", sometimes=True),
             Field("age_seconds", Type.NUMBER, "how old that snapshot was", sometimes=True),
-            Field("generation", Type.INTEGER, GENERATION.about, sometimes=True),
+            _STEP,
             *TOOK,
             POLICY_HASH,
         ),
@@ -139,7 +206,7 @@ EVENTS: Final = (
         (
             Field("outcome", Type.TEXT, "removed, given_back, released, overruled, refused or would_drain"),
             Field("detail", Type.TEXT, "what exactly", sometimes=True),
-            Field("generation", Type.INTEGER, GENERATION.about, sometimes=True),
+            _STEP,
             *TOOK,
             POLICY_HASH,
         ),
@@ -183,7 +250,7 @@ EVENTS: Final = (
         ("run_id", "order_id"),
         (
             Field("nodes", Type.INTEGER, "nodes that the order names, or that were written"),
-            Field("generation", Type.INTEGER, GENERATION.about, sometimes=True),
+            _STEP,
             POLICY_HASH,
         ),
     ),
@@ -192,7 +259,7 @@ EVENTS: Final = (
         "The policy is missing or invalid: nothing new is started.",
         (),
         ("run_id", *_DRAIN, "pool"),
-        (Field("generation", Type.INTEGER, GENERATION.about, sometimes=True), POLICY_HASH),
+        (_STEP, POLICY_HASH),
     ),
     Event("policy_warning",
           "Something in the policy is probably a mistake, it names an unknown pool, or a pod's cost cannot be read; "

@@ -1,19 +1,22 @@
 """The files that are written from the tables: metrics, alerts, dashboards, events page, runbook and weekly review."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from infra.monitoring.alerts import ALERTS, Alert, Condition
+from infra.monitoring.alerts import ALERTS, Alert
 from infra.monitoring.dashboard import dashboard, fleet_dashboard
-from infra.monitoring.metrics import FLEET, METRICS
-from infra.monitoring.query import ANY, OURS, QUERIES, REVIEWS, Query, Review, Term, paragraph, text
+from infra.monitoring.metrics import FLEET, METRICS, Kind, Metric
+from infra.monitoring.query import ANY, OURS, QUERIES, REVIEWS, Query, Review
 from infra.monitoring.reference import reference
-from infra.monitoring.table import Kind, Metric
 
+INFRA: Final = Path(__file__).parents[1]
+DOCS: Final = INFRA.parent / "docs"
+_OPENING: Final = "# Written by `make monitoring` from the tables in infra/monitoring; do not edit it here.\n"
 _WORDS: Final = {
     "${cluster}": "CLUSTER",
     "${name}": "NAME",
@@ -30,46 +33,89 @@ once, and the nodes of running ones are uncordoned. `ebb release all` frees ever
 """
 
 
-def section(alert: Alert) -> str:
-    """Return the text of an alert: its meaning, where to look, what to do."""
-    looks, does = (_bullets(rows) for rows in (alert.look, alert.do))
-    return f"**What it means.** {alert.means}\n\n**Look at**\n\n{looks}\n\n**Do**\n\n{does}\n"
+def files() -> dict[Path, str]:
+    """Return the text of each generated file."""
+    fleet = {"metrics": _metrics(FLEET, ANY), "queries": {each.key: _saved(each) for each in REVIEWS}}
+    return {
+        INFRA / "metrics.yaml": _yaml(_metrics(METRICS, OURS)),
+        INFRA / "alerts.yaml": _yaml({alert.key: _alert(alert) for alert in ALERTS}),
+        INFRA / "dashboard.json": _json(dashboard()),
+        INFRA / "fleet.yaml": _yaml(fleet),
+        INFRA / "fleet-dashboard.json": _json(fleet_dashboard()),
+        DOCS / "events.md": reference(),
+    }
+
+
+def parts() -> dict[Path, tuple[str, str]]:
+    """Return the pages with a generated part: its name, and its text."""
+    return {DOCS / "run.md": ("runbook", runbook()), DOCS / "review.md": ("review", "\n".join(map(_review, REVIEWS)))}
+
+
+def written(path: Path) -> str:
+    """Return a page of `parts` with its part in it."""
+    name, body = parts()[path]
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, _, rest = path.read_text(encoding="utf-8").partition(start)
+    return before + start + body + end + rest.partition(end)[2]
 
 
 def runbook() -> str:
-    alerts = "\n".join(f"#### Ebb: {alert.title}\n\n{section(alert)}" for alert in ALERTS)
+    """Return the queries and the alerts as people read them, with words in the place of Terraform's tokens."""
     queries = "\n".join(map(_query, QUERIES))
-    return f"{_RUNBOOK_OPENING}\n### Queries for Cloud Logging\n\n{queries}\n### Alerts\n\n{_spelled(alerts)}"
-
-
-def _query(query: Query) -> str:
-    return f"#### {query.question}\n\n{query.hint}\n\n```\n{_spelled(paragraph(query.terms))}\n```\n"
-
-
-def review() -> str:
-    return "\n".join(map(_reviewed, REVIEWS))
-
-
-def _reviewed(review: Review) -> str:
-    since = f"--project my-project --freshness {review.days}d --format 'value({', '.join(review.by)})'"
-    counted = f"gcloud logging read '{text(review.terms)}' {since} | sort | uniq -c | sort -rn"
-    told = f"- **Normal**: {review.normal}\n- **Act**: {review.act}\n"
-    return f"### {review.question}\n\n```sh\n{counted}\n```\n\n{told}"
-
-
-def _bullets(rows: tuple[str, ...]) -> str:
-    return "\n".join(f"- {row}" for row in rows)
-
-
-def _spelled(text: str) -> str:
+    alerts = "\n".join(f"#### Ebb: {alert.title}\n\n{section(alert)}" for alert in ALERTS)
+    text = f"{_RUNBOOK_OPENING}\n### Queries for Cloud Logging\n\n{queries}\n### Alerts\n\n{alerts}"
     for token, word in _WORDS.items():
         text = text.replace(token, word)
     return text
 
 
-INFRA: Final = Path(__file__).parents[1]
-DOCS: Final = INFRA.parent / "docs"
-_OPENING: Final = "# Written by `make monitoring` from the tables in infra/monitoring; do not edit it here.\n"
+def section(alert: Alert) -> str:
+    """Return the text of an alert: its meaning, where to look, what to do."""
+    looks, does = ("\n".join(f"- {row}" for row in rows) for rows in (alert.look, alert.do))
+    return f"**What it means.** {alert.means}\n\n**Look at**\n\n{looks}\n\n**Do**\n\n{does}\n"
+
+
+def _query(query: Query) -> str:
+    terms = "\n".join(query.terms)
+    return f"#### {query.question}\n\n{query.hint}\n\n```\n{terms}\n```\n"
+
+
+def _review(review: Review) -> str:
+    since = f"--project my-project --freshness {review.days}d --format 'value({', '.join(review.by)})'"
+    counted = f"gcloud logging read '{' AND '.join(review.terms)}' {since} | sort | uniq -c | sort -rn"
+    known = f"- **Normal**: {review.normal}\n- **Act**: {review.act}\n"
+    return f"### {review.question}\n\n```sh\n{counted}\n```\n\n{known}"
+
+
+def _saved(review: Review) -> dict[str, str]:
+    description = f"Normal: {review.normal} Act: {review.act}"
+    return {"title": review.question, "description": description, "filter": "\n".join(review.terms)}
+
+
+def _metrics(metrics: Iterable[Metric], lines: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    return {metric.name: _metric(metric, lines) for metric in metrics}
+
+
+def _metric(metric: Metric, lines: tuple[str, ...]) -> dict[str, Any]:
+    counted = metric.kind is Kind.COUNTER
+    return {
+        "description": f"{metric.about} ({metric.kind.value}{f'; {metric.seed}' if metric.seed else ''})",
+        "filter": metric.filter(lines),
+        "value_type": "INT64" if counted else "DISTRIBUTION",
+        "unit": "1" if counted else metric.unit,
+        "value": "" if counted else f"EXTRACT(jsonPayload.{metric.value})",
+        "labels": {name: f"EXTRACT({path})" for name, path in metric.label_paths.items()},
+        "per_node": metric.per_node,
+    }
+
+
+def _alert(alert: Alert) -> dict[str, Any]:
+    return {
+        "title": alert.title,
+        "severity": alert.severity,
+        "conditions": [asdict(each) for each in alert.conditions],
+        "documentation": section(alert),
+    }
 
 
 class _Dumper(yaml.SafeDumper):
@@ -83,69 +129,9 @@ def _written(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _written)
 
 
-def files() -> dict[Path, str]:
-    """Return the text of each generated file."""
-    return {
-        INFRA / "metrics.yaml": _yaml({metric.name: _metric(metric) for metric in METRICS}),
-        INFRA / "alerts.yaml": _yaml({alert.key: _alert(alert) for alert in ALERTS}),
-        INFRA / "dashboard.json": json.dumps(dashboard(), indent=1, ensure_ascii=False) + "\n",
-        INFRA / "fleet.yaml": _yaml(
-            {
-                "metrics": {metric.name: _metric(metric, ANY) for metric in FLEET},
-                "queries": {each.key: _saved(each) for each in REVIEWS},
-            }
-        ),
-        INFRA / "fleet-dashboard.json": json.dumps(fleet_dashboard(), indent=1, ensure_ascii=False) + "\n",
-        DOCS / "events.md": reference(),
-    }
-
-
-def _saved(review: Review) -> dict[str, str]:
-    return {
-        "title": review.question,
-        "description": f"Normal: {review.normal} Act: {review.act}",
-        "filter": paragraph(review.terms),
-    }
-
-
-def _metric(metric: Metric, lines: tuple[Term, ...] = OURS) -> dict[str, Any]:
-    counted = metric.kind is Kind.COUNTER
-    return {
-        "description": f"{metric.about} ({metric.kind.value}{f'; {metric.seed}' if metric.seed else ''})",
-        "filter": text(metric.filter(lines)),
-        "value_type": "INT64" if counted else "DISTRIBUTION",
-        "unit": "1" if counted else metric.unit,
-        "value": "" if counted else f"EXTRACT(jsonPayload.{metric.value})",
-        "labels": {name: f"EXTRACT({path})" for name, path in metric.labels.items()},
-        "per_node": metric.per_node,
-    }
-
-
-def _alert(alert: Alert) -> dict[str, Any]:
-    return {
-        "title": alert.title,
-        "severity": alert.severity,
-        "conditions": [_condition(each) for each in alert.conditions],
-        "documentation": section(alert),
-    }
-
-
-def _condition(condition: Condition) -> dict[str, Any]:
-    return asdict(condition)
-
-
 def _yaml(value: dict[str, Any]) -> str:
     return _OPENING + yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
 
 
-def parts() -> dict[Path, tuple[str, str]]:
-    """Return the pages with a generated part: its name, and its text."""
-    return {DOCS / "run.md": ("runbook", runbook()), DOCS / "review.md": ("review", review())}
-
-
-def written(path: Path) -> str:
-    """Return a page of `parts` with its part in it."""
-    name, body = parts()[path]
-    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
-    before, _, rest = path.read_text(encoding="utf-8").partition(start)
-    return before + start + body + end + rest.partition(end)[2]
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

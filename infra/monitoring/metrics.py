@@ -1,69 +1,134 @@
 """The log-based metrics: all gauges and counters of estafette and node-refiner, and what operating Ebb needs."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Final
 
-from infra.monitoring.query import AtLeast, Has, field, label
-from infra.monitoring.table import Kind, Metric
-
-POOL: Final = {"pool": "labels.pool"}
-REASON: Final = {"reason": "labels.reason"}
-_NODE: Final = {"node": "labels.node", "pool": "labels.pool"}
-_ACT: Final = {"result": "jsonPayload.result", "pool": "labels.pool"}
+from infra.monitoring.events import BY_NAME as BY_EVENT
+from infra.monitoring.query import label, payload
 
 
-def _cluster(name: str, value: str, about: str, unit: str = "1", seed: str = "") -> Metric:
-    return Metric(name, Kind.GAUGE, "cluster_state", about, unit, value, seed=seed)
+class Kind(StrEnum):
+    """How the lines become a metric."""
+
+    COUNTER = "counter"
+    """How many lines there were."""
+    GAUGE = "gauge"
+    """A number as it stands; log-based metrics know none, so it is a distribution of which the mean is read."""
+    AMOUNT = "amount"
+    """Numbers that add up; the sum of a distribution is read (in PromQL)."""
+    SPREAD = "spread"
+    """Numbers whose percentiles matter."""
 
 
-def _pool(name: str, value: str, about: str, unit: str = "1", seed: str = "") -> Metric:
-    return Metric(name, Kind.GAUGE, "pool_state", about, unit, value, labels=POOL, seed=seed)
+@dataclass(frozen=True)
+class Metric:
+    """One log-based metric, named `${name}/<name>`."""
+
+    name: str
+    kind: Kind
+    event: str
+    about: str
+    unit: str = "1"
+    value: str = ""
+    """The payload field that holds the number; empty for a counter."""
+    where: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    """Where in the entry each label is found; the last part of the path is its name."""
+    per_node: bool = False
+    """Made only with EBB_DECISION_LOG=all: a series for each node costs money."""
+    seed: str = ""
+    """What estafette or node-refiner called it."""
+
+    @property
+    def label_paths(self) -> dict[str, str]:
+        """The path of each label, by its name."""
+        return {path.rpartition(".")[2]: path for path in self.labels}
+
+    def filter(self, lines: tuple[str, ...]) -> str:
+        """Return the filter of what it counts among these lines: of its cluster, or of any."""
+        event = (label("event", self.event),) if self.event else ()
+        return " AND ".join((*lines, *event, *self.where))
+
+    @property
+    def aligner(self) -> str:
+        return "ALIGN_SUM" if self.kind is Kind.COUNTER else "ALIGN_DELTA"
+
+    @property
+    def reducer(self) -> str:
+        """A gauge is a distribution: of its deltas the mean is exact, percentiles are only as fine as the buckets."""
+        return "REDUCE_SUM" if self.kind is Kind.COUNTER else "REDUCE_MEAN"
+
+    @property
+    def type(self) -> str:
+        """The metric type in Cloud Monitoring."""
+        return f"logging.googleapis.com/user/${{name}}/{self.name}"
 
 
-def _node(name: str, about: str, unit: str, seed: str) -> Metric:
-    value = name.removeprefix("node_")
-    return Metric(
-        name, Kind.GAUGE, "node_decision", about, unit, value, labels=_NODE, per_node=True, seed=f"estafette {seed}"
-    )
+POOL: Final = "labels.pool"
+REASON: Final = "labels.reason"
+
+
+def _gauge(
+    event: str,
+    name: str,
+    value: str,
+    unit: str,
+    seed: str = "",
+    labels: tuple[str, ...] = (),
+    *,
+    per_node: bool = False,
+) -> Metric:
+    """Return a gauge of one field of an event, with the field's sentence."""
+    (about,) = (each.about for each in BY_EVENT[event].fields if each.name == value)
+    return Metric(name, Kind.GAUGE, event, about, unit, value, labels=labels, per_node=per_node, seed=seed)
+
+
+def _cluster(name: str, value: str, unit: str, seed: str = "") -> Metric:
+    return _gauge("cluster_state", name, value, unit, seed and f"{seed} {name}")
+
+
+def _pool(name: str, value: str, unit: str, seed: str = "") -> Metric:
+    return _gauge("pool_state", name, value, unit, seed, (POOL,))
+
+
+def _node(value: str, unit: str, seed: str) -> Metric:
+    labels = ("labels.node", POOL)
+    return _gauge("node_decision", f"node_{value}", value, unit, f"estafette {seed}", labels, per_node=True)
 
 
 def _kept(theme: str, about: str) -> Metric:
-    return _cluster(f"kept_{theme}", f"kept.{theme}", f"nodes that stay: {about}", "{node}")
+    sentence = f"nodes that stay: {about}"
+    return Metric(f"kept_{theme}", Kind.GAUGE, "cluster_state", sentence, "{node}", f"kept.{theme}")
 
 
 def _act(name: str, act: str) -> Metric:
     return Metric(
         f"nodes_{name}", Kind.COUNTER, "drain_step", f"nodes {name}; attempts and successes apart (label result)",
-        "{node}", where=(field("act", act),), labels=_ACT, seed=f"node-refiner nodes_{name}",
+        "{node}", where=(payload("act", act),), labels=("jsonPayload.result", POOL),
+        seed=f"node-refiner nodes_{name}",
     )  # fmt: skip
 
 
-CLUSTER: Final = (
-    _cluster("cluster_nodes", "nodes", "nodes", "{node}", "node-refiner cluster_nodes"),
-    _cluster(
-        "cluster_non_tainted_nodes", "non_tainted_nodes", "schedulable nodes without a taint that repels pods",
-        "{node}", "node-refiner cluster_non_tainted_nodes",
-    ),
-    _cluster(
-        "cluster_unschedulable_nodes", "unschedulable_nodes", "all cordoned nodes", "{node}",
-        "node-refiner cluster_unschedulable_nodes",
-    ),
-    _cluster("cluster_pods", "pods", "pods", "{pod}", "node-refiner cluster_pods"),
-    _cluster("cluster_cpu_utilization", "cpu_ratio", "requested by allocatable CPU", "10^2.%",
-             "node-refiner cluster_cpu_utilization"),
-    _cluster("cluster_memory_utilization", "memory_ratio", "requested by allocatable memory", "10^2.%",
-             "node-refiner cluster_memory_utilization"),
-    _cluster("cluster_excess_nodes", "excess_nodes", "nodes to spare, in units of the least used one", "{node}",
-             "node-refiner cluster_excess_nodes"),
-    _cluster("cluster_unschedulable_pods", "unschedulable_pods", "pods that found no place", "{pod}"),
-    _cluster("cluster_cost", "cost_per_hour", "dollars an hour, by the price table", "{USD}/h"),
-    _cluster("possible_saving", "saving_per_hour", "dollars an hour that a pass orders away (or would)", "{USD}/h"),
-    _cluster("oldest_mark", "oldest_mark_seconds", "age of the oldest mark", "s"),
-    _cluster("claims", "claims", "drains not settled yet", "{node}"),
-    _cluster("overdue_claims", "overdue_claims", "claims older than deadline, watchdog and two passes", "{node}"),
-    _cluster("open_breakers", "open_breakers", "pools in which no drain may start", "{pool}"),
-    _cluster("reclaimed_nodes", "reclaimed_nodes", "nodes removed within a day that have not come back", "{node}"),
-    _cluster("reclaimed_cost", "reclaimed_cost_per_hour", "dollars an hour that those would cost", "{USD}/h"),
+_PERCENT: Final = "10^2.%"
+_REFINER: Final = "node-refiner"
+METRICS: Final = (
+    _cluster("cluster_nodes", "nodes", "{node}", _REFINER),
+    _cluster("cluster_non_tainted_nodes", "non_tainted_nodes", "{node}", _REFINER),
+    _cluster("cluster_unschedulable_nodes", "unschedulable_nodes", "{node}", _REFINER),
+    _cluster("cluster_pods", "pods", "{pod}", _REFINER),
+    _cluster("cluster_cpu_utilization", "cpu_ratio", _PERCENT, _REFINER),
+    _cluster("cluster_memory_utilization", "memory_ratio", _PERCENT, _REFINER),
+    _cluster("cluster_excess_nodes", "excess_nodes", "{node}", _REFINER),
+    _cluster("cluster_unschedulable_pods", "unschedulable_pods", "{pod}"),
+    _cluster("cluster_cost", "cost_per_hour", "{USD}/h"),
+    _cluster("possible_saving", "saving_per_hour", "{USD}/h"),
+    _cluster("oldest_mark", "oldest_mark_seconds", "s"),
+    _cluster("claims", "claims", "{node}"),
+    _cluster("overdue_claims", "overdue_claims", "{node}"),
+    _cluster("open_breakers", "open_breakers", "{pool}"),
+    _cluster("reclaimed_nodes", "reclaimed_nodes", "{node}"),
+    _cluster("reclaimed_cost", "reclaimed_cost_per_hour", "{USD}/h"),
     _kept("full", "too full"),
     _kept("pods", "a pod on them may not be moved"),
     _kept("room", "the others have no room"),
@@ -71,72 +136,55 @@ CLUSTER: Final = (
     _kept("time", "ages, marks, gaps, windows"),
     _kept("off", "switched off, or not deletable"),
     _kept("trouble", "something is wrong or under way"),
-)  # fmt: skip
-AMOUNTS: Final = (
     Metric("reclaimed_node_hours", Kind.AMOUNT, "cluster_state", "hours of nodes that were removed and did not come "
            "back, at most a day each", "h", "reclaimed_node_hours"),
     Metric("reclaimed_dollars", Kind.AMOUNT, "cluster_state", "what those hours would have cost by the price table",
            "{USD}", "reclaimed_dollars"),
     Metric("blocked_seconds", Kind.AMOUNT, "eviction", "seconds for which a PodDisruptionBudget held a pod", "s",
-           "blocked_seconds", where=(Has("jsonPayload.pdb"),), labels={"pdb": "jsonPayload.pdb"}),
-)  # fmt: skip
-POOLS: Final = (
-    _pool("pool_nodes", "nodes", "nodes", "{node}", "estafette total_node_count"),
-    _pool("pool_underutilized_nodes", "underutilized", "nodes below both ratio limits", "{node}",
-          "estafette underutilized_node_count"),
-    _pool("pool_marked_nodes", "marked", "nodes with a mark", "{node}", "estafette marked_for_removal_node_count"),
-    _pool("pool_in_flight_nodes", "in_flight", "nodes that a drain holds", "{node}",
-          "estafette scale_down_in_progress_node_count"),
-    _pool("pool_excess_nodes", "excess_nodes", "nodes to spare", "{node}"),
-    _pool("pool_cpu_utilization", "cpu_ratio", "requested by allocatable CPU", "10^2.%"),
-    _pool("pool_memory_utilization", "memory_ratio", "requested by allocatable memory", "10^2.%"),
-)  # fmt: skip
-MISSED: Final = (
+           "blocked_seconds", where=("jsonPayload.pdb:*",), labels=("jsonPayload.pdb",)),
+    _pool("pool_nodes", "nodes", "{node}", "estafette total_node_count"),
+    _pool("pool_underutilized_nodes", "underutilized", "{node}", "estafette underutilized_node_count"),
+    _pool("pool_marked_nodes", "marked", "{node}", "estafette marked_for_removal_node_count"),
+    _pool("pool_in_flight_nodes", "in_flight", "{node}", "estafette scale_down_in_progress_node_count"),
+    _pool("pool_excess_nodes", "excess_nodes", "{node}"),
+    _pool("pool_cpu_utilization", "cpu_ratio", _PERCENT),
+    _pool("pool_memory_utilization", "memory_ratio", _PERCENT),
     Metric("missed_savings_per_hour", Kind.GAUGE, "missed_saving", "dollars an hour of under-used nodes that stay, by "
-           "the reason that keeps them", "{USD}/h", "per_hour", labels={**POOL, **REASON}),
-)  # fmt: skip
-NODES: Final = (
-    _node("node_allocatable_cpu", "cores that pods may request", "{cpu}", "allocatable_cpu"),
-    _node("node_allocatable_memory", "bytes that pods may request", "By", "allocatable_memory"),
-    _node("node_requested_cpu", "cores that pods request", "{cpu}", "total_cpu_requests"),
-    _node("node_requested_memory", "bytes that pods request", "By", "total_memory_requests"),
-    _node("node_cpu_ratio", "requested by allocatable CPU", "10^2.%", "utilized_cpu_ratio"),
-    _node("node_memory_ratio", "requested by allocatable memory", "10^2.%", "utilized_memory_ratio"),
-)
-COUNTERS: Final = (
-    Metric("passes", Kind.COUNTER, "run_summary", "whole passes", "{pass}", where=(field("result", "completed"),)),
+           "the reason that keeps them", "{USD}/h", "per_hour", labels=(POOL, REASON)),
+    _node("allocatable_cpu", "{cpu}", "allocatable_cpu"),
+    _node("allocatable_memory", "By", "allocatable_memory"),
+    _node("requested_cpu", "{cpu}", "total_cpu_requests"),
+    _node("requested_memory", "By", "total_memory_requests"),
+    _node("cpu_ratio", _PERCENT, "utilized_cpu_ratio"),
+    _node("memory_ratio", _PERCENT, "utilized_memory_ratio"),
+    Metric("passes", Kind.COUNTER, "run_summary", "whole passes", "{pass}", where=(payload("result", "completed"),)),
     Metric("failed_passes", Kind.COUNTER, "run_summary", "passes that ended early", "{pass}",
-           where=(label("reason", "unreachable", "terminal"),), labels=REASON),
+           where=(label("reason", "unreachable", "terminal"),), labels=(REASON,)),
     _act("cordoned", "cordon"),
     _act("drained", "drain"),
     _act("uncordoned", "uncordon"),
-    Metric("orders", Kind.COUNTER, "order_published", "orders of the planner", "{order}", labels={**REASON, **POOL}),
+    Metric("orders", Kind.COUNTER, "order_published", "orders of the planner", "{order}", labels=(REASON, POOL)),
     Metric("drains", Kind.COUNTER, "drain_result", "drains that ended, by outcome and reason", "{drain}",
-           labels={"outcome": "jsonPayload.outcome", **REASON, **POOL}),
+           labels=("jsonPayload.outcome", REASON, POOL)),
     Metric("evictions", Kind.COUNTER, "eviction", "answers of the eviction API; pods evicted: answer=granted", "{pod}",
-           labels={"answer": "jsonPayload.answer", **POOL}),
-    Metric("healed", Kind.COUNTER, "healed", "findings that a pass repaired", "1", labels=REASON),
+           labels=("jsonPayload.answer", POOL)),
+    Metric("healed", Kind.COUNTER, "healed", "findings that a pass repaired", "1", labels=(REASON,)),
     Metric("policy_invalid", Kind.COUNTER, "policy_invalid", "times the policy was missing or invalid", "1"),
-    Metric("breakers_opened", Kind.COUNTER, "breaker", "breakers that opened", "1", labels=POOL),
+    Metric("breakers_opened", Kind.COUNTER, "breaker", "breakers that opened", "1", labels=(POOL,)),
     Metric("messages_rejected", Kind.COUNTER, "message_rejected", "messages that were no orders", "{message}",
-           labels=REASON),
-    Metric("faults", Kind.COUNTER, "", "lines of severity ERROR", "1", where=(AtLeast("severity", "ERROR"),),
-           labels={"event": "labels.event", **REASON}),
-)  # fmt: skip
-SPREADS: Final = (
+           labels=(REASON,)),
+    Metric("faults", Kind.COUNTER, "", "lines of severity ERROR", "1", where=("severity>=ERROR",),
+           labels=("labels.event", REASON)),
     Metric("pass_milliseconds", Kind.SPREAD, "run_summary", "how long a pass took", "ms", "duration_ms",
-           where=(field("result", "completed"),)),
+           where=(payload("result", "completed"),)),
     Metric("drain_seconds", Kind.SPREAD, "drain_step", "from the cordon until the node was empty", "s", "drain_seconds",
-           where=(field("act", "drain"), field("result", "succeeded")), labels=POOL),
+           where=(payload("act", "drain"), payload("result", "succeeded")), labels=(POOL,)),
     Metric("deletion_seconds", Kind.SPREAD, "drain_result", "from the empty node until it was seen gone", "s",
-           "deletion_seconds", where=(field("outcome", "removed"), Has("jsonPayload.deletion_seconds")), labels=POOL),
+           "deletion_seconds", where=(payload("outcome", "removed"), "jsonPayload.deletion_seconds:*"), labels=(POOL,)),
 )  # fmt: skip
-METRICS: Final = (*CLUSTER, *AMOUNTS, *POOLS, *MISSED, *NODES, *COUNTERS, *SPREADS)
 BY_NAME: Final = {metric.name: metric for metric in METRICS}
 _OF_FLEET: Final = (
     "cluster_nodes", "cluster_cost", "reclaimed_dollars", "missed_savings_per_hour", "passes", "drains", "faults",
 )  # fmt: skip
-FLEET: Final = tuple(
-    replace(BY_NAME[name], labels={"cluster": "labels.cluster", **BY_NAME[name].labels}) for name in _OF_FLEET
-)
+FLEET: Final = tuple(replace(BY_NAME[name], labels=("labels.cluster", *BY_NAME[name].labels)) for name in _OF_FLEET)
 """Metrics of all clusters of a project together, by cluster."""

@@ -1,87 +1,48 @@
-"""Queries of Cloud Logging and Cloud Monitoring, as values."""
+"""Filters of Cloud Logging and Cloud Monitoring, term by term, and the questions that people ask with them."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 
-@dataclass(frozen=True)
-class Is:
-    """The field has one of these values."""
-
-    path: str
-    values: tuple[str, ...]
-
-    def __str__(self) -> str:
-        quoted = [f'"{value}"' for value in self.values]
-        return f"{self.path}={quoted[0]}" if len(quoted) == 1 else f"{self.path}=({' OR '.join(quoted)})"
+def term(path: str, *values: str) -> str:
+    """Return a term of Cloud Logging: the field has one of these values."""
+    quoted = [f'"{value}"' for value in values]
+    return f"{path}={quoted[0]}" if len(quoted) == 1 else f"{path}=({' OR '.join(quoted)})"
 
 
-@dataclass(frozen=True)
-class AtLeast:
-    """The number or the severity is at least this."""
-
-    path: str
-    value: str
-
-    def __str__(self) -> str:
-        return f"{self.path}>={self.value}"
+def payload(name: str, *values: str) -> str:
+    return term(f"jsonPayload.{name}", *values)
 
 
-@dataclass(frozen=True)
-class Has:
-    """The field is there."""
-
-    path: str
-
-    def __str__(self) -> str:
-        return f"{self.path}:*"
+def label(name: str, *values: str) -> str:
+    return term(f"labels.{name}", *values)
 
 
-Term = Is | AtLeast | Has
+def monitored(path: str, *values: str) -> str:
+    """Return the same term for Cloud Monitoring, whose language writes alternatives in its own way."""
+    quoted = ", ".join(f'"{value}"' for value in values)
+    return f"{path}={quoted}" if len(values) == 1 else f"{path}=one_of({quoted})"
 
 
-def field(name: str, *values: str) -> Is:
-    """A payload field."""
-    return Is(f"jsonPayload.{name}", values)
+def series(metric: str, resource: str, *terms: str) -> str:
+    """Return the filter of one metric of Cloud Monitoring."""
+    return " AND ".join((monitored("metric.type", metric), monitored("resource.type", resource), *terms))
 
 
-def label(name: str, *values: str) -> Is:
-    return Is(f"labels.{name}", values)
-
-
-OURS: Final[tuple[Term, ...]] = (Is("resource.type", ("cloud_run_revision",)), label("cluster", "${cluster}"))
-"""Lines of this cluster's functions: both log as Cloud Run services (2nd generation)."""
-ANY: Final[tuple[Term, ...]] = (Is("resource.type", ("cloud_run_revision",)), Has("labels.cluster"))
+FUNCTION: Final = "cloud_run_revision"
+"""Both functions log and are measured as Cloud Run services (2nd generation)."""
+OURS: Final = (term("resource.type", FUNCTION), label("cluster", "${cluster}"))
+"""Lines of this cluster's functions."""
+ANY: Final = (term("resource.type", FUNCTION), "labels.cluster:*")
 """Lines of every cluster's functions."""
-
-
-def text(terms: Iterable[Term]) -> str:
-    """Return the filter on one line."""
-    return " AND ".join(map(str, terms))
-
-
-def series(terms: Iterable[Is]) -> str:
-    """Return a filter of Cloud Monitoring, whose language writes alternatives in its own way."""
-    return " AND ".join(map(_one_of, terms))
-
-
-def _one_of(term: Is) -> str:
-    quoted = [f'"{value}"' for value in term.values]
-    return str(term) if len(quoted) == 1 else f"{term.path}=one_of({', '.join(quoted)})"
-
-
-def paragraph(terms: Iterable[Term]) -> str:
-    """Return the filter with a term a line, as people paste it; a line break means AND."""
-    return "\n".join(map(str, terms))
 
 
 @dataclass(frozen=True)
 class Query:
-    """A question and its query."""
+    """A question and the terms of its query."""
 
     question: str
-    terms: tuple[Term, ...]
+    terms: tuple[str, ...]
     hint: str
 
 
@@ -100,17 +61,17 @@ LAST_NIGHT: Final = Query(
 )  # fmt: skip
 TROUBLE: Final = Query(
     "What went wrong?",
-    (*OURS, AtLeast("severity", "WARNING")),
+    (*OURS, "severity>=WARNING"),
     "Lines that need a person's attention.",
 )
 ONE_DRAIN: Final = Query(
     "How did one drain go, step by step?",
-    (Is("operation.id", ("ORDER",)), Is("operation.producer", ("ebb",))),
+    (term("operation.id", "ORDER"), term("operation.producer", "ebb")),
     "Write the order's id for ORDER; every line of a drain carries it.",
 )
 WHO_RESTARTED: Final = Query(
     "Did Ebb restart this Deployment?",
-    (*OURS, label("event", "surge"), field("workload", "NAMESPACE/Deployment/NAME")),
+    (*OURS, label("event", "surge"), payload("workload", "NAMESPACE/Deployment/NAME")),
     "Write namespace and name. Only `singleReplicas: surge` restarts any; the annotation `ebb.internal/surged-for` of "
     "its pod template is the id of the order that did it last.",
 )
@@ -129,7 +90,7 @@ class Review:
 
     key: str
     question: str
-    terms: tuple[Term, ...]
+    terms: tuple[str, ...]
     by: tuple[str, ...]
     """Fields of the log entry, in the order in which `gcloud` prints them."""
     normal: str
@@ -151,7 +112,7 @@ REVIEWS: Final = (
     Review(
         "trouble",
         "What needs a person?",
-        (*ANY, AtLeast("severity", "WARNING")),
+        (*ANY, "severity>=WARNING"),
         ("labels.cluster", "labels.event", "labels.reason"),
         "A few `unreachable`, `retryable` and `stale`: Ebb tries again by itself.",
         "Any line of severity ERROR, `policy_invalid`, `breaker` or `message_rejected`, or a count that has doubled "
@@ -160,7 +121,7 @@ REVIEWS: Final = (
     Review(
         "passes",
         "Which passes ended early or found a fault?",
-        (*ANY, label("event", "run_summary"), Has("labels.reason")),
+        (*ANY, label("event", "run_summary"), "labels.reason:*"),
         ("labels.cluster", "labels.reason"),
         "Nothing, or single `unreachable` passes.",
         "`terminal`, `advice_missing` or `not_healed` in every pass: the message names what to fix. Several "

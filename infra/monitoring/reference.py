@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from infra.monitoring.alerts import ALERTS
-from infra.monitoring.events import EVENTS
-from infra.monitoring.metrics import METRICS
-from infra.monitoring.table import Event, Field, Metric
+from infra.monitoring.events import EVENTS, Event
+from infra.monitoring.metrics import METRICS, Metric
 
 _NOTHING: Final = "Nothing."
 _LISTS: Final = (
@@ -22,7 +21,7 @@ class LogWord:
 
     word: str
     events: tuple[str, ...]
-    says: str
+    meaning: str
     do: str
 
 
@@ -110,35 +109,33 @@ mean is read, an amount one of which the sum is. The metrics of single nodes exi
 
 def reference() -> str:
     """Return the page."""
-    rows = "".join(f"| [`{each.name}`](#{each.name}) | {each.about} | {_labels(each)} |\n" for each in EVENTS)
+    rows = "".join(_row(f"[`{each.name}`](#{each.name})", each.about, _labels(each)) for each in EVENTS)
     events = "\n".join(map(_event, EVENTS))
+    alerts = "".join(_row(each.title, "; ".join(part.title for part in each.conditions)) for each in ALERTS)
+    words = "".join(_row(f"`{each.word}`", _names(each.events), each.meaning, each.do) for each in LOG_WORDS)
     metrics = "".join(map(_metric, METRICS))
-    alerts = "".join(f"| {each.title} | {'; '.join(part.title for part in each.conditions)} |\n" for each in ALERTS)
-    words = "".join(map(_word, LOG_WORDS))
     return f"{_OPENING}{_EVENTS}{rows}\n{events}\n{_WORDS}{words}\n{_METRICS}{metrics}{_ALERTS}{alerts}"
 
 
 def _event(event: Event) -> str:
     labels = _labels(event)
     labelled = f" Labels: {labels}." if labels else ""
-    return f"## `{event.name}`\n\n{event.about}{labelled}\n\n{_fields(event.fields)}"
+    fields = "".join(_row(f"`{each.name}`{'*' * each.sometimes}", each.type, each.about) for each in event.fields)
+    return f"## `{event.name}`\n\n{event.about}{labelled}\n\n| field | type | what |\n|---|---|---|\n{fields}"
+
+
+def _metric(metric: Metric) -> str:
+    labels = _names(metric.label_paths)
+    return _row(f"`{metric.name}`", metric.kind, metric.unit, labels, metric.about, metric.seed)
 
 
 def _labels(event: Event) -> str:
     return ", ".join((*(f"`{name}`" for name in event.labels), *(f"`{name}`*" for name in event.other_labels)))
 
 
-def _fields(fields: Iterable[Field]) -> str:
-    rows = "".join(f"| `{each.name}`{'*' * each.sometimes} | {each.type.value} | {each.about} |\n" for each in fields)
-    return f"| field | type | what |\n|---|---|---|\n{rows}"
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
-def _word(word: LogWord) -> str:
-    events = ", ".join(f"`{name}`" for name in word.events)
-    return f"| `{word.word}` | {events} | {word.says} | {word.do} |\n"
-
-
-def _metric(metric: Metric) -> str:
-    labels = ", ".join(f"`{name}`" for name in metric.labels)
-    cells = (f"`{metric.name}`", metric.kind.value, metric.unit, labels, metric.about, metric.seed)
+def _row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |\n"

@@ -1,14 +1,29 @@
 """The generated files as Terraform reads them, for a cluster of the tests."""
 
 import json
+import math
 from functools import cache
 from typing import Any
 
 import yaml
 
-from infra.monitoring.alerts import absence_seconds
 from infra.monitoring.files import INFRA, files
 from tests.builders import CLUSTER
+
+LATE_MINUTES = 12
+"""Ten (cloud.google.com/logging/docs/logs-based-metrics/troubleshooting), and two for the evaluation."""
+MOST_ABSENCE = 23 * 3600 + 1800
+
+
+def absence_seconds(interval_minutes: int, missed_passes: int) -> int:
+    """Return how long no pass may be seen, as Terraform computes it (local.absence_seconds).
+
+    That many intervals and half a one for the last to arrive, and at least an interval and twelve minutes: a log-based
+    metric may be ten minutes late, and that is no news. Whole minutes, within what Cloud Monitoring takes.
+    """
+    minutes = max(math.ceil((missed_passes + 0.5) * interval_minutes), interval_minutes + LATE_MINUTES)
+    return min(minutes * 60, MOST_ABSENCE)
+
 
 NAME = "ebb-c-0123456"
 VALUES = {

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from infra.monitoring.events import BY_NAME
-from infra.monitoring.table import Event, Field, Type
+from infra.monitoring.events import BY_NAME, Event, Field, Type
 from tests.monitoring.entries import Entry
 
 

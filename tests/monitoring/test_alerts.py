@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.alerts import ALERTS, FAILURES, MOST_ABSENCE, absence_seconds
+from infra.monitoring.alerts import ALERTS, FAILURES
 from infra.monitoring.files import runbook
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
 from shared.core.reasons import Halt
 from tests.monitoring.alarm import Points, seconds, speaks
 from tests.monitoring.entries import Entry
-from tests.monitoring.generated import VALUES, alerts, metrics
+from tests.monitoring.generated import MOST_ABSENCE, VALUES, absence_seconds, alerts, metrics
 from tests.monitoring.histories import entries, given_back
 from tests.monitoring.log_filters import series
 

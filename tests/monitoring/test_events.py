@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.monitoring.events import EVENTS
-from infra.monitoring.table import Event
+from infra.monitoring.events import EVENTS, Event
 from shared.log import LABELS
 from tests.monitoring.entries import Entry
 from tests.monitoring.histories import HISTORIES, entries, outage

@@ -45,4 +45,4 @@ def test_every_word_that_is_no_reason_is_told() -> None:
 def test_a_word_is_of_events_that_have_a_reason_and_says_what_to_do(row: LogWord) -> None:
     assert all("reason" in (*BY_NAME[name].labels, *BY_NAME[name].other_labels) for name in row.events)
     assert row.do.endswith(".")
-    assert "|" not in row.says + row.do
+    assert "|" not in row.meaning + row.do

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from infra.monitoring.metrics import METRICS
-from infra.monitoring.table import Metric
+from infra.monitoring.metrics import METRICS, Metric
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.errors import Retryable, Stale
 from shared.port_types import pool_key
