@@ -91,7 +91,7 @@ class Explainer:
             pods=places,
             staying=len(pods) - len(moving),
             refusal=refusal,
-            takes=decision.drain or situation.drain_estimator(assessed.node.pool)(moving).alone,
+            takes=decision.drain or situation.drain_estimate(assessed.node).alone,
             closed=tuple(closed(each, proposed) for each in gates),
             ripe=decision.removable_at,
         )

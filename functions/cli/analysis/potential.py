@@ -60,6 +60,6 @@ def _that_could_go_at_all(
     for node in nodes:
         kept = dict(kept_by_the_autoscaler(node, counts))
         supplies.update((use.supply, supply) for use, supply in kept.items())
-        moved = disruption(situation.moving(node.name), situation.now)
+        moved = situation.about_moving(node, disruption)
         candidates.append(Candidate(node.name, _weight(node, prices), moved, uses=tuple(kept)))
     return candidates, supplies

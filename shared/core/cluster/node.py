@@ -7,6 +7,7 @@ While the taint is there, it names the owner of the node; without the taint, the
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Annotated, Final
 
 import msgspec
@@ -50,7 +51,7 @@ ANY_KUBELET: Final = Kubelet()
 """One of which nothing is known."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Node:
     """One node. `pool` is empty without the GKE pool label; `allocatable` empty when the node reports none."""
 
@@ -72,18 +73,18 @@ class Node:
     version: str = ""
     """GKE's version of the node (`1.33.4-gke.1245000`); an upgrade changes it."""
 
-    @property
+    @cached_property
     def stands_by(self) -> bool:
         """Whether it waits, running or suspended, for pods that a capacity buffer keeps room for."""
         labelled = self.labels.get(names.STANDBY_NODE) == "true" or names.SUSPENDED_CONDITION in self.conditions
         return labelled or self.has_taint(names.STANDBY_NODE) or self.has_taint(names.STANDBY_SUSPENDED_TAINT)
 
-    @property
+    @cached_property
     def managed(self) -> bool:
         """Whether Google manages it and bills its pods, not the node."""
         return self.labels.get(names.MANAGED_NODE) == "true" or self.has_taint(names.MANAGED_NODE)
 
-    @property
+    @cached_property
     def outside(self) -> bool:
         """Whether consolidation ignores it: it is neither source nor destination, and counted and priced nowhere."""
         return self.stands_by or self.managed
@@ -93,7 +94,7 @@ class Node:
         """The conditions that announce its drain, maintenance or shutdown by others, in the order of `names`."""
         return tuple(condition for condition in names.LIFECYCLE_CONDITIONS if condition in self.conditions)
 
-    @property
+    @cached_property
     def pool(self) -> str:
         return self.labels.get(names.POOL_LABEL, "")
 
@@ -125,7 +126,11 @@ class Node:
         return self.has_taint(names.HELD_TAINT)
 
     def has_taint(self, key: str) -> bool:
-        return any(taint.key == key for taint in self.taints)
+        return key in self._taint_keys
+
+    @cached_property
+    def _taint_keys(self) -> frozenset[str]:
+        return frozenset(taint.key for taint in self.taints)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
 """The snapshot of the cluster on which every decision of a pass is based."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
+
+from msgspec import structs
 
 from shared.core.cluster.autoscaling import (
     NO_BUFFERS,
@@ -38,6 +40,11 @@ class NodePods(tuple[Pod, ...]):  # noqa: SLOT001 - it keeps its sums
         """What all pods of the node book."""
         staying = total(pod.requests for pod in self if pod.spec.stays and not pod.phase.finished)
         return self.booked_by_movers + staying
+
+    @cached_property
+    def usages(self) -> dict[Resources, Any]:
+        """What `rules.utilization` has computed for a node of that size."""
+        return {}
 
 
 NO_PODS: Final = NodePods()
@@ -85,6 +92,26 @@ class Snapshot:
         vars(other).update({name: vars(self)[name] for name in _OF_PODS if name in vars(self)})
         return other
 
+    def without(self, gone: Collection[str], places: Mapping[str, str]) -> "Snapshot":
+        """Return the snapshot without those nodes; `places` are nodes by the keys of the pods that moved.
+
+        Where a pod has moved to it takes what it needs there (docs/decisions/returns.md). The pods of untouched nodes
+        are the very same object, with all that is known of them.
+        """
+        pods: list[Pod] = []
+        touched: set[str] = set()
+        for pod in self.pods:
+            place = places.get(pod.key)
+            if place is not None:
+                touched.update((pod.node, place))
+                pods.append(structs.replace(pod, node=place, booked=None))
+            elif pod.node not in gone:
+                pods.append(pod)
+        other = replace(self, nodes=tuple(node for node in self.nodes if node.name not in gone), pods=tuple(pods))
+        kept = {name: own for name, own in self.pods_by_node.items() if name not in gone}
+        vars(other)["pods_by_node"] = kept | _by_node(pods, kept.keys() & touched)
+        return other
+
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:
         return {node.name: node for node in self.nodes}
@@ -92,11 +119,7 @@ class Snapshot:
     @cached_property
     def pods_by_node(self) -> Mapping[str, NodePods]:
         """Bound pods by node name; every node has an entry."""
-        rows: dict[str, list[Pod]] = {node.name: [] for node in self.nodes}
-        for pod in self.pods:
-            if pod.node in rows:
-                rows[pod.node].append(pod)
-        return {name: NodePods(pods) for name, pods in rows.items()}
+        return _by_node(self.pods, [node.name for node in self.nodes])
 
     @cached_property
     def pending(self) -> tuple[Pod, ...]:
@@ -129,6 +152,14 @@ class Snapshot:
         for node in self.nodes:
             rows.setdefault(node.pool, []).append(node)
         return {pool: tuple(nodes) for pool, nodes in sorted(rows.items())}
+
+
+def _by_node(pods: Iterable[Pod], names: Iterable[str]) -> dict[str, NodePods]:
+    rows: dict[str, list[Pod]] = {name: [] for name in names}
+    for pod in pods:
+        if pod.node in rows:
+            rows[pod.node].append(pod)
+    return {name: NodePods(own) for name, own in rows.items()}
 
 
 _OF_PODS: Final = ("pods_by_node", "pending", "claim_users", "start_times")

@@ -68,7 +68,7 @@ class Searcher:
         return Candidate(
             name=node.name,
             cost=self.prices.of(node).per_hour,
-            disruption=disruption(situation.moving(node.name), situation.now),
+            disruption=situation.about_moving(node, disruption),
             uses=_uses(assessed, counts, supplies),
             first=assessed.reason is not DrainReason.UNDERUTILIZED,
         )

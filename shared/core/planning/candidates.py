@@ -72,9 +72,9 @@ def assess_node(node: Node, situation: Situation, rules: tuple[NodeRule, ...] = 
         found += _too_full(measured, settings)
     if rules is NODE_RULES and reason is not DrainReason.EXPIRED and settings.consolidate_after is None:
         found += (Blocker(Unremovable.CONSOLIDATION_OFF),)
-    last = avoided(moving, situation.drain_context(node.pool))
+    last = situation.about_moving(node, avoided)
     held = holder(node, situation.state)
-    takes = NO_ESTIMATE if held is not None or found else situation.drain_estimator(node.pool)(moving)
+    takes = NO_ESTIMATE if held is not None or found else situation.drain_estimate(node)
     return AssessedNode(node, measured, reason, found, held, last, takes)
 
 

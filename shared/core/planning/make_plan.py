@@ -6,7 +6,6 @@ Must not act; equal input gives an equal plan.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -58,13 +57,13 @@ def make_plan(
     selection.consider(due)
     if marks is None:
         selection.judge_waiting(assessed for assessed in candidates if not is_due(assessed, updated, policy, now))
-    decide = Decider(policy, updated, selection)
+    decide = Decider(policy, updated, selection, prices)
     return Plan(
         cluster=snapshot.cluster,
         taken_at=snapshot.taken_at,
         policy_hash=policy.hash,
         dry_run=policy.dry_run,
-        decisions=_priced((decide(assessed) for assessed in rows), snapshot, prices),
+        decisions=tuple(map(decide, rows)),
         orders=_orders(selection, prices),
         marks=updated,
         pods=len(snapshot.pods),
@@ -88,15 +87,11 @@ def plan_without_policy(
         taken_at=snapshot.taken_at,
         policy_hash="",
         dry_run=True,
-        decisions=_priced(
-            (
-                decision(each, Verdict.IN_FLIGHT, ())
-                if each.claimed_by is not None
-                else decision(each, Verdict.KEEP, invalid)
-                for each in assess_nodes(Situation(snapshot, state, NO_POLICY))
-            ),
-            snapshot,
-            prices,
+        decisions=tuple(
+            decision(each, Verdict.IN_FLIGHT, (), prices)
+            if each.claimed_by is not None
+            else decision(each, Verdict.KEEP, invalid, prices)
+            for each in assess_nodes(Situation(snapshot, state, NO_POLICY))
         ),
         marks=marks,
         pods=len(snapshot.pods),
@@ -127,11 +122,6 @@ def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
     )
 
 
-def _priced(decisions: Iterable[NodeDecision], snapshot: Snapshot, prices: Prices) -> tuple[NodeDecision, ...]:
-    """Return the decisions, each with what its node costs."""
-    return tuple(replace(each, cost=prices.of(snapshot.node_by_name[each.name]).per_hour) for each in decisions)
-
-
 def is_due(assessed: AssessedNode, marks: Mapping[str, PoolMarks], policy: Policy, now: datetime) -> bool:
     """An expired node's time is its age; any other's is its mark."""
     if assessed.reason is DrainReason.EXPIRED:
@@ -148,8 +138,8 @@ def mark_of(assessed: AssessedNode, marks: Mapping[str, PoolMarks]) -> Mark | No
 class Decider:
     """The verdict of each node, once everything is known."""
 
-    def __init__(self, policy: Policy, marks: Mapping[str, PoolMarks], selection: Selection) -> None:
-        self._policy, self._marks, self._selection = policy, marks, selection
+    def __init__(self, policy: Policy, marks: Mapping[str, PoolMarks], selection: Selection, prices: Prices) -> None:
+        self._policy, self._marks, self._selection, self._prices = policy, marks, selection, prices
         self._taken = {assessed.node.name for assessed in selection.taken}
 
     def __call__(self, assessed: AssessedNode) -> NodeDecision:
@@ -157,7 +147,7 @@ class Decider:
         mark = mark_of(assessed, self._marks)
         after = self._policy.pool(assessed.node.pool).consolidate_after
         marked, removable = (mark.since, removable_at(mark, after)) if mark else (None, None)
-        return decision(assessed, verdict, found, marked, removable, self._takes(assessed))
+        return decision(assessed, verdict, found, self._prices, marked, removable, self._takes(assessed))
 
     def _takes(self, assessed: AssessedNode) -> DrainTime | None:
         """Return how long the drain takes, together with those before it where the node's time has come."""
@@ -181,6 +171,7 @@ def decision(
     assessed: AssessedNode,
     verdict: Verdict,
     found: tuple[Blocker, ...],
+    prices: Prices,
     marked_since: datetime | None = None,
     removable: datetime | None = None,
     takes: DrainTime | None = None,
@@ -192,6 +183,7 @@ def decision(
         name=assessed.node.name,
         uid=assessed.node.uid,
         pool=assessed.node.pool,
+        cost=prices.of(assessed.node).per_hour,
         verdict=verdict,
         reason=first,
         blockers=found,

@@ -240,8 +240,7 @@ def _in_turns(situation: Situation) -> Counter[str]:
     snapshot = situation.snapshot
     found: Counter[str] = Counter()
     for name in departing_nodes(snapshot, situation.state):
-        estimate = situation.drain_estimator(snapshot.node_by_name[name].pool)
-        found.update(estimate(situation.moving(name)).waiting)
+        found.update(situation.drain_estimate(snapshot.node_by_name[name]).waiting)
     return found
 
 

@@ -101,30 +101,29 @@ class _Pace:
 
 
 class DrainEstimator:
-    """Says what drains of a pool's nodes have to wait for; what it finds of pods of one kind it remembers."""
+    """Estimates drains under one context; remembers what it finds of pods of one class."""
 
-    def __init__(self, context: DrainContext, starts: Mapping[PodClass, timedelta]) -> None:
-        self._context = context
+    def __init__(self, starts: Mapping[PodClass, timedelta]) -> None:
         self._starts = starts
         self._paces: dict[tuple[PodClass, bool], _Pace] = {}
 
-    def __call__(self, moving: Iterable[Pod]) -> DrainEstimate:
+    def __call__(self, moving: Iterable[Pod], context: DrainContext) -> DrainEstimate:
         """Return what a drain that moves these pods has to wait for; those on their way out have had their turn."""
         rows: dict[tuple[str, int], list[_Pace]] = {}
         staying = [pod for pod in moving if pod.deleting is None]
-        paces = [self._paces.get((pod.spec, pod.ready)) or self._pace(pod) for pod in staying]
+        paces = [self._paces.get((pod.spec, pod.ready)) or self._pace(pod, context) for pod in staying]
         for pace in paces:
             for limit in pace.limits:
                 rows.setdefault(limit, []).append(pace)
         turns = tuple(_turns(*limit, rows[limit]) for limit in sorted(rows))
-        deadline = max((pace.deadline for pace in paces), default=self._context.drain.timeout)
-        return DrainEstimate(turns, max(deadline, self._context.drain.timeout) + disk_moves(staying))
+        deadline = max([context.drain.timeout, *(pace.deadline for pace in paces)])
+        return DrainEstimate(turns, deadline + disk_moves(staying))
 
-    def _pace(self, pod: Pod) -> _Pace:
+    def _pace(self, pod: Pod, context: DrainContext) -> _Pace:
         start = self._starts.get(pod.spec, NO_TIME)
-        grace = min(timedelta(seconds=pod.spec.grace_seconds), self._context.drain.max_grace)
-        limits, most = _limits(pod, self._context), start + grace + disk_time(pod)
-        pace = _Pace(limits, start, most, longest_drain(pod.spec, self._context.drain))
+        grace = min(timedelta(seconds=pod.spec.grace_seconds), context.drain.max_grace)
+        limits, most = _limits(pod, context), start + grace + disk_time(pod)
+        pace = _Pace(limits, start, most, longest_drain(pod.spec, context.drain))
         self._paces[pod.spec, pod.ready] = pace
         return pace
 

@@ -134,7 +134,7 @@ def _backing_off(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 def _blocked_by_pod(node: Node, situation: Situation) -> Iterable[Blocker]:
     """Say first that pods block, then each pod's own reasons."""
-    return _with_lead(blockers(situation.moving(node.name), situation.drain_context(node.pool)))
+    return _with_lead(situation.about_moving(node, blockers))
 
 
 def _blocked_for_good(node: Node, situation: Situation) -> Iterable[Blocker]:
@@ -142,7 +142,7 @@ def _blocked_for_good(node: Node, situation: Situation) -> Iterable[Blocker]:
 
     A pod whose owner asks to leave it until it completes may run for ever.
     """
-    found = blockers(situation.moving(node.name), situation.drain_context(node.pool))
+    found = situation.about_moving(node, blockers)
     asked = PodBlock.WAITS_FOR_COMPLETION
     return _with_lead(tuple(each for each in found if each.reason is asked or not each.reason.row.passes))
 

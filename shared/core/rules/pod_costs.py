@@ -14,6 +14,7 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.rules.drain_context import DrainContext
 
 _MOST: Final = 2**31 - 1
 _DIGITS: Final = len(str(_MOST))
@@ -103,9 +104,9 @@ _OF_PRIORITY: Final = 4
 YOUNG: Final = timedelta(hours=1)
 
 
-def disruption(moving: Iterable[Pod], now: datetime) -> int:
+def disruption(moving: Iterable[Pod], context: DrainContext) -> int:
     """Return what it costs to evict the pods of a node that have to move."""
-    return sum(eviction_cost(pod, now) for pod in moving)
+    return sum(eviction_cost(pod, context.now) for pod in moving)
 
 
 def eviction_cost(pod: Pod, now: datetime) -> int:

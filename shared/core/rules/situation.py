@@ -3,23 +3,26 @@
 Rules about nodes take it as their one argument besides the node.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from typing import Any, TypeVar
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
-from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.snapshot import NO_PODS, NodePods, Snapshot
 from shared.core.policy import DrainSettings, PodRules, Policy, PoolPolicy
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts, count_moved_pods, count_nodes
 from shared.core.rules.drain_context import DrainContext
-from shared.core.rules.drain_time import DrainEstimator
+from shared.core.rules.drain_time import DrainEstimate, DrainEstimator
 from shared.core.rules.pods import movable
 from shared.core.rules.pool_taints import own_taints
 from shared.core.rules.volumes import VolumeFacts
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,12 @@ class Situation:
     """By the policy's rules for pods, what was found of kinds of pods."""
     _estimators: dict[int, DrainEstimator] = field(default_factory=dict, repr=False, compare=False)
     """By the identity of the context."""
+    _moving: dict[int, tuple[NodePods, tuple[Pod, ...]]] = field(default_factory=dict, repr=False, compare=False)
+    """By the identity of a node's pods, these and those of them that move."""
+    _found: dict[tuple[object, int, int], tuple[object, Any]] = field(default_factory=dict, repr=False, compare=False)
+    """By a rule and the identities of pods and context, the pods and what the rule returns."""
     _by_pool: dict[str, DrainContext] = field(default_factory=dict, repr=False, compare=False)
     _permanent: dict[str, frozenset[Taint]] = field(default_factory=dict, repr=False, compare=False)
-    _moving: dict[str, tuple[Pod, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def now(self) -> datetime:
@@ -49,9 +55,19 @@ class Situation:
 
     def moving(self, node: str) -> tuple[Pod, ...]:
         """Return the pods that a drain of the node must evict and that need a place elsewhere."""
-        if node not in self._moving:
-            self._moving[node] = movable(self.snapshot.pods_by_node.get(node, ()), self.now)
-        return self._moving[node]
+        own = self.snapshot.pods_by_node.get(node, NO_PODS)
+        if id(own) not in self._moving:
+            self._moving[id(own)] = own, movable(own, self.now)
+        return self._moving[id(own)][1]
+
+    def about_moving(self, node: Node, rule: Callable[[tuple[Pod, ...], DrainContext], _Found]) -> _Found:
+        """Return what a rule finds of the pods that a drain of the node must evict, once for the same pods."""
+        moving, context = self.moving(node.name), self.drain_context(node.pool)
+        key = rule, id(moving), id(context)
+        if key not in self._found:
+            self._found[key] = moving, rule(moving, context)
+        found: _Found = self._found[key][1]
+        return found
 
     def drain_context(self, pool: str) -> DrainContext:
         """Return what the pod rules know on nodes of that pool; pools with the same rules for pods share it."""
@@ -62,12 +78,12 @@ class Situation:
             self._by_pool[pool] = self._contexts[rules]
         return self._by_pool[pool]
 
-    def drain_estimator(self, pool: str) -> DrainEstimator:
-        """Return what estimates how long drains of that pool's nodes take."""
-        context = self.drain_context(pool)
+    def drain_estimate(self, node: Node) -> DrainEstimate:
+        """Return what a drain of the node has to wait for, and how long it may last."""
+        context = self.drain_context(node.pool)
         if id(context) not in self._estimators:
-            self._estimators[id(context)] = DrainEstimator(context, self.snapshot.start_times)
-        return self._estimators[id(context)]
+            self._estimators[id(context)] = DrainEstimator(self.snapshot.start_times)
+        return self.about_moving(node, self._estimators[id(context)])
 
     def _new_context(self, rules: PodRules, drain: DrainSettings) -> DrainContext:
         seen = self.snapshot
@@ -89,7 +105,10 @@ class Situation:
         if other._basis != self._basis:
             return other
         starts_alike = other.snapshot.start_times == self.snapshot.start_times
-        return replace(other, _contexts=self._contexts, _estimators=self._estimators if starts_alike else {})
+        estimators = self._estimators if starts_alike else {}
+        return replace(
+            other, _contexts=self._contexts, _estimators=estimators, _moving=self._moving, _found=self._found
+        )
 
     @cached_property
     def _basis(self) -> tuple[object, ...]:

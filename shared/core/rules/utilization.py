@@ -7,6 +7,7 @@ moves.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
 
 from shared.core.cluster.node import Node
@@ -24,7 +25,7 @@ MEMORY_WEIGHT: Final = 20
 FULL: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Usage:
     """Requests divided by allocatable; `movable_…` without DaemonSet and mirror pods; `requested` is their sum."""
 
@@ -41,7 +42,7 @@ class Usage:
         """The highest ratio of an accelerator; None on a node without one."""
         return max((ratio for _, ratio in self.accelerators), default=None)
 
-    @property
+    @cached_property
     def score(self) -> Fraction:
         """0 for an empty node, 100 for a full one: 0.8·CPU% + 0.2·RAM% (docs/acceptance.md row 23).
 
@@ -60,6 +61,11 @@ def usage(node: Node, pods: Iterable[Pod]) -> Usage | None:
     if size.cpu <= 0 or size.memory <= 0:
         return None
     own = pods if isinstance(pods, NodePods) else NodePods(pods)
+    found: Usage = own.usages.get(size) or own.usages.setdefault(size, _usage(size, own))
+    return found
+
+
+def _usage(size: Resources, own: NodePods) -> Usage:
     booked, movable = own.booked, own.booked_by_movers
     return Usage(
         cpu=Fraction(booked.cpu, size.cpu),

@@ -67,8 +67,7 @@ def workload_moves(pods: Iterable[Pod], context: DrainContext) -> tuple[Workload
 
 def workload_moves_of(node: Node, situation: Situation) -> tuple[WorkloadMove, ...]:
     """Return what a drain of the node moves of workloads without a PodDisruptionBudget."""
-    pods = situation.snapshot.pods_by_node.get(node.name, ())
-    return workload_moves(pods, situation.drain_context(node.pool))
+    return situation.about_moving(node, workload_moves)
 
 
 def moving_pods(given: Iterable[WorkloadMove]) -> dict[str, int]:

@@ -33,7 +33,7 @@ def takes(
 ) -> DrainEstimate:
     known = {WEB.workload: workload} if workload else {}
     context = DrainContext(budgets, PoolPolicy(), NOW, known, drain or DrainSettings())
-    return DrainEstimator(context, cluster([], rows).start_times)(movable(rows, NOW))
+    return DrainEstimator(cluster([], rows).start_times)(movable(rows, NOW), context)
 
 
 def seconds(found: DrainEstimate, others: dict[str, int] | None = None) -> tuple[int, float, float]:

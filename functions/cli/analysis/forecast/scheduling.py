@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from msgspec import structs
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
@@ -83,7 +82,7 @@ def drained(
     if not simulation.taken:
         return Drained(snapshot)
     places = {move.pod: move.node for move in simulation.assignments.steps()}
-    later = without(snapshot, frozenset(simulation.taken), places)
+    later = snapshot.without(frozenset(simulation.taken), places)
     return Drained(later, simulation.taken, simulation.placement_count - before)
 
 
@@ -101,20 +100,6 @@ def avoiding(arrays: ClusterArrays, avoided: Collection[str]) -> NodeMask:
 
 
 _PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
-
-
-def without(snapshot: Snapshot, gone: Collection[str], places: Mapping[str, str]) -> Snapshot:
-    """Return the snapshot without those nodes; `places` are nodes by the keys of the pods that moved.
-
-    Where a pod has moved to it takes what it needs there (docs/decisions/returns.md).
-    """
-    nodes = tuple(node for node in snapshot.nodes if node.name not in gone)
-    pods = (
-        structs.replace(pod, node=places[pod.key], booked=None) if pod.key in places else pod
-        for pod in snapshot.pods
-        if pod.node not in gone or pod.key in places
-    )
-    return replace(snapshot, nodes=nodes, pods=tuple(pods))
 
 
 def announced(snapshot: Snapshot, names_of: Iterable[str]) -> Snapshot:
