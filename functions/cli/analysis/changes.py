@@ -6,7 +6,7 @@ A change alters what it is about (a template, a budget, a node, a pool, the clus
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from fractions import Fraction
 from string import Template
 from typing import Any, Final
@@ -39,6 +39,16 @@ class Scope(StrEnum):
     CLUSTER = "cluster"
 
 
+class Harm(IntEnum):
+    """What a change takes away besides the limit; the least comes first."""
+
+    NONE = 0
+    REPLICA = 1
+    """Harmless with two replicas; with one it makes a gap."""
+    WEAKENS = 2
+    """Takes away what somebody asked for: an opt-out, a constraint, time to end, work or data."""
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """One change: what it takes away, and from what (a workload, a PDB, a namespace, a node, a pool)."""
@@ -57,8 +67,13 @@ class Subject:
 
     @property
     def word(self) -> str:
-        """The word of the ladder in JSON."""
+        """The word of the scenario in JSON."""
         return CHANGES[self.reason].word or self.reason.value
+
+    @property
+    def harm(self) -> Harm:
+        """How much the change takes away."""
+        return CHANGES[self.reason].harm
 
 
 Lift = Callable[[Situation, Subject], Situation]
@@ -73,7 +88,8 @@ class Change:
     how: str
     """A command or a line of the policy, with $namespace, $kind, $name, $object and $detail."""
     word: str = ""
-    """The word of the ladder in JSON, where it is not the reason's."""
+    """The word of the scenario in JSON, if it is not the reason's."""
+    harm: Harm = Harm.NONE
     how_of_all: str = ""
     """The same for all pools, if that is one change; without it each pool has a change of its own."""
 
@@ -135,6 +151,14 @@ def _of_template(change: Callable[[PodClass], PodClass], how: str, word: str = "
         return Situation(picture, situation.state, situation.policy)
 
     return Change(Scope.WORKLOAD, lift, how, word)
+
+
+def _weakens(change: Change) -> Change:
+    return replace(change, harm=Harm.WEAKENS)
+
+
+def _needs_replica(change: Change) -> Change:
+    return replace(change, harm=Harm.REPLICA)
 
 
 def _annotated(text: str, change: Callable[[PodClass], PodClass], note: str = "", word: str = "") -> Change:
@@ -236,59 +260,56 @@ def _open_namespace(snapshot: Snapshot, subject: Subject) -> Snapshot:
     return replace(snapshot, namespaces={**snapshot.namespaces, subject.object: labels})
 
 
-_ANYWHERE: Final = _patched(
-    '"nodeSelector":null,"affinity":{"nodeAffinity":null}', _with_spec(node_selector={}, node_terms=None)
-)
-_NO_LIMITS: Final = _of_pool(
-    "scaleDownCPURequestRatioLimit: 1, scaleDownMemoryRequestRatioLimit: 1",
-    word="limits",
-    cpu_limit=Fraction(1),
-    memory_limit=Fraction(1),
-)
-_PREFERRED: Final = "  # or preferred instead of required"
-_GAP: Final = _of_pool(
-    "singleReplicas: move", "  # which makes a gap; better: two replicas", single_replicas=SingleReplicas.MOVE
-)
 # fmt: off
+_ANYWHERE: Final = _weakens(_of_template(_with_spec(node_selector={}, node_terms=None),
+    "use preferred instead of required node affinity or nodeSelector in $object"))
+_NO_LIMITS: Final = _of_pool("scaleDownCPURequestRatioLimit: 1, scaleDownMemoryRequestRatioLimit: 1",
+    word="limits", cpu_limit=Fraction(1), memory_limit=Fraction(1))
+_PREFERRED: Final = "use preferredDuringSchedulingIgnoredDuringExecution in $object: "
+_GAP: Final = _weakens(_of_pool("singleReplicas: move", "  # makes a gap; better: run two replicas",
+    single_replicas=SingleReplicas.MOVE))
+_JOBS: Final = _weakens(_of_pool("jobs: move", "  # running Jobs lose their work so far", "jobs", jobs=Jobs.MOVE))
 CHANGES: Final[Mapping[Reason, Change]] = {
-    PodBlock.NOT_SAFE_TO_EVICT: _annotated(f'"{names.SAFE_TO_EVICT}":null',
-        lambda spec: replace(spec, annotations=_without(spec.annotations, names.SAFE_TO_EVICT))),
-    PodBlock.DO_NOT_DISRUPT: _annotated('"ANNOTATION":null', _without_opt_outs,
-        "  # the annotation that ebb explain names"),
-    PodBlock.NAMESPACE_CLOSED: _of_cluster(_open_namespace, Scope.NAMESPACE,
-        f"kubectl label namespace $name {names.EVICTIONS_LABEL}-"),
+    PodBlock.NOT_SAFE_TO_EVICT: _weakens(_annotated(f'"{names.SAFE_TO_EVICT}":null',
+        lambda spec: replace(spec, annotations=_without(spec.annotations, names.SAFE_TO_EVICT)))),
+    PodBlock.DO_NOT_DISRUPT: _weakens(_annotated('"ANNOTATION":null', _without_opt_outs,
+        "  # the annotation that ebb explain names")),
+    PodBlock.NAMESPACE_CLOSED: _weakens(_of_cluster(_open_namespace, Scope.NAMESPACE,
+        f"kubectl label namespace $name {names.EVICTIONS_LABEL}-")),
     PodBlock.NOT_REPLICATED: _of_template(_with_an_owner, "run $object under a Deployment or StatefulSet"),
-    PodBlock.LOCAL_STORAGE: _annotated(f'"{names.SAFE_TO_EVICT}":"true"',
+    PodBlock.LOCAL_STORAGE: _weakens(_annotated(f'"{names.SAFE_TO_EVICT}":"true"',
         lambda spec: replace(spec, annotations={**spec.annotations, names.SAFE_TO_EVICT: "true"}),
-        "  # if the data may be lost", "local_storage"),
-    PodBlock.KUBE_SYSTEM: _of_pool("kubeSystemPods: evict", kube_system_pods=KubeSystemPods.EVICT),
-    PodBlock.PDB_EXHAUSTED: _of_cluster(_one_may_go, Scope.BUDGET,
-        "run one more healthy replica behind PodDisruptionBudget $object, so that it allows one disruption", "pdb"),
-    PodBlock.PDB_NEVER_ALLOWS: _of_cluster(_one_may_go, Scope.BUDGET,
-        "run one more replica, and set minAvailable of PodDisruptionBudget $object to the current number", "pdb"),
-    PodBlock.SEVERAL_PDBS: _of_cluster(_no_budget, Scope.BUDGET, "kubectl -n $namespace delete pdb $name"),
-    PodBlock.SINGLE_REPLICA: _of_pool("singleReplicas: move", single_replicas=SingleReplicas.MOVE),
+        "  # if the data may be lost", "local_storage")),
+    PodBlock.KUBE_SYSTEM: _weakens(_of_pool("kubeSystemPods: evict", kube_system_pods=KubeSystemPods.EVICT)),
+    PodBlock.PDB_EXHAUSTED: _needs_replica(_of_cluster(_one_may_go, Scope.BUDGET,
+        "kubectl -n $namespace describe pdb $name  # its owner runs one more healthy replica", "pdb")),
+    PodBlock.PDB_NEVER_ALLOWS: _needs_replica(_of_cluster(_one_may_go, Scope.BUDGET,
+        "kubectl -n $namespace patch pdb $name --type merge -p "
+        '\'{"spec":{"minAvailable":null,"maxUnavailable":1}}\'  # if two or more replicas run; else add one first',
+        "pdb")),
+    PodBlock.SEVERAL_PDBS: _weakens(_of_cluster(_no_budget, Scope.BUDGET,
+        "kubectl -n $namespace delete pdb $name  # pods with several cannot be evicted; keep the strictest")),
+    PodBlock.SINGLE_REPLICA: _GAP,
     PodBlock.SURGE_FORBIDDEN: _GAP,
     PodBlock.SURGE_IMPOSSIBLE: _GAP,
-    PodBlock.JOB: _of_pool("jobs: move", word="jobs", jobs=Jobs.MOVE),
-    PodBlock.JOB_RUNNING: _of_pool("jobs: move", "  # its work so far is lost; else it ends by itself", "jobs",
-        jobs=Jobs.MOVE),
-    PodBlock.TOO_FEW_AVAILABLE: _of_pool("unprotected: 100%", "  # better: restore the replicas that are away",
-        unprotected=Limit(percent=100)),
-    PodBlock.GRACE_TOO_LONG: _of_pool("longGrace: cut", long_grace=LongGrace.CUT),
+    PodBlock.JOB: _JOBS,
+    PodBlock.JOB_RUNNING: _JOBS,
+    PodBlock.TOO_FEW_AVAILABLE: _weakens(_of_pool("unprotected: 100%", "  # better: restore the missing replicas",
+        unprotected=Limit(percent=100))),
+    PodBlock.GRACE_TOO_LONG: _weakens(_of_pool("longGrace: cut", long_grace=LongGrace.CUT)),
     PodBlock.TOLERATES_DRAIN_TAINT: _patched('"tolerations":[…]', _narrowly_tolerant,
         "  # name the taints that it should tolerate"),
     PodBlock.NAMES_ITS_NODE: _ANYWHERE,
-    PodBlock.SCHEDULING_GATES: _patched('"schedulingGates":null', _with_spec(scheduling_gates=())),
+    PodBlock.SCHEDULING_GATES: _weakens(_patched('"schedulingGates":null', _with_spec(scheduling_gates=()))),
     Exclusion.SELECTOR: _ANYWHERE,
-    Exclusion.ANTI_AFFINITY: _patched('"affinity":{"podAntiAffinity":null}', _with_spec(anti_affinity=()), _PREFERRED),
-    Exclusion.AFFINITY: _patched('"affinity":{"podAffinity":null}', _with_spec(affinity=()), _PREFERRED),
-    Exclusion.HOST_PORT: _of_template(_with_spec(host_ports=()), "a Service instead of hostPort in $object"),
-    Exclusion.SPREAD: _of_template(_with_spec(hard_spread=()),
-        "$object: topologySpreadConstraints: whenUnsatisfiable: ScheduleAnyway, or one more replica"),
-    Exclusion.ROOM: replace(_of_pool("headroom: 0%",
+    Exclusion.ANTI_AFFINITY: _weakens(_of_template(_with_spec(anti_affinity=()), f"{_PREFERRED}podAntiAffinity")),
+    Exclusion.AFFINITY: _weakens(_of_template(_with_spec(affinity=()), f"{_PREFERRED}podAffinity")),
+    Exclusion.HOST_PORT: _of_template(_with_spec(host_ports=()), "use a Service instead of hostPort in $object"),
+    Exclusion.SPREAD: _needs_replica(_of_template(_with_spec(hard_spread=()),
+        "run one more replica of $object, or set whenUnsatisfiable: ScheduleAnyway in topologySpreadConstraints")),
+    Exclusion.ROOM: _weakens(replace(_of_pool("headroom: 0%",
         "  # leaves pods Pending more often (docs/decisions/robust-fit.md)", "headroom", headroom_percent=0),
-        scope=Scope.CLUSTER),
+        scope=Scope.CLUSTER)),
     Unremovable.POOL_DISABLED: _of_pool("enabled: true", word="pools", of_all=False, enabled=True),
     Unremovable.NOT_AUTOSCALED: _of_node_pool("--enable-autoscaling --min-nodes 0 --max-nodes MAX", autoscaled=True),
     Unremovable.POOL_AT_MINIMUM: _of_node_pool("--enable-autoscaling --min-nodes 0", min_per_zone=0, min_total=0),
@@ -296,8 +317,8 @@ CHANGES: Final[Mapping[Reason, Change]] = {
         "gcloud container clusters update CLUSTER --min-cpu 1 --min-memory 1"),
     Unremovable.CORDONED_BY_OTHER: _of_node(lambda node: replace(node, unschedulable=False), "kubectl uncordon $name"),
     Unremovable.TAINTED: _of_policy(_ignoring_taint, Scope.TAINT, "nodePools: {$name: {ignoreTaints: [$detail]}}"),
-    Unremovable.SCALE_DOWN_DISABLED: _of_node(_without_node_opt_outs,
-        f"kubectl annotate node $name {names.SCALE_DOWN_DISABLED}-"),
+    Unremovable.SCALE_DOWN_DISABLED: _weakens(_of_node(_without_node_opt_outs,
+        f"kubectl annotate node $name {names.SCALE_DOWN_DISABLED}-")),
     Unremovable.NOT_EMPTY: _of_pool("disruption: {consolidationPolicy: WhenUnderutilized}",
         consolidation_policy=ConsolidationPolicy.WHEN_UNDERUTILIZED),
     Unremovable.CPU_ABOVE_LIMIT: _NO_LIMITS,
@@ -313,7 +334,7 @@ CHANGES: Final[Mapping[Reason, Change]] = {
     Unremovable.MINIMUM_NON_TAINTED: _of_all("cluster: {minimumNonTaintedNodes: 0}", minimum_non_tainted_nodes=0),
     Unremovable.SAVING_TOO_SMALL: _of_pool("minimumSavingPerEviction: 0", minimum_saving=Fraction(0)),
 }
-"""A reason without a row passes by itself, or is no setting: its remedy says what helps."""
+"""A reason without a row passes by itself, or is no setting: see its remedy."""
 # fmt: on
 
 

@@ -112,6 +112,11 @@ class NodeChoice:
     where: Places = field(default=NOWHERE, compare=False)
     """Those that could take it."""
 
+    @property
+    def most(self) -> Excluded | None:
+        """The rule that excludes most nodes; None if no rule excludes any."""
+        return max(self.excluded, key=lambda each: (each.nodes, each.alone), default=None)
+
 
 NO_CHOICE: Final = NodeChoice(0, 0)
 

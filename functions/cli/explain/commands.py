@@ -148,7 +148,7 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     discount: Discounts = None,
     currency: Currency = "",
 ) -> None:
-    """Rank single changes by the money that they would free: constraints, budgets, annotations, limits, minimums.
+    """Rank single changes by harm, then by the money that they free: constraints, budgets, annotations, limits.
 
     Each is tried alone on the steady state that ebb plan shows, and followed to
     the next one. Changes nothing.

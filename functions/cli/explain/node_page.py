@@ -1,11 +1,12 @@
 """The page of a node: its verdict, each blocker with its remedy, its pods and the nodes that could take them."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from rich.text import Text
 
-from functions.cli.analysis.explanation import NodeExplanation
+from functions.cli.analysis.explanation import NodeExplanation, PodPlace
 from functions.cli.analysis.openings import Closed
 from functions.cli.explain.parts import (
     NONE,
@@ -111,9 +112,25 @@ def _pods_title(known: NodeExplanation) -> str:
     return f"Its {count(len(known.pods), 'pod')}, {would}{staying}:"
 
 
+_MOST_NAMED: Final = 3
+"""Pods without a place that are named with what excludes the other nodes."""
+
+
 def _fitting(known: NodeExplanation) -> Iterator[str]:
-    """Yield whether all of them fit at once."""
+    """Yield whether all of them fit at once, and for those that do not which rule excludes most nodes."""
     if known.refusal:
-        yield f"They do not all fit at once under every placement order: {known.refusal}."
+        yield f"They do not all fit at once in every order of placement: {known.refusal}."
+        yield from islice(filter(None, map(_excluded, known.pods)), _MOST_NAMED)
     elif known.decision.verdict is not Verdict.IN_FLIGHT:
-        yield "They all fit at once, however the scheduler orders them (as far as Ebb tries)."
+        yield "They all fit at once, in every order of placement that Ebb tries."
+
+
+def _excluded(place: PodPlace) -> str:
+    """Return the rule that excludes most nodes for a pod without a place; empty if it has one or none is known."""
+    choice = place.landing.choice
+    if place.landing.node or not choice.most:
+        return ""
+    most = choice.most
+    rule = f"{most.rule.value} {most.detail}".strip()
+    others = count(choice.nodes, "other node")
+    return f"{place.pod.key} has no place: {rule} excludes {most.nodes:,} of {others}. {most.rule.sentence}"

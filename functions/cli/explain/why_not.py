@@ -1,4 +1,4 @@
-"""`ebb why-not`: tries single changes of cluster and policy, and prints them by the money that each frees."""
+"""`ebb why-not`: tries single changes of cluster and policy; prints them by harm, then by the money that each frees."""
 
 import sys
 from collections import Counter
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.analysis.changes import Subject, how
+from functions.cli.analysis.changes import Harm, Subject, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest
 from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot, why_not
@@ -32,7 +32,7 @@ SCHEMA: Final = 1
 
 
 def document(found: WhyNot, cluster: str) -> dict[str, Any]:
-    """Return what json.dumps takes; changes that were tried come with what they free, the most money first."""
+    """Return what json.dumps takes; changes that were tried come with what they free, in the order of the table."""
     return {
         "schema": SCHEMA,
         "cluster": cluster or None,
@@ -45,7 +45,7 @@ def document(found: WhyNot, cluster: str) -> dict[str, Any]:
 
 
 def _at_rest(base: PolicyAtRest) -> dict[str, Any]:
-    """Return the rung `policy_at_rest` of the ladder: what is gone until then, and what is left."""
+    """Return the scenario `policy_at_rest`: what is gone until the steady state, and what is left."""
     left, rest = base.rest.snapshot.nodes, base.rest
     return {
         "nodes": len(base.situation.snapshot.nodes) - len(left),
@@ -62,6 +62,7 @@ def _change(freed: Freed) -> dict[str, Any]:
         **_held(freed.held),
         "frees_nodes": freed.nodes,
         "frees_per_hour": _money(dollars(freed.saving)),
+        "harm": freed.subject.harm.name.lower(),
         "how": how(freed.subject),
         "is_rest": freed.is_rest,
     }
@@ -84,29 +85,34 @@ _SENTENCES: Final[Mapping[Reason, str]] = {
     Exclusion.ROOM: "The share of each remaining node that the policy keeps free.",
 }
 """What a change is called where the reason speaks of a single node."""
-AT_LEAST: Final = "What ends in + was followed for a number of rounds only: it frees at least so much."
-FREES: Final = "Each of these changes alone, planned anew from there until nothing more goes, frees:"
+_HARM: Final[Mapping[Harm, str]] = {
+    Harm.NONE: "",
+    Harm.REPLICA: "needs a second replica",
+    Harm.WEAKENS: "weakens a protection: ask the owner first",
+}
+AT_LEAST: Final = "+: at least so much. The search was cut short."
+FREES: Final = "What each change frees by itself; harmless changes first:"
 NOTHING: Final = "No single change that was tried would free more."
 
 
 def _freeing(found: WhyNot) -> list[Freed]:
-    """Return the changes that free money, the most first."""
+    """Return the changes that free money, in the order of the table."""
     return [each for each in found.freed if each.saving]
 
 
 def _is_whole(freed: Sequence[Freed]) -> bool:
-    """Whether all were followed until nothing more goes."""
+    """Whether all were followed until no more nodes go."""
     return all(each.is_rest for each in freed)
 
 
 def _base(found: WhyNot, whose: str) -> str:
-    """Return what is there now, and what the policy comes to: the rung of the ladder."""
+    """Return what is there now, and what is left in the policy's steady state, as `ebb plan` shows it."""
     nodes, left, prices = found.base.situation.snapshot.nodes, found.base.rest.snapshot.nodes, found.base.prices
     now, rest = prices.of_all(nodes), prices.of_all(left)
     month = whole_money(month_beside(now, rest), of=rest)
     return (
-        f"{count(len(nodes), 'node')} for {monthly(now)} a month now; {whose} at rest: "
-        f"{count(len(left), 'node')} for {month}, as in the ladder of ebb plan."
+        f"{count(len(nodes), 'node')} for {monthly(now)} a month now. With Ebb, {whose}: "
+        f"{count(len(left), 'node')} for {month} in steady state."
     )
 
 
@@ -116,30 +122,24 @@ def _others(found: WhyNot) -> Sequence[str]:
     rows = (
         (idle, "{changes} tried would free nothing alone: {names}."),
         (found.hopeless, "{changes} cannot free anything, by the bound: {names}."),
-        (
-            found.passing,
-            (
-                f"{{changes}} not tried, for none would free a node alone: at rest {_kept_too(found)} these, too "
-                "(of {most} a month at most): {names}."
-            ),
-        ),
-        (found.left, "{changes} not tried, each on nodes of {most} a month at most (--top N tries more): {names}."),
+        (found.passing, f"{{changes}} skipped ({{most}} a month at most), {_kept_too(found)}: {{names}}."),
+        (found.left, "{changes} not tried ({most} a month at most, --top N tries more): {names}."),
     )
     return [_of_group(text, held) for held, text in rows if held]
 
 
 def _kept_too(found: WhyNot) -> str:
-    """Return what else is by then in the way of the nodes that are not tried, as far as they are still there.
+    """Return what else keeps the nodes of skipped changes in steady state, if they are still there.
 
-    Not what the change itself would take away, nor that a pod blocks: the pod's own word says that.
+    Without what the change itself would take away, and without `blocked_by_pod`: the pod's own reason is there.
     """
     decisions = {each.name: each for each in found.base.decisions}
     words: Counter[str] = Counter()
     for held in found.passing:
         for name in sorted(decisions.keys() & set(held.nodes)):
             words.update(sorted(_reasons(decisions[name]) - {held.subject.reason.value, _BY_POD}))
-    named = some([word for word, _ in words.most_common()], 4)
-    return f"{named} keep{'s' if len(words) == 1 else ''}" if words else "something else keeps"
+    also = some([word for word, _ in words.most_common()], 4)
+    return f"in steady state kept by {also}, too" if words else "in steady state other things keep their nodes"
 
 
 def _reasons(decision: NodeDecision) -> set[str]:
@@ -152,7 +152,7 @@ def _of_group(text: str, held: Sequence[Held]) -> str:
 
 
 def _frees(freed: Freed) -> str:
-    """Return the money of a change; a + where it is the least of it."""
+    """Return the money of a change, with a + if it may be more."""
     return f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
 
 
@@ -164,7 +164,7 @@ def _names(held: Sequence[Held]) -> str:
     return some([each.subject.name for each in held], 4)
 
 
-_TITLES: Final = ("frees/mo", "nodes", "without", "meaning", "how")
+_TITLES: Final = ("frees/mo", "nodes", "without", "meaning", "harm", "how")
 _FIGURES: Final = _TITLES[:2]
 
 
@@ -191,12 +191,13 @@ def _cells(freed: Freed) -> Sequence[str]:
         f"{freed.nodes:,}",
         code(subject.name),
         text(_meaning(subject)),
+        _HARM[subject.harm] or "none",
         code(how(subject)),
     )
 
 
 def show(console: Console, found: WhyNot, whose: str) -> None:
-    """Print what the policy comes to, what single changes free beyond it, and what was not tried."""
+    """Print the policy's steady state, what single changes free beyond it, and what was not tried."""
     console.print(_base(found, whose))
     freeing = _freeing(found)
     if freeing:
@@ -218,12 +219,14 @@ def _table(freed: Sequence[Freed]) -> Table:
     for each in freed:
         table.add_row(_frees(each), f"{each.nodes:,}", Text(each.subject.name, style="bold"))
         table.add_row("", "", _meaning(each.subject))
+        if each.subject.harm:
+            table.add_row("", "", Text(_HARM[each.subject.harm], style="yellow"))
         table.add_row("", "", Text(how(each.subject), style="cyan"))
     return table
 
 
 UNPRICED = "why-not: no price is known for these machines, and changes are ranked by money; name a table with --prices."
-PARTIAL = "why-not: the dump is partial ({why}), so nobody can say what a change would free."
+PARTIAL = "why-not: the dump is partial ({why}), so what a change would free is unknown."
 
 
 def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
@@ -240,7 +243,7 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     past = remembered(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     with no_search_for_cycles():
-        found = why_not(situation, past.marks or {}, inputs.prices, most, _told)
+        found = why_not(situation, past.marks or {}, inputs.prices, most, _show_progress)
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     if output is AnswerFormat.MARKDOWN:
@@ -255,8 +258,8 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
             show_rests_on(console, notes)
 
 
-def _told(done: int, of_all: int) -> None:
-    """Say on a terminal how far it is; the line goes with the end."""
+def _show_progress(done: int, of_all: int) -> None:
+    """Show on a terminal how many changes are tried; the line disappears at the end."""
     if sys.stderr.isatty():
         text = f"Planning without change {done + 1} of {of_all} …" if done < of_all else ""
         typer.echo(f"\r\x1b[K{text}", nl=False, err=True)

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from functions.cli.analysis.exclusions import Excluded, Exclusion, NodeChoice
 from functions.cli.analysis.openings import Closed
 from functions.cli.plan.view import view_of
 from shared.core.planning.plan import Plan
@@ -86,14 +87,19 @@ def test_a_closed_gate_is_told_with_its_line_of_the_policy_and_its_time(expected
     assert expected in _shown("0002", closed=(closed,))
 
 
+SHUT_OUT = NodeChoice(8, 0, (Excluded(Exclusion.ROOM, "cpu", 3, 1), Excluded(Exclusion.ANTI_AFFINITY, "", 7, 5)))
+
+
 @pytest.mark.parametrize(
     ("expected", "known"),
     [
         pytest.param("shop/web-0  n7       n8          local_storage",
                      {"pods": (place("shop/web-0", "n7", "n8", PodBlock.LOCAL_STORAGE),)}, id="where it would land"),
         pytest.param("shop/web-0  nowhere  -", {"pods": (place("shop/web-0"),)}, id="that it has no place"),
-        pytest.param("do not all fit at once under every placement order: shop/web-0: why",
+        pytest.param("do not all fit at once in every order of placement: shop/web-0: why",
                      {"pods": (place("shop/web-0"),), "refusal": "shop/web-0: why"}, id="why not all fit"),
+        pytest.param("shop/web-0 has no place: anti_affinity excludes 7 of 8 other nodes.",
+                     {"pods": (place("shop/web-0", choice=SHUT_OUT),), "refusal": "why"}, id="what excludes most"),
         pytest.param("No pod would have to move; 2 pods of DaemonSets", {"staying": 2}, id="what goes with the node"),
     ],
 )  # fmt: skip

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from functions.cli.analysis.changes import CHANGES, Change, Scope, Subject, lifted, workload_of
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
@@ -195,7 +195,7 @@ class WhyNot:
 
     base: PolicyAtRest
     freed: tuple[Freed, ...]
-    """The most money first; those that free nothing by themselves last."""
+    """The least harm first, then the most money; those that free nothing by themselves last."""
     hopeless: tuple[Held, ...]
     """Those of which the bound says that they free nothing."""
     left: tuple[Held, ...]
@@ -243,8 +243,13 @@ def freed_from(
         first.append(trial.freed_by(each, 1))
         progress(number, len(tried))
     freed = trial.followed(first, rounds, progress)
-    ranked = sorted(freed, key=lambda row: (-row.saving, -row.nodes, -row.held.cost, row.subject.object))
-    return WhyNot(base, tuple(ranked), hopeless, left)
+    return WhyNot(base, tuple(sorted(freed, key=_rank)), hopeless, left)
+
+
+def _rank(freed: Freed) -> tuple[Any, ...]:
+    """Return what changes are sorted by: harmless ones first, then money; last are those that free nothing."""
+    saving = freed.saving
+    return not saving, freed.subject.harm, -saving, -freed.nodes, -freed.held.cost, freed.subject.object
 
 
 def _passing(base: PolicyAtRest, known: Collection[_ChangeKey]) -> tuple[Held, ...]:

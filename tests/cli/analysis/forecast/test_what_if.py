@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.analysis.changes import Subject, lifted
+from functions.cli.analysis.changes import Harm, Subject, lifted
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
 from functions.cli.analysis.forecast.ladder import ladder
@@ -198,6 +198,15 @@ def test_a_setting_of_pools_is_one_change(expected: str, pools: tuple[str, str])
         _situation(cluster(nodes, pods), Policy(other_pools=PoolPolicy(enabled=True))), PRICES, Workings()
     )
     assert (found.subject, found.nodes) == (Subject(PodBlock.JOB_RUNNING, expected), ("n0", "n1"))
+
+
+def test_harmless_changes_come_first_whatever_the_others_free() -> None:
+    nodes = [node("n1"), node("n2", machine="e2-standard-16"), node("n3")]
+    kept: dict[str, Any] = {"annotations": {names.SAFE_TO_EVICT: "false"}, **SMALL}
+    pods = [pod("p", on="n1", owner=None, **SMALL), pod("q", on="n2", **kept)]
+    first, second = (each for each in _freed(cluster(nodes, pods)).freed if each.saving)
+    assert (first.subject.harm, second.subject.harm) == (Harm.NONE, Harm.WEAKENS)
+    assert first.saving < second.saving
 
 
 def test_a_change_without_room_for_what_it_lets_go_frees_nothing() -> None:
