@@ -27,6 +27,7 @@ from tests.faults.catalog import (
 from tests.faults.history import History
 from tests.faults.mixtures import MIXTURES, PLAIN, Worlds, mixture
 from tests.faults.neighbours import beside_neighbours
+from tests.faults.replaced import replaced_settings
 from tests.faults.returning_worlds import returning_settings
 from tests.faults.rich_worlds import drawn_rich, rich_settings
 from tests.faults.steered_worlds import ranks_or_scales_in, steered_settings
@@ -68,6 +69,7 @@ FAMILIES: Final = (
     Family(Worlds("surging", lambda: begun_in(surging_settings()), owner=rolls_out), 331, 73, 229, 25),
     Family(Worlds("steered", lambda: begun_in(steered_settings()), owner=ranks_or_scales_in), 113, 53, 229, 15),
     Family(Worlds("waved", lambda: begun_in(waved_settings())), 113, 53, 229, 15),
+    Family(Worlds("replaced", lambda: begun_in(replaced_settings())), 113, 53, 229, 15),
     Family(Worlds("neighbours", beside_neighbours), 499, 109, 457, 10),
 )
 

@@ -91,12 +91,14 @@ class Grants:
         staying = [each for each in before_change if not is_deleting(each) and not is_reserved(each)]
         lost = {each["uid"] for each in staying if not each["ready"] and each["uid"] in cluster.once_ready}
         minimum = self._pool_minimum(grant)
-        left, used = sum(each["uid"] not in held for each in staying), len(held | lost)
+        ended = {uid for uid, claim in grant.before.claims.items() if limits.awaiting is not None and claim.replaced}
+        left, used = sum(each["uid"] not in held for each in staying), len((held | lost) - ended)
         rows = (
             (node is None or node["uid"] != grant.uid, "no such node"),
             (node is not None and node["unschedulable"] and not holder(node), "somebody had cordoned it"),
             (used >= limits.pool, f"{used} of {limits.pool} nodes of the pool were in use"),
             (used >= limits.ceiling, f"{used} of {limits.ceiling} nodes of the cluster were in use"),
+            (limits.awaiting is not None and len(held) >= limits.awaiting, f"{len(held)} nodes were held"),
             (left < limits.minimum_nodes, f"{left} nodes left, the minimum is {limits.minimum_nodes}"),
             (left < minimum, f"{left} nodes left, the pool's minimum is {minimum}"),
         )

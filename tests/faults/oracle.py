@@ -19,6 +19,7 @@ from tests.faults.grants import Grants
 from tests.faults.installation import Installation
 from tests.faults.peoples_requests import PeoplesRequests
 from tests.faults.proofs import Proofs
+from tests.faults.replaced import Moments
 from tests.faults.replay import ReplayedCluster, moments
 from tests.faults.steering import CostWrites, left_behind
 from tests.faults.surges import Surges, left_waiting, restarted_again
@@ -82,7 +83,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
     bought = BoughtBack(
         excuses, end.acted_at, end.call_gate.unread_at, buffers=bool(end.cloud.world.store.all("capacitybuffers"))
     )
-    costs = CostWrites()
+    costs, replaced = CostWrites(), Moments()
     cluster = ReplayedCluster()
     for entry, cluster in moments(end.cloud.world.record.entries):
         for fault in chain(
@@ -95,6 +96,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
             bought.of(entry, cluster),
             surges.of(entry, cluster),
             costs.of(entry, cluster),
+            replaced.of(entry, cluster),
         ):
             yield f"{cluster.at - end.begun:.1f} s: {fault}"
     cluster.at = end.clock.now()

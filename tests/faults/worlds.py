@@ -47,6 +47,8 @@ class Limits:
     """Whether the policy steers scale-in."""
     waves: bool = False
     """Whether the policy has waves."""
+    awaiting: int | None = None
+    """`awaitingDeletion`, where a budget ends when pods run again; None where it ends with the node."""
 
     @property
     def longest_cordon(self) -> float:
@@ -61,6 +63,10 @@ class Limits:
         single = f"    singleReplicas: {self.single_replicas}\n" if self.single_replicas else ""
         steered = "    steerScaleIn: true\n" if steers else ""
         body = _POLICY.format(**vars(self)) + single + steered
+        if self.awaiting is not None:
+            budgets = f"{{budgets: [{{nodes: {self.ceiling}}}]"
+            body = body.replace(budgets, f"{budgets}, awaitingDeletion: {self.awaiting}", 1)
+            body = body.replace("drain: {", "drain: {budgetUntil: replaced, ", 1)
         return head + (body.replace("cluster:\n", _WAVES, 1) if self.waves else body)
 
 

@@ -236,7 +236,8 @@ class Drains:
                 self.give_back(drain, why, detail, gave_way_for)
             case Settle():
                 self.settle_removed(drain)
-            case LeaveToAutoscaler():
+            case LeaveToAutoscaler(replaced):
+                self._leave(drain, replaced=replaced)
                 return None
         return NO_TIME
 
@@ -252,6 +253,10 @@ class Drains:
     def _reach(self, drain: DrainUnderWay, phase: DrainPhase) -> None:
         drain.write(phase=phase, drained_at=self._world.now)
         self._once_counted(drain, lambda: self.write(mark_drained(self.state, drain.record.node_uid, drain.order_id)))
+
+    def _leave(self, drain: DrainUnderWay, *, replaced: bool) -> None:
+        since = self._world.now if replaced else None
+        self.write(mark_drained(self.state, drain.record.node_uid, drain.order_id, since))
 
     def _prove(self, drain: DrainUnderWay) -> Proof:
         snapshot, state, node = self._world.snapshot(), self.state, self._world.nodes[drain.node]

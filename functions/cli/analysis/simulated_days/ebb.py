@@ -94,7 +94,7 @@ class Ebb:
         return (
             self._world.revision,
             self._world.details,
-            tuple(state.claims),
+            tuple((uid, claim.replaced) for uid, claim in state.claims.items()),
             tuple(state.backoffs),
             tuple(state.breakers),
         )

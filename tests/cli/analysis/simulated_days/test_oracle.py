@@ -17,19 +17,25 @@ from functions.cli.analysis.simulated_days.run import Days, simulate
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from tests.builders import NOW, cluster, node, pdb, pod, pod_class
 from tests.cli.analysis.simulated_days.recorded import Entry, Recorded
 from tests.faults import ebb_actions
 from tests.faults.excuses import Excuses
 from tests.faults.grants import Grants
+from tests.faults.replaced import Moments
 from tests.faults.replay import ReplayedCluster, is_ebb, moments
 from tests.faults.waiting_times import Bound, CordonTimes, WaitingTimes
 from tests.faults.worlds import Limits
 
 LIMITS = Limits(pool=2, ceiling=2, starts_per_hour=6, minimum_nodes=3, timeout=510, max_grace=60, watchdog=1500)
-POLICY = parse(LIMITS.text().replace("    headroom: 0%\n", "").encode())
+REPLACED = replace(LIMITS, awaiting=4)
 INTERVAL = timedelta(minutes=5)
+
+
+def policy_of(limits: Limits) -> Policy:
+    return parse(limits.text().replace("    headroom: 0%\n", "").encode())
 
 
 def shop(nodes: int = 10, cpu: float = 0.6) -> Snapshot:
@@ -48,14 +54,14 @@ SLOW = {"web": NodePool("web", consolidation_delay=timedelta(minutes=30))}
 """Ebb comes first where the autoscaler waits."""
 
 
-def judged(entries: list[Entry]) -> Iterator[str]:
+def judged(entries: list[Entry], limits: Limits = LIMITS) -> Iterator[str]:
     """Yield what breaks a law."""
-    excuses = Excuses()
-    grants, cordons = Grants(excuses, LIMITS), CordonTimes(Bound(excuses, 2 * 300 + LIMITS.longest_cordon, 0))
+    excuses, again = Excuses(), Moments()
+    grants, cordons = Grants(excuses, limits), CordonTimes(Bound(excuses, 2 * 300 + limits.longest_cordon, 0))
     places, replayed = WaitingTimes(excuses, (), 0), ReplayedCluster()
     for entry, replayed in moments(entries):
         laws = (grants.of(entry, replayed), ebb_actions.of(entry, replayed, excuses), cordons.of(entry, replayed))
-        yield from chain(*laws, places.of(entry, replayed))
+        yield from chain(*laws, places.of(entry, replayed), again.of(entry, replayed))
     yield from cordons.at_the_end(replayed.at)
 
 
@@ -73,16 +79,19 @@ def judged(entries: list[Entry]) -> Iterator[str]:
         ),
     ],
 )  # fmt: skip
-def test_a_simulated_day_keeps_the_promise(picture: Snapshot, demand: Demand | None) -> None:
+@pytest.mark.parametrize("limits", [pytest.param(LIMITS, id="deleted"), pytest.param(REPLACED, id="replaced")])
+def test_a_simulated_day_keeps_the_promise(picture: Snapshot, demand: Demand | None, limits: Limits) -> None:
     recorded = Recorded()
     days = Days(picture, load(), demand or nights(picture), timedelta(days=2))
-    told = simulate(days, POLICY, recorded)
+    told = simulate(days, policy_of(limits), recorded)
 
     judged_evictions = sum(entry["type"] == "eviction" and is_ebb(entry["actor"]) for entry in recorded.entries)
     assert told.evictions > 0
     assert judged_evictions == told.evictions_by_ebb
     assert judged_evictions > 0 or picture.profile == "OPTIMIZE_UTILIZATION"  # where the autoscaler comes first
-    assert list(judged(recorded.entries)) == []
+    assert list(judged(recorded.entries, limits)) == []
+    states = [entry["after"].claims.values() for entry in recorded.entries if entry["type"] == "state"]
+    assert any(claim.replaced for claims in states for claim in claims) == (limits is REPLACED)
 
 
 EVICTED: Entry = {
@@ -101,6 +110,6 @@ BROKEN: Entry = {"broken": True, "healthy_after": 0, "desired": 1}
 )
 def test_the_laws_find_what_breaks_them(expected: str, spoil: Entry) -> None:
     recorded = Recorded()
-    simulate(Days(shop(), load(), Demand(), timedelta(seconds=5)), POLICY, recorded)
+    simulate(Days(shop(), load(), Demand(), timedelta(seconds=5)), policy_of(LIMITS), recorded)
 
     assert any(expected in fault for fault in judged([*recorded.entries, {"at": recorded.entries[-1]["at"], **spoil}]))
