@@ -57,10 +57,10 @@ _HELP: Final = "NoArgsIsHelpError"
 
 
 class _Command(TyperCommand):
-    """A command whose flags have no type in its help."""
+    """A command whose flags and arguments have no type in its help."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _without_flags_types(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
 
 class Commands(typer.Typer):
@@ -74,10 +74,13 @@ class Commands(typer.Typer):
         return super().command(name, cls=_Command, **given)
 
 
-def _without_flags_types(params: list[Any]) -> list[Any]:
+def _without_types(params: list[Any]) -> list[Any]:
+    """Let a flag have no type, and an argument its name alone: `FILE`, not `FILE <list[Path]>`."""
     for param in params:
         if getattr(param, "is_bool_flag", False):
             param.metavar = ""
+        if param.param_type_name == "argument":
+            param.display_type_rich = lambda **_: None
     return params
 
 
@@ -85,7 +88,7 @@ class EbbGroup(TyperGroup):
     """A group of commands whose failures are sentences."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _without_flags_types(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, spread(args))
@@ -143,8 +146,8 @@ def sentence_of(error: Any) -> str:
     command = " ".join(("ebb", *error.ctx.command_path.split()[1:])) if error.ctx else "ebb"
     if not isinstance(error, typer.BadParameter) or error.ctx is None:
         what, _, meant = error.message.removesuffix(".").partition(". Did you mean ")
-        meant = meant or ((close := getattr(error, "possibilities", None)) and f"{_either(sorted(close))}?")
-        return f"{what}; {f'did you mean {meant}' if meant else f'see {command} --help.'}"
+        close = re.findall(r"'([^']+)'", meant) or sorted(getattr(error, "possibilities", None) or ())
+        return f"{what}; {f'did you mean {_either(close)}?' if close else f'see {command} --help.'}"
     param: Any = error.param
     option = next((name for name in (*param.opts, *param.secondary_opts) if name.startswith("--")), param.metavar or "")
     if not error.message:

@@ -28,9 +28,7 @@ def test_it_says(expected: str, typed: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("expected", "typed"),
     [
-        pytest.param(
-            "NODE|POD|WORKLOAD is missing: write ebb explain NODE|POD|WORKLOAD....", ("explain",), id="a name"
-        ),
+        pytest.param("NODE|POD|WORKLOAD is missing: write ebb explain NODE|POD|WORKLOAD.", ("explain",), id="a name"),
         pytest.param("NEW is missing: write ebb policy diff OLD NEW.", ("policy", "diff", "a.yaml"), id="the second"),
     ],
 )

@@ -99,7 +99,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
 def explain(  # noqa: PLR0913 - each is something that a person may type
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NODE|POD|WORKLOAD...", help="Full names, or any unambiguous suffix."),
+        typer.Argument(metavar="NODE|POD|WORKLOAD", help="Full names, or any unambiguous suffix."),
     ],
     *,
     dump: OneDump = None,

@@ -47,11 +47,16 @@ def _unknown(situation: Situation, word: str) -> str:
     pending: Sequence[str] = [pod.key for pod in situation.snapshot.pods if word in {pod.key, pod.name}]
     if pending:
         return f"{pending[0]} is on no node: it keeps none."
-    nodes = len(situation.snapshot.nodes)
-    if word in situation.snapshot.nodes_by_pool:
-        return f"{word} is a pool; its nodes: ebb plan --pool {word}."
-    remedy = near(word, names(situation)) or "see ebb plan --nodes."
-    return f"no node {word!r}, nor pod nor workload, among the {nodes:,} nodes of the cluster; {remedy}"
+    snapshot = situation.snapshot
+    pools = [f"pool/{name}" for name in snapshot.nodes_by_pool if name]
+    budgets = [f"pdb/{each.namespace}/{each.name}" for each in snapshot.disruption_budgets]
+    name = word.removeprefix("pool/").removeprefix("pdb/")
+    if f"pool/{name}" in pools:
+        return f"{name} is a pool; its nodes: ebb plan --pool {name}."
+    if any(each == f"pdb/{name}" or each.endswith(f"/{name}") for each in budgets):
+        return f"{name} is a PodDisruptionBudget; ebb why-not shows what it keeps, kubectl get pdb its status."
+    remedy = near(word, (*pools, *budgets, *names(situation))) or "see ebb plan --nodes."
+    return f"no node {word!r}, nor pod nor workload, among the {len(snapshot.nodes):,} nodes of the cluster; {remedy}"
 
 
 PodRow = tuple[Pod, NodeExplanation, PodPlace | None]

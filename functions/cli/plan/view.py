@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
+from functions.cli.errors import near
 from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS, nothing_of_savings
 from functions.cli.input.options import Only, Sort
@@ -337,7 +338,8 @@ def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:
     for pool in pools:
         if pool not in known:
             has = some(sorted(known - {""}), 5)
+            meant = near(pool, known)
             nowhere = (
                 f"the cluster has no pool {pool!r}; it has" if one else f"no cluster has a pool {pool!r}; there are"
             )
-            raise BadInput(f"--pool: {nowhere} {has}.")
+            raise BadInput(f"--pool: {nowhere} {has}{f'; {meant}' if meant else '.'}")
