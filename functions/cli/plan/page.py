@@ -102,9 +102,9 @@ def show_held(
     most: int = _FIRST,
     objects: int = 1,
 ) -> None:
-    """Print the first reasons of each kind, with the first objects that each is about."""
+    """Print the first reasons of each kind, with the first objects that each is about; to a file all reasons."""
     for kind in kinds:
-        table = held_table(entries, kind, most, objects)
+        table = held_table(entries, kind, most if console.is_terminal else len(entries), objects)
         if table:
             console.print(f"\n{HEADINGS[kind]}", style="bold")
             draw(console, table)

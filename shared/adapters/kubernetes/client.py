@@ -217,7 +217,7 @@ class KubernetesClient:
             answered = len(reply.body)
         except (HTTPError, OSError) as fault:
             kind = _Reset if call.method == "GET" and is_reset(fault) else Retryable
-            raise kind(f"Kubernetes API, {call}", f"no answer from {self._transport.server} ({_why(fault)})") from fault
+            raise kind(f"Kubernetes API, {call}", _no_answer(self._transport.server, fault)) from fault
         finally:
             self.meter.count(answered)
         return reply
@@ -251,10 +251,12 @@ class KubernetesClient:
 _POOL: Final = re.compile(r"^(<.*?>|HTTPS?Connection(Pool)?\(.*?\)): ")
 
 
-def _why(fault: Exception) -> str:
-    """Return what stopped a request, without the client's objects: `Connection refused`."""
+def _no_answer(server: str, fault: Exception) -> str:
+    """Return what stopped a request, without the client's objects, and as kubectl if nobody listens there."""
     reason = getattr(fault, "reason", None) or fault
-    return getattr(reason.__cause__, "strerror", None) or _POOL.sub("", str(reason))
+    if isinstance(reason.__cause__, ConnectionRefusedError):
+        return f"the connection to the server {server} was refused - is that the right host and port?"
+    return f"no answer from {server} ({getattr(reason.__cause__, 'strerror', None) or _POOL.sub('', str(reason))})"
 
 
 def _request(call: Call) -> RawRequest:
