@@ -2,31 +2,34 @@
 # and saved queries. Generated in infra/ from the tables of infra/monitoring.
 
 locals {
-  root    = "${path.module}/../.."
-  first   = var.projects[0]
-  fleet   = yamldecode(templatefile("${local.root}/infra/fleet.yaml", local.tokens))
-  tokens  = { name = var.name, projects = join("\",\"", [for each in var.projects : "projects/${each}"]) }
-  metrics = { for pair in setproduct(var.projects, keys(local.fleet.metrics)) : join("/", pair) => pair }
+  root   = "${path.module}/../.."
+  first  = var.projects[0]
+  fleet  = yamldecode(templatefile("${local.root}/infra/fleet.yaml", local.tokens))
+  tokens = { name = var.name, projects = join("\",\"", [for each in var.projects : "projects/${each}"]) }
+  metrics = {
+    for pair in setproduct(var.projects, keys(local.fleet.metrics)) :
+    join("/", pair) => merge(local.fleet.metrics[pair[1]], { project = pair[0], name = pair[1] })
+  }
 }
 
 resource "google_logging_metric" "fleet" {
   for_each = local.metrics
 
-  project          = each.value[0]
-  name             = "${var.name}/${each.value[1]}"
-  description      = local.fleet.metrics[each.value[1]].description
-  filter           = local.fleet.metrics[each.value[1]].filter
-  value_extractor  = local.fleet.metrics[each.value[1]].value == "" ? null : local.fleet.metrics[each.value[1]].value
-  label_extractors = local.fleet.metrics[each.value[1]].labels
+  project          = each.value.project
+  name             = "${var.name}/${each.value.name}"
+  description      = each.value.description
+  filter           = each.value.filter
+  value_extractor  = each.value.value == "" ? null : each.value.value
+  label_extractors = each.value.labels
 
   metric_descriptor {
     metric_kind  = "DELTA"
-    value_type   = local.fleet.metrics[each.value[1]].value_type
-    unit         = local.fleet.metrics[each.value[1]].unit
-    display_name = "${var.name}: ${replace(each.value[1], "_", " ")}"
+    value_type   = each.value.value_type
+    unit         = each.value.unit
+    display_name = "${var.name}: ${replace(each.value.name, "_", " ")}"
 
     dynamic "labels" {
-      for_each = toset(keys(local.fleet.metrics[each.value[1]].labels))
+      for_each = toset(keys(each.value.labels))
 
       content {
         key        = labels.value
@@ -36,7 +39,7 @@ resource "google_logging_metric" "fleet" {
   }
 
   dynamic "bucket_options" {
-    for_each = local.fleet.metrics[each.value[1]].value_type == "DISTRIBUTION" ? [1] : []
+    for_each = each.value.value_type == "DISTRIBUTION" ? [1] : []
 
     content {
       exponential_buckets {
