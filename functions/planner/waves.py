@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from msgspec.structs import replace
-
 from functions.planner.pass_inputs import PassInputs
 from shared.core.planning.plan import Plan
-from shared.core.planning.waves import WaveEnd, ending, soft_taints, still_to_go
+from shared.core.planning.waves import WaveEnd, ending, soft_taints, still_to_go, wave_after
 from shared.core.policy import Policy
 from shared.core.records.claims import as_planned
 from shared.core.records.orders import CLAIM_WITHIN, MOST_HELD, Order, OrderKind, Origin, order_id, parts
@@ -51,7 +49,7 @@ def keep_document(ports: Ports, run_id: str, plan: Plan, policy: Policy | None, 
         Retryable: the state does not answer, or another planner wrote it first.
     """
     before = wave.document.value
-    after = _after(run_id, plan, policy, wave)
+    after = wave_after(order_id(run_id, "wave"), plan, policy, before, wave.left)
     if after != before or (before is None and wave.document.version is not None):
         try:
             _write(ports, wave.document.version, after)
@@ -59,24 +57,6 @@ def keep_document(ports: Ports, run_id: str, plan: Plan, policy: Policy | None, 
             raise Retryable("state", f"the wave was written by another planner ({error})") from error
         _log_change(ports, wave, after)
     return after
-
-
-def _after(run_id: str, plan: Plan, policy: Policy | None, wave: LivingWave) -> Wave | None:
-    uids = {each.name: each.uid for each in plan.decisions}
-    nodes = tuple(WaveNode(uids[name], name) for name in plan.wave)
-    before = wave.document.value
-    if before is not None and wave.left is not None:
-        dropped = set(wave.left) - set(plan.wave)
-        return replace(before, nodes=tuple(each for each in before.nodes if each.name not in dropped))
-    if not nodes or policy is None or policy.wave is None or plan.dry_run:
-        return None
-    return Wave(
-        id=order_id(run_id, "wave"),
-        nodes=nodes,
-        policy_hash=policy.hash,
-        began=plan.taken_at,
-        deadline=plan.taken_at + policy.wave.deadline,
-    )
 
 
 def _write(ports: Ports, version: str | None, wave: Wave | None) -> None:

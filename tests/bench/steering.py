@@ -16,14 +16,13 @@ from typing import Final
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import Onlooker, World
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
-from shared.core.records.state import ClusterState
 from tests.bench.reporting import say
 from tests.builders import cluster, node, pod, pod_class
 
@@ -69,7 +68,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
 
 
 @dataclass
-class Seen:
+class Seen(Onlooker):
     """What an onlooker counts: writes of costs, and the nodes that went with who had evicted from them."""
 
     writes: int = 0
@@ -87,9 +86,6 @@ class Seen:
     def evicted(self, world: World, pod: Pod, by: Actor) -> None:
         del world, pod
         self.evictions[by] += 1
-
-    def remembered(self, world: World, before: ClusterState, after: ClusterState) -> None:
-        del world, before, after
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,14 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
+from msgspec.structs import replace
+
 from shared.core.cluster.node import Node
 from shared.core.placement import Simulation
 from shared.core.planning.candidates import AssessedNode
+from shared.core.planning.plan import Plan
 from shared.core.planning.prices import Prices
+from shared.core.policy import Policy
 from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.core.rules.budgets import Calendar, freeze_in_force, window_open
 from shared.core.rules.counts import is_leaving
@@ -153,6 +157,24 @@ def proved(wanted: Sequence[str], closed: ClosedTo) -> ProvedSet:
 
 def _fitting(simulation: Simulation, order: Sequence[str]) -> frozenset[str]:
     return frozenset(name for name in order if simulation.try_remove(name) is None)
+
+
+def wave_after(
+    new_id: str, plan: Plan, policy: Policy | None, before: Wave | None, left: Sequence[str] | None
+) -> Wave | None:
+    """Return the wave that lives after a pass: the one before without the nodes that left it, a new one, or none.
+
+    `left` are the nodes that were left of `before` at the begin of the pass; None where it had ended.
+    """
+    if before is not None and left is not None:
+        dropped = set(left) - set(plan.wave)
+        return replace(before, nodes=tuple(each for each in before.nodes if each.name not in dropped))
+    if not plan.wave or policy is None or policy.wave is None or plan.dry_run:
+        return None
+    uids = {each.name: each.uid for each in plan.decisions}
+    nodes = tuple(WaveNode(uids[name], name) for name in plan.wave)
+    deadline = plan.taken_at + policy.wave.deadline
+    return Wave(id=new_id, nodes=nodes, policy_hash=policy.hash, began=plan.taken_at, deadline=deadline)
 
 
 @dataclass(frozen=True)

@@ -237,7 +237,7 @@ class Drains:
             case Settle():
                 self.settle_removed(drain)
             case LeaveToAutoscaler(replaced):
-                self._leave(drain, replaced=replaced)
+                self._mark_drained(drain, self._world.now if replaced else None)
                 return None
         return NO_TIME
 
@@ -252,11 +252,10 @@ class Drains:
 
     def _reach(self, drain: DrainUnderWay, phase: DrainPhase) -> None:
         drain.write(phase=phase, drained_at=self._world.now)
-        self._once_counted(drain, lambda: self.write(mark_drained(self.state, drain.record.node_uid, drain.order_id)))
+        self._once_counted(drain, partial(self._mark_drained, drain))
 
-    def _leave(self, drain: DrainUnderWay, *, replaced: bool) -> None:
-        since = self._world.now if replaced else None
-        self.write(mark_drained(self.state, drain.record.node_uid, drain.order_id, since))
+    def _mark_drained(self, drain: DrainUnderWay, replaced: datetime | None = None) -> None:
+        self.write(mark_drained(self.state, drain.record.node_uid, drain.order_id, replaced))
 
     def _prove(self, drain: DrainUnderWay) -> Proof:
         snapshot, state, node = self._world.snapshot(), self.state, self._world.nodes[drain.node]

@@ -5,6 +5,7 @@ cluster, nor what is remembered, nor what time alone opens. Where every gate is 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -15,7 +16,9 @@ from functions.cli.analysis.openings import moments
 from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.pod_lives import steer
 from functions.cli.analysis.simulated_days.world import World
+from shared.core.cluster import names
 from shared.core.cluster.node import Node
+from shared.core.cluster.selectors import PREFER_NO_SCHEDULE, Taint
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
 from shared.core.placement.demand import as_given_back
@@ -24,10 +27,11 @@ from shared.core.planning.make_plan import could_go, make_plan
 from shared.core.planning.marks import update_marks
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
+from shared.core.planning.waves import ending, soft_taints, still_to_go, wave_after
 from shared.core.policy import Policy
 from shared.core.reasons import DrainReason
 from shared.core.records.claims import with_breakers, without_past
-from shared.core.records.state import PoolMarks
+from shared.core.records.state import PoolMarks, Wave
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import ProposedDrain
 from shared.core.rules.gates import GATES, Closes
@@ -46,6 +50,7 @@ class Ebb:
         self._marks: Mapping[str, PoolMarks] = {}
         self._schedules = Schedules(policy, world.picture.nodes_by_pool)
         self._steers = any(pool.steer_scale_in for pool in policy.pools.values())
+        self._wave: Wave | None = None
         self._seen: tuple[object, ...] = ()
         self._again: datetime | None = None
 
@@ -90,14 +95,8 @@ class Ebb:
         return self._mark_of_now() != self._seen or (self._again is not None and self._world.now >= self._again)
 
     def _mark_of_now(self) -> tuple[object, ...]:
-        state = self._drains.state
-        return (
-            self._world.revision,
-            self._world.details,
-            tuple((uid, claim.replaced) for uid, claim in state.claims.items()),
-            tuple(state.backoffs),
-            tuple(state.breakers),
-        )
+        state, world = self._drains.state, self._world
+        return world.revision, world.details, state.claims, state.backoffs, state.breakers
 
     def _plan(self) -> None:
         world, drains = self._world, self._drains
@@ -107,18 +106,31 @@ class Ebb:
         situation = Situation(snapshot, drains.state, self._policy)
         counts = situation.counts()
         world.measures.planned += 1
-        self._seen = self._mark_of_now()
-        if self._is_shut(counts) and not self._steers:
+        if self._is_shut(counts) and not self._steers and self._policy.wave is None:
             rows = could_go(assess_nodes(situation))
             self._marks = update_marks(self._marks, rows, world.now, drains.state.last_pass, world.delays.interval)
         else:
-            plan = make_plan(situation, self._marks, self._prices, world.delays.interval)
-            self._marks = plan.marks
-            for order in plan.orders:
-                world.agenda.note(world.now + world.delays.claim, partial(drains.claim, order, world.now))
-            for write in steering(plan, situation).writes:
-                steer(world, write.pod, write.cost)
+            self._order(situation)
+        self._seen = self._mark_of_now()
         self._again = min((at for at in self._changes(counts) if at > world.now), default=None)
+
+    def _order(self, situation: Situation) -> None:
+        world, wave = self._world, self._wave
+        left = still_to_go(wave, situation) if wave is not None and ending(wave, situation) is None else None
+        plan = make_plan(situation, self._marks, self._prices, world.delays.interval, wave=left)
+        self._marks = plan.marks
+        self._wave = wave_after(f"w{world.measures.passes}", plan, self._policy, wave, left)
+        for order in plan.orders:
+            world.agenda.note(world.now + world.delays.claim, partial(self._drains.claim, order, world.now))
+        ordered = {order.node for order in plan.orders}
+        self._write_soft_taints(node for node in situation.snapshot.nodes if node.name not in ordered)
+        for write in steering(plan, situation).writes:
+            steer(world, write.pod, write.cost)
+
+    def _write_soft_taints(self, nodes: Iterable[Node]) -> None:
+        found = soft_taints(nodes, self._drains.state, self._wave)
+        for each in (*found.hold, *found.let_go):
+            self._world.change_node(_held(self._world.nodes[each.name], held=each in found.hold), detail=True)
 
     def _is_shut(self, counts: NodeCounts) -> bool:
         """Whether no node may go now, whatever is planned."""
@@ -135,6 +147,8 @@ class Ebb:
         changed = self._schedules.next_change(self._world.now)
         if changed is not None:
             yield changed
+        if self._wave is not None:
+            yield self._wave.deadline
         for node in self._world.nodes.values():
             yield node.created + self._policy.pool(node.pool).minimum_node_age
         yield from self._marks_ripen()
@@ -150,3 +164,9 @@ class Ebb:
         ages = {self._policy.pool(pool).minimum_pod_age for pool in self._world.picture.nodes_by_pool} - {timedelta(0)}
         for age in ages:
             yield from (pod.created + age for pod in self._world.pods.values() if pod.created is not None)
+
+
+def _held(node: Node, *, held: bool) -> Node:
+    """Return the node with the soft taint of a wave, or without."""
+    others = tuple(taint for taint in node.taints if taint.key != names.HELD_TAINT)
+    return replace(node, taints=(*others, Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE)) if held else others)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
-from typing import Final, Protocol
+from typing import Final
 
 from functions.cli.analysis.simulated_days.counted_pods import BudgetCounts, ControlledPods
 from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment
@@ -39,8 +39,8 @@ class Agenda:
             yield heapq.heappop(self._rows)[2]
 
 
-class Onlooker(Protocol):
-    """Is told of each change with what stood before and after; None where there was or is nothing."""
+class Onlooker:
+    """Sees each change with what stood before and after (None: nothing); this one does nothing about it."""
 
     def node(self, world: "World", before: Node | None, after: Node | None) -> None: ...
 
@@ -52,24 +52,12 @@ class Onlooker(Protocol):
     def remembered(self, world: "World", before: ClusterState, after: ClusterState) -> None: ...
 
 
-class _Nobody:
-    """Looks away."""
-
-    def node(self, world: "World", before: Node | None, after: Node | None) -> None: ...
-
-    def pod(self, world: "World", before: Pod | None, after: Pod | None) -> None: ...
-
-    def evicted(self, world: "World", pod: Pod, by: Actor) -> None: ...
-
-    def remembered(self, world: "World", before: ClusterState, after: ClusterState) -> None: ...
-
-
-NO_ONLOOKER: Final = _Nobody()
+NO_ONLOOKER: Final = Onlooker()
 
 
 @dataclass
 class World:
-    """One simulated cluster. `revision` grows with whatever scheduler or autoscaler could see."""
+    """One simulated cluster. `revision` grows with all that scheduler or autoscaler could see."""
 
     picture: Snapshot
     prices: Prices
@@ -114,19 +102,19 @@ class World:
     # nodes
 
     def add_node(self, node: Node) -> None:
-        """A machine was bought: it counts from now on, and boots."""
+        """Add a machine that was bought: it counts from now on, and boots."""
         self._add(node)
         self.measures.bought.append((self.now, node.pool))
         self.changed(node.name)
 
     def change_node(self, node: Node, *, detail: bool = False) -> None:
-        """Write a node's new state; a `detail` is what whoever looks for room need not look at again."""
+        """Write a node's new state; a `detail` makes no difference to anyone who looks for room."""
         self.onlooker.node(self, self.nodes[node.name], node)
         self.nodes[node.name] = node
         self.changed(node.name, detail=detail)
 
     def delete_node(self, name: str) -> None:
-        """Its machine is gone, with whatever was left on it."""
+        """Remove a node with its machine and the pods that are left on it."""
         node = self.nodes.pop(name)
         self.deletion_begun.pop(name, None)
         self._cost -= self.prices.of(node).per_hour
@@ -144,7 +132,7 @@ class World:
         return f"{stem}-s{next(self._serial):06d}"
 
     def add_pod(self, pod: Pod) -> None:
-        """It is there from now on; one that is on its way out already goes in its time."""
+        """Add a pod; one that is on its way out already goes in its time."""
         self.onlooker.pod(self, None, pod)
         self.pods[pod.key] = pod
         if pod.node in self.on:
@@ -158,7 +146,7 @@ class World:
             self.agenda.note(max(pod.deleting, self.now), lambda: self.delete_pod(pod))
 
     def change_pod(self, pod: Pod) -> None:
-        """Write a pod's new state; whoever does says by `changed` or `details` to whom that is news."""
+        """Write a pod's new state; the caller notes by `changed` or `details` to whom that is news."""
         self.onlooker.pod(self, self.pods[pod.key], pod)
         self.pods[pod.key] = pod
         if pod.node:
@@ -167,14 +155,14 @@ class World:
             self.controlled.put(pod)
 
     def announce_end(self, pod: Pod, ending: Pod) -> None:
-        """From now on a bound pod is on its way out: neither budgets nor controllers count it any more."""
+        """Put a bound pod on its way out: neither budgets nor controllers count it any more."""
         self.budgets.count(pod, -1)
         self.onlooker.pod(self, pod, ending)
         self.pods[pod.key] = self.on[pod.node][pod.key] = ending
         self.controlled.drop(pod)
 
     def delete_pod(self, pod: Pod) -> None:
-        """The pod is gone."""
+        """Remove a pod, if it is still there."""
         known = self.pods.pop(pod.key, None)
         if known is None:
             return
@@ -187,12 +175,12 @@ class World:
         self.replaces.pop(known.key, None)
         self.bought_for.pop(known.key, None)
         self.on.get(known.node, {}).pop(known.key, None)
-        self.changed(known.node, detail=known.node not in self.nodes or self.nodes[known.node].unschedulable)
+        self.changed(known.node, detail=known.node not in self.nodes)
 
     # what others see
 
     def snapshot(self) -> Snapshot:
-        """Return the picture of now."""
+        """Return the cluster as it is now."""
         mark = (self.revision, self.details, self.now)
         if self._snapshot is None or self._snapshot[0] != mark:
             self._snapshot = mark, self._picture()

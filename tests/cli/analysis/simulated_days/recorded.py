@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from functions.cli.analysis.simulated_days.measures import Actor
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import Onlooker, World
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.records.state import ClusterState
@@ -18,7 +18,7 @@ EBB = "ebb/push-1"
 
 
 @dataclass
-class Recorded:
+class Recorded(Onlooker):
     """An onlooker that forgets nothing."""
 
     entries: list[Entry] = field(default_factory=list)
