@@ -1,30 +1,24 @@
 """Ends a drain: node, record, claim, log line and result; undoes what the drain wrote."""
 
-from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Any
 
-from msgspec.structs import replace
-
+from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order
-from shared.core.cluster.workloads import Deployment
 from shared.core.draining.cordon import untainted
-from shared.core.draining.drain import log_fields, stats_of
+from shared.core.draining.drain import Ending, GiveBack, LeaveToAutoscaler, Settle, log_fields, stats_of
 from shared.core.draining.evicting import counted_at
-from shared.core.draining.surging import left_to_people, restarts, stamp_to_restore, take_back_by_hand
+from shared.core.draining.surging import left_to_people
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.records.claims import mark_drained, settle
-from shared.core.records.drain_record import DrainPhase, Surge
+from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import outcome_of, result_of
 from shared.core.records.state import ClusterState
-from shared.errors import EbbError, Gone, Retryable, Stale, Terminal
+from shared.errors import EbbError
 from shared.ports import Ports
-from shared.store.compare_and_set import change_cluster
+from shared.store.compare_and_set import change_cluster, while_stale
 from shared.store.drain_record import LeasedRecord, report_result
-
-T = TypeVar("T")
-TRIES: Final = 5
 
 
 class NodeAction(StrEnum):
@@ -40,6 +34,18 @@ class ActionResult(StrEnum):
 
     ATTEMPTED = "attempted"
     SUCCEEDED = "succeeded"
+
+
+def end(ports: Ports, leased: LeasedRecord, ending: Ending) -> None:
+    """End a drain for this order. Raises as `give_back`."""
+    match ending:
+        case LeaveToAutoscaler(replaced):
+            leased.close()
+            mark_claim_drained(ports, leased, replaced=replaced)
+        case GiveBack(why, detail, gave_way_for):
+            give_back(ports, leased, leased.record.node_uid, why, detail, gave_way_for)
+        case Settle():
+            settle_removed(ports, leased)
 
 
 def give_back(
@@ -118,19 +124,7 @@ def restore_node(ports: Ports, name: str, uid: str, order_id: str) -> Node | Non
         ports.log.add(pool=node.pool)
         return _uncordon(ports, node, order_id) if holding_order(node) == order_id else node
 
-    return _while_stale(f"node {name}", restore)
-
-
-def _while_stale(what: str, act: Callable[[], T]) -> T | None:
-    """Read and write again where somebody was first; None where the object is gone. Raises Retryable at last."""
-    for _ in range(TRIES):
-        try:
-            return act()
-        except Gone:
-            return None
-        except Stale:
-            continue
-    raise Retryable(what, f"it changed {TRIES} times while Ebb undid its own changes")
+    return while_stale(f"node {name}", restore)
 
 
 def _uncordon(ports: Ports, node: Node, order_id: str) -> Node:
@@ -159,53 +153,15 @@ def post_event(ports: Ports, node: Node | None, reason: str, message: str) -> No
         ports.log.event("drain_step", f"The event {reason} could not be written: {error}", severity="WARNING")
 
 
-def undo_restarts(ports: Ports, leased: LeasedRecord) -> None:
-    """Undo the restarts that this drain asked for; what is rolled out, or another's by now, is left.
-
-    Raises:
-        Retryable: the record could not be written; a later step goes on.
-        Stale: somebody else has written the record of the drain, which is over.
-    """
-    is_over = leased.record.phase is DrainPhase.SETTLED
-    order_id = leased.record.order.order_id
-    surges = {name: _undo(ports, name, asked, order_id, is_over=is_over) for name, asked in restarts(leased.record)}
-    if surges == leased.record.surges or not surges:
-        return
-    if is_over:
-        leased.amend(surges=surges)
-    else:
-        leased.remember(surges=surges)
-
-
-def _undo(ports: Ports, name: str, asked: Surge, order_id: str, *, is_over: bool) -> Surge:
-    """Undo one, and return what is known of it now: by that a pass sees whether another look is worth a release."""
-    try:
-        found = _while_stale(f"deployment {name}", lambda: _restore(ports, name, asked, order_id))
-    except Retryable as fault:
-        log_surge(ports, name, "later", f"{fault}; the next passes try again", severity="WARNING")
-        return asked
-    except Terminal as fault:  # the node is given back all the same; a person has to undo the rest
-        log_surge(ports, name, "stuck", f"{fault}; {take_back_by_hand(name)}", severity="WARNING")
-        return replace(asked, stuck=True, refused=asked.refused + int(is_over))
-    return replace(asked, stuck=False, looked_at=found.generation if found else None)
-
-
-def _restore(ports: Ports, name: str, asked: Surge, order_id: str) -> Deployment | None:
-    """Return the Deployment where nothing of ours was left; None where it was undone now."""
-    found = ports.cluster.deployment(name)
-    stamp = stamp_to_restore(found, asked, order_id)
-    if stamp is None:
-        log_surge(ports, name, "left", "nothing of the restart hangs, or it is somebody else's by now")
-        return found
-    ports.cluster.restart(found, stamp)
-    log_surge(ports, name, "undone", "the old pod's template is the newest again")
-    return None
-
-
-def log_surge(ports: Ports, name: str, answer: str, detail: str, severity: str = "INFO") -> None:
-    """Log what became of the restart of a Deployment, or of its undoing."""
-    message = f"{name}: {answer}, {detail}"
-    ports.log.event("surge", message, severity=severity, workload=name, answer=answer, detail=detail)
+def record_drained(ports: Ports, leased: LeasedRecord, node: Node | None) -> None:
+    """The autoscaler's turn: the planner's passes settle the claim when the node is gone."""
+    now = leased.time.now()
+    leased.write(phase=DrainPhase.DRAINED, drained_at=now)
+    ended = {"act": NodeAction.DRAIN, "result": ActionResult.SUCCEEDED, **log_fields(stats_of(leased.record, now))}
+    message = "The node is drained and left to the cluster autoscaler."
+    ports.log.event("drain_step", message, phase=DrainPhase.DRAINED.value, **ended)
+    post_event(ports, node, "EbbDrained", "All pods have a node again; left to the cluster autoscaler.")
+    mark_claim_drained(ports, leased)
 
 
 def mark_claim_drained(ports: Ports, leased: LeasedRecord, *, replaced: bool = False) -> None:

@@ -5,24 +5,20 @@ only what none names. So a message that is late, doubled or sent by hand does no
 repeated from its begin.
 """
 
-from typing import Final
-
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Wave
-from shared.errors import Gone, Retryable, Stale, Unreadable
+from shared.errors import Retryable, Unreadable
 from shared.port_types import WAVE_KEY
 from shared.ports import Ports
-
-TRIES: Final = 3
-"""Writes of one node that others overtake before the message is repeated."""
+from shared.store.compare_and_set import while_stale
 
 
 def hold(ports: Ports, order: Order, step_seconds: float) -> None:
     """Bring the soft taint of each of the order's nodes in step with the wave's document.
 
     Raises:
-        Retryable: the step's time is over or something did not answer; what is done stays done.
-        Stale: others wrote a node again and again.
+        Retryable: the step's time is over, something did not answer, or others wrote a node again and again. What
+            is done stays done.
     """
     wave = _living(ports)
     wanted = {each.uid for each in wave.nodes} if wave else set()
@@ -48,17 +44,12 @@ def _living(ports: Ports) -> Wave | None:
 
 def _change(ports: Ports, uid: str, name: str, *, held: bool) -> bool:
     """Write or remove the taint; return whether anything was written. A node that is gone needs nothing."""
-    for attempt in range(TRIES):
-        try:
-            node = ports.cluster.node(name)
-            if node.uid != uid or node.held is held or (held and node.drain_taint is not None):
-                return False
-            ports.cluster.set_soft_taint(node, held=held)
-        except Gone:
+
+    def change() -> bool:
+        node = ports.cluster.node(name)
+        if node.uid != uid or node.held is held or (held and node.drain_taint is not None):
             return False
-        except Stale:
-            if attempt == TRIES - 1:
-                raise
-        else:
-            return True
-    return False
+        ports.cluster.set_soft_taint(node, held=held)
+        return True
+
+    return bool(while_stale(f"node {name}", change))

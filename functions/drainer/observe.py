@@ -1,6 +1,6 @@
 """What a step sees before it decides: fresh reads, the proof that pods have a place, other drains."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,8 +13,9 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import claim_keys
 from shared.core.draining.admission import lost_place, may_move
 from shared.core.draining.completion import reasons_not_deleted
-from shared.core.draining.drain import Observation, OtherDrain, OtherDrains, Proof
+from shared.core.draining.drain import Compare, GiveBack, Observation, OtherDrain, OtherDrains, Proof, Prove, Step
 from shared.core.draining.evicting import stands_until
+from shared.core.draining.next_step import next_step
 from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
 from shared.core.draining.upgrades import may_be_taken
 from shared.core.records.drain_record import DrainRecord
@@ -69,6 +70,30 @@ class Observer:
         self._asked: frozenset[str] = frozenset()
         self._exclusive: frozenset[str] = frozenset()
 
+    def look(self) -> tuple[Observation, Step]:
+        """Return what stands and the step that follows; what the step needs to know is read, and it is chosen again.
+
+        Raises:
+            Retryable, Terminal: a part cannot be read.
+            Stale: another step has overtaken this one.
+        """
+        observed, step = self._choose(self.observe)
+        if isinstance(step, Prove) and observed.node is not None:
+            self._proof = prove(self._ports, self._leased, observed.node, self._proof)
+            self._leased.renew()  # and look at once, however long that took: in a new message it would be old
+            observed, step = self._choose(self.observe)
+        if isinstance(step, GiveBack):  # what undoes a drain rests on what stands in this moment
+            observed, step = self._choose(self.observe_anew)
+        return observed, step
+
+    def _choose(self, observe: Callable[[], Observation]) -> tuple[Observation, Step]:
+        now = self._leased.time.now()
+        observed = observe()
+        step = next_step(self._leased.record, observed, now)
+        if isinstance(step, Compare):
+            step = next_step(self._leased.record, with_others(self._ports, self._leased, observed), now)
+        return observed, step
+
     def observe(self) -> Observation:
         """Return the observation of this moment. Raises Retryable when a part cannot be read."""
         node = self._read_node()
@@ -91,10 +116,6 @@ class Observer:
         observed = self.observe()
         taken = observed.node is not None and in_upgrade(self._ports, observed.node, self._leased.time.now())
         return replace(observed, in_upgrade=taken)
-
-    def prove(self, node: Node) -> None:
-        """Look at the whole cluster whether what is on the node has a place elsewhere. Raises Retryable."""
-        self._proof = prove(self._ports, self._leased, node, self._proof)
 
     def _remember_emptiness(self, pods: tuple[Pod, ...]) -> None:
         now, record = self._leased.time.now(), self._leased.record

@@ -10,8 +10,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from functions.drainer import finish, reads
-from functions.drainer.finish import undo_restarts
 from functions.drainer.observe import in_upgrade, why_kept
+from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.draining.cordon import untainted, wanted_by_person
 from shared.core.draining.next_step import must_stop

@@ -1,16 +1,19 @@
-"""The cluster's document changed by compare-and-set: read, compute, write, and again when somebody was first."""
+"""Compare-and-set of the cluster's document and objects: read, compute, write, and again when others were first."""
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from shared.core.records.state import ClusterState
-from shared.errors import Retryable, Stale
+from shared.errors import Gone, Retryable, Stale
 from shared.port_types import CLUSTER_KEY
 from shared.ports import Clock, State
 
+T = TypeVar("T")
 TRIES: Final = 12
 FIRST_PAUSE: Final = 0.05
+WRITES: Final = 5
+"""Of one object of the cluster that others overtake before the message comes again."""
 
 
 def read_cluster(state: State) -> tuple[ClusterState, str | None, datetime]:
@@ -41,3 +44,19 @@ def change_cluster(
         else:
             return after
     raise Retryable("state", f"the cluster's document was changed by others {TRIES} times in a row")
+
+
+def while_stale(what: str, act: Callable[[], T]) -> T | None:
+    """Read and write an object of the cluster again while others are first; None if it is gone.
+
+    Raises:
+        Retryable: others were first every time.
+    """
+    for _ in range(WRITES):
+        try:
+            return act()
+        except Gone:
+            return None
+        except Stale:
+            continue
+    raise Retryable(what, f"it was changed by others {WRITES} times in a row")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from functions.drainer import finish, release, work
+from functions.drainer import finish, release, restart
 from shared.core.draining import next_step, surging
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -76,7 +76,7 @@ def test_what_somebody_undid_before_it_was_written_down_is_not_restarted_once_mo
 @contextmanager
 def forgets_what_it_asked_for() -> Iterator[None]:
     """A restart of which no answer came is written again, whatever has become of it."""
-    with swapped(work, "is_taken_back", lambda *_: False):
+    with swapped(restart, "is_taken_back", lambda *_: False):
         yield
 
 

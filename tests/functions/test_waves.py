@@ -197,7 +197,7 @@ def test_a_node_that_is_not_meant_any_more_gets_no_soft_taint(given: Any) -> Non
     ("expected", "failures"),
     [
         pytest.param(PushReply.DONE, [Stale("changed")], id="another writer was first once"),
-        pytest.param(PushReply.AGAIN, [Stale("changed")] * 3, id="again and again"),
+        pytest.param(PushReply.AGAIN, [Stale("changed")] * 5, id="again and again"),
         pytest.param(PushReply.AGAIN, [Retryable("kubernetes", "down")], id="the API server does not answer"),
     ],
 )

@@ -192,7 +192,9 @@ class Settle:
     detail: str = ""
 
 
-Step = Cordon | RecordPhase | Prove | Compare | Restart | Evict | Await | LeaveToAutoscaler | GiveBack | Settle
+Ending = LeaveToAutoscaler | GiveBack | Settle
+"""A step after which this order has nothing left to do."""
+Step = Cordon | RecordPhase | Prove | Compare | Restart | Evict | Await | Ending
 
 
 @dataclass(frozen=True, slots=True)

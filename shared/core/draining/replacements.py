@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from msgspec import structs
 from msgspec.structs import replace
@@ -77,6 +77,12 @@ def with_baselines(record: DrainRecord, observed: Observation, pods: Iterable[Po
     """Return the record's notes, with the workloads added of which these pods are the first to be evicted."""
     controllers = {pod.spec.workload for pod in pods}
     return {**{each: _baseline(observed, name_of(observed, each)) for each in sorted(controllers)}, **record.before}
+
+
+def as_they_stood(record: DrainRecord, observed: Observation, pods: Iterable[Pod]) -> dict[str, Any]:
+    """Return what the record keeps before these pods move: how their workloads and the capacity buffers stand."""
+    buffers = record.buffers or (dict(observed.proof.buffers) if observed.proof else {})
+    return {"before": with_baselines(record, observed, pods), "buffers": buffers}
 
 
 def owed(record: DrainRecord, observed: Observation) -> tuple[Owed, ...]:

@@ -1,0 +1,122 @@
+"""Restarts a Deployment whose pods leave without a gap, and undoes that restart when the drain gives up.
+
+The Deployment is read in the same moment, the record is written before it is touched, and the write holds only on the
+version that was read (docs/decisions/single-replicas.md).
+"""
+
+from msgspec.structs import replace
+
+from shared.core.cluster.workloads import Deployment
+from shared.core.draining.drain import LOOK_EVERY, GiveBack, Observation, Restart
+from shared.core.draining.replacements import as_they_stood
+from shared.core.draining.surging import (
+    asked_of,
+    is_taken_back,
+    restarts,
+    stamp_to_restore,
+    take_back_by_hand,
+    why_not_restart,
+)
+from shared.core.reasons import Halt
+from shared.core.records.drain_record import DrainPhase, Surge
+from shared.errors import Gone, Retryable, Stale, Terminal
+from shared.ports import Ports
+from shared.store.compare_and_set import while_stale
+from shared.store.drain_record import LeasedRecord
+
+
+def restart(ports: Ports, leased: LeasedRecord, observed: Observation, step: Restart) -> GiveBack | None:
+    """Restart a Deployment, or find that this drain has; return how the drain ends if it was refused for good.
+
+    Raises:
+        Stale: another step has overtaken this one.
+    """
+    record, order_id = leased.record, leased.record.order.order_id
+    try:
+        found = ports.cluster.deployment(step.deployment)
+    except Gone:  # what stood behind its pods is read again by and by
+        leased.time.rest(LOOK_EVERY)
+        return None
+    asked = record.surges.get(step.deployment)
+    if asked is not None and found.stamp == order_id:
+        _record_written(ports, leased, found.name)  # an answer was lost, or the step that asked
+        return None
+    if asked is not None and is_taken_back(found, asked, order_id):
+        detail = f"{found.name}: somebody has undone the restart, or changed it meanwhile"
+        return GiveBack(Halt.SURGE_FAILED, detail)
+    if why_not_restart(found, step.pods):
+        leased.time.rest(LOOK_EVERY)
+        return None
+    surges = {**record.surges, found.name: asked_of(found, leased.time.now())}
+    leased.write(surges=surges, **as_they_stood(record, observed, step.pods))  # fails when we were overtaken
+    _log(ports, found.name, "asked", f"for {', '.join(pod.key for pod in step.pods)}")
+    return _write(ports, leased, found, is_first=asked is None)
+
+
+def _write(ports: Ports, leased: LeasedRecord, found: Deployment, *, is_first: bool) -> GiveBack | None:
+    try:
+        ports.cluster.restart(found, leased.record.order.order_id)
+    except (Stale, Gone):
+        if is_first:  # else what an earlier attempt sent may be what changed it: it stays on record, to be undone
+            others = {name: each for name, each in leased.record.surges.items() if name != found.name}
+            leased.write(surges=others)
+        return None  # the next look sees what changed
+    except Terminal as fault:
+        _log(ports, found.name, "refused", str(fault))
+        return GiveBack(Halt.SURGE_REFUSED, str(fault))
+    _record_written(ports, leased, found.name)
+    return None
+
+
+def _record_written(ports: Ports, leased: LeasedRecord, name: str) -> None:
+    surges = leased.record.surges
+    leased.write(surges={**surges, name: replace(surges[name], written=True, at=leased.time.now())})
+    _log(ports, name, "restarted", "its controller ends the old pod once the new one is available")
+
+
+def undo_restarts(ports: Ports, leased: LeasedRecord) -> None:
+    """Undo the restarts that this drain asked for; what is rolled out, or another's by now, is left.
+
+    Raises:
+        Retryable: the record could not be written; a later step goes on.
+        Stale: somebody else has written the record of the drain, which is over.
+    """
+    is_over = leased.record.phase is DrainPhase.SETTLED
+    order_id = leased.record.order.order_id
+    surges = {name: _undo(ports, name, asked, order_id, is_over=is_over) for name, asked in restarts(leased.record)}
+    if surges == leased.record.surges or not surges:
+        return
+    if is_over:
+        leased.amend(surges=surges)
+    else:
+        leased.remember(surges=surges)
+
+
+def _undo(ports: Ports, name: str, asked: Surge, order_id: str, *, is_over: bool) -> Surge:
+    """Undo one, and return what is known of it now: by that a pass sees whether another look is worth a release."""
+    try:
+        found = while_stale(f"deployment {name}", lambda: _restore(ports, name, asked, order_id))
+    except Retryable as fault:
+        _log(ports, name, "later", f"{fault}; the next passes try again", severity="WARNING")
+        return asked
+    except Terminal as fault:  # the node is given back all the same; a person has to undo the rest
+        _log(ports, name, "stuck", f"{fault}; {take_back_by_hand(name)}", severity="WARNING")
+        return replace(asked, stuck=True, refused=asked.refused + int(is_over))
+    return replace(asked, stuck=False, looked_at=found.generation if found else None)
+
+
+def _restore(ports: Ports, name: str, asked: Surge, order_id: str) -> Deployment | None:
+    """Return the Deployment where nothing of ours was left; None where it was undone now."""
+    found = ports.cluster.deployment(name)
+    stamp = stamp_to_restore(found, asked, order_id)
+    if stamp is None:
+        _log(ports, name, "left", "nothing of the restart hangs, or it is somebody else's by now")
+        return found
+    ports.cluster.restart(found, stamp)
+    _log(ports, name, "undone", "the old pod's template is the newest again")
+    return None
+
+
+def _log(ports: Ports, name: str, answer: str, detail: str, severity: str = "INFO") -> None:
+    message = f"{name}: {answer}, {detail}"
+    ports.log.event("surge", message, severity=severity, workload=name, answer=answer, detail=detail)
