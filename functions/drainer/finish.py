@@ -7,13 +7,12 @@ from typing import Any
 from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order
 from shared.core.draining.cordon import untainted
-from shared.core.draining.drain import Ending, GiveBack, LeaveToAutoscaler, Settle, log_fields, stats_of
+from shared.core.draining.drain import Ending, GiveBack, LeaveToAutoscaler, Settle, log_fields
 from shared.core.draining.evicting import counted_at
-from shared.core.draining.surging import left_to_people
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.records.claims import mark_drained, settle
 from shared.core.records.drain_record import DrainPhase
-from shared.core.records.orders import outcome_of, result_of
+from shared.core.records.orders import continuation, outcome_of, result_of
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
 from shared.ports import Ports
@@ -36,8 +35,8 @@ class ActionResult(StrEnum):
     SUCCEEDED = "succeeded"
 
 
-def end(ports: Ports, leased: LeasedRecord, ending: Ending) -> None:
-    """End a drain for this order. Raises as `give_back`."""
+def end(ports: Ports, leased: LeasedRecord, ending: Ending | None) -> None:
+    """End a drain for this order; without an ending it goes on in a new message. Raises as `give_back`."""
     match ending:
         case LeaveToAutoscaler(replaced):
             leased.close()
@@ -46,6 +45,19 @@ def end(ports: Ports, leased: LeasedRecord, ending: Ending) -> None:
             give_back(ports, leased, leased.record.node_uid, why, detail, gave_way_for)
         case Settle():
             settle_removed(ports, leased)
+        case None:
+            _continue_later(ports, leased)
+
+
+def _continue_later(ports: Ports, leased: LeasedRecord) -> None:
+    """Checkpoint, publish the continuation, then let the message be acknowledged.
+
+    The generation in the record stays ours until the continuation is opened, so that this message still
+    counts if publishing fails.
+    """
+    leased.close()
+    ports.orders.publish(continuation(leased.record.order, leased.record.generation))
+    ports.log.event("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
 
 
 def give_back(
@@ -64,12 +76,11 @@ def give_back(
         begun = {"phase": DrainPhase.HALTING, "node_uid": uid, "why": why.value, "detail": detail}
         leased.write(**begun, gave_way_for=gave_way_for)
     node = restore_node(ports, order.node, uid, order.order_id)
-    undo_restarts(ports, leased)
+    left = undo_restarts(ports, leased)
     post_event(ports, node, "EbbGaveNodeBack", f"{why.sentence} {detail}".strip())
     _wait_until_counted(leased)
     settle_claim(ports, uid, order.order_id, why, leased.record.gave_way_for)
-    details = (detail, left_to_people(leased.record))
-    conclude(ports, leased, outcome_of(why), why, "; ".join(part for part in details if part))
+    conclude(ports, leased, outcome_of(why), why, "; ".join(part for part in (detail, left) if part))
 
 
 def resume(ports: Ports, leased: LeasedRecord) -> None:
@@ -102,7 +113,7 @@ def conclude(
     leased.settle(outcome, why, detail, **more)
     result = result_of(leased.record.order, outcome, why, detail)
     sentence = f"{outcome.sentence} {_because(why, detail)}".strip()
-    report_result(ports, result, sentence, **log_fields(stats_of(leased.record, leased.time.now())))
+    report_result(ports, result, sentence, **log_fields(leased.record, leased.time.now()))
 
 
 def _because(why: Reason | None, detail: str) -> str:
@@ -157,7 +168,7 @@ def record_drained(ports: Ports, leased: LeasedRecord, node: Node | None) -> Non
     """The autoscaler's turn: the planner's passes settle the claim when the node is gone."""
     now = leased.time.now()
     leased.write(phase=DrainPhase.DRAINED, drained_at=now)
-    ended = {"act": NodeAction.DRAIN, "result": ActionResult.SUCCEEDED, **log_fields(stats_of(leased.record, now))}
+    ended = {"act": NodeAction.DRAIN, "result": ActionResult.SUCCEEDED, **log_fields(leased.record, now)}
     message = "The node is drained and left to the cluster autoscaler."
     ports.log.event("drain_step", message, phase=DrainPhase.DRAINED.value, **ended)
     post_event(ports, node, "EbbDrained", "All pods have a node again; left to the cluster autoscaler.")

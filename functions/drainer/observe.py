@@ -1,62 +1,28 @@
-"""What a step sees before it decides: fresh reads, the proof that pods have a place, other drains."""
+"""What a step sees before it decides, and the step that the core's rules choose by it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from functions.drainer import reads
-from shared.core.cluster.autoscaling import NO_BUFFERS, scale_down_of
+from shared.core.cluster.autoscaling import NO_BUFFERS
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import claim_keys
-from shared.core.draining.admission import lost_place, may_move
-from shared.core.draining.completion import reasons_not_deleted
-from shared.core.draining.drain import Compare, GiveBack, Observation, OtherDrain, OtherDrains, Proof, Prove, Step
+from shared.core.draining.drain import Compare, GiveBack, Observation, Proof, Prove, Step
 from shared.core.draining.evicting import stands_until
 from shared.core.draining.next_step import next_step
 from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
-from shared.core.draining.upgrades import may_be_taken
-from shared.core.records.drain_record import DrainRecord
-from shared.core.records.orders import Order
-from shared.core.records.state import Claim, ClusterState
 from shared.core.rules.pods import movable
 from shared.core.rules.workload_limits import other_claims
-from shared.errors import EbbError, Gone, Retryable, Terminal, Unreadable
-from shared.port_types import drain_key
+from shared.errors import Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import read_cluster
 from shared.store.drain_record import LeasedRecord
 from shared.store.snapshots import deletion_begun_at
 
-MOST_READS: Final = 10
-"""Records of other drains that are read at once."""
 SLOW_READS_STAND_FOR: Final = timedelta(seconds=5)
-
-
-def why_kept(ports: Ports, node: Node, now: datetime) -> str:
-    """Return why the node still stands, in the autoscaler's words where it gave any."""
-    cluster = ports.cluster
-    try:
-        failure = cluster.deletion_attempts(node.name).failure
-        found = ports.pools.read()
-        pool, classes = found.pools.get(node.pool), reads.compute_classes(ports, node, now)
-        rule = scale_down_of(node, pool, found.profile, classes)
-        return reasons_not_deleted(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, rule, failure, now)
-    except EbbError as error:
-        return f"Why the autoscaler kept it could not be read: {error}"
-
-
-def in_upgrade(ports: Ports, node: Node, now: datetime) -> bool:
-    """Return whether an upgrade of its pool may be emptying the node. Where that cannot be read, it is not known to."""
-    try:
-        pool = ports.pools.read().pools.get(node.pool)
-        if pool is None or not pool.upgrading:
-            return False
-        return may_be_taken(node, pool, reads.nodes(ports, now).value)
-    except EbbError:
-        return False
 
 
 class Observer:
@@ -79,8 +45,9 @@ class Observer:
         """
         observed, step = self._choose(self.observe)
         if isinstance(step, Prove) and observed.node is not None:
-            self._proof = prove(self._ports, self._leased, observed.node, self._proof)
-            self._leased.renew()  # and look at once, however long that took: in a new message it would be old
+            not_before = stands_until(self._proof) if self._proof else self._leased.record.cordoned_at
+            self._proof = reads.prove(self._ports, self._leased, observed.node, not_before)
+            # look at once, however long the proof took: in a new message it would be old
             observed, step = self._choose(self.observe)
         if isinstance(step, GiveBack):  # what undoes a drain rests on what stands in this moment
             observed, step = self._choose(self.observe_anew)
@@ -91,11 +58,12 @@ class Observer:
         observed = observe()
         step = next_step(self._leased.record, observed, now)
         if isinstance(step, Compare):
-            step = next_step(self._leased.record, with_others(self._ports, self._leased, observed), now)
+            step = next_step(self._leased.record, reads.with_others(self._ports, self._leased, observed), now)
         return observed, step
 
     def observe(self) -> Observation:
-        """Return the observation of this moment. Raises Retryable when a part cannot be read."""
+        """Renew the lease and return the observation of this moment. Raises Retryable when a part cannot be read."""
+        self._leased.renew()
         node = self._read_node()
         pods = self._ports.cluster.pods_on(node.name) if node else ()
         self._remember_emptiness(pods)
@@ -114,7 +82,7 @@ class Observer:
         """Return the observation with nothing remembered. Raises Retryable when a part cannot be read."""
         self._read_at = float("-inf")
         observed = self.observe()
-        taken = observed.node is not None and in_upgrade(self._ports, observed.node, self._leased.time.now())
+        taken = observed.node is not None and reads.in_upgrade(self._ports, observed.node, self._leased.time.now())
         return replace(observed, in_upgrade=taken)
 
     def _remember_emptiness(self, pods: tuple[Pod, ...]) -> None:
@@ -193,84 +161,3 @@ class Observer:
         namespaces = {controller.partition("/")[0] for controller in moved}
         waiting = self._slow.unbound if self._slow else ()
         yield from (pod.spec.workload for pod in waiting if pod.spec.namespace in namespaces)
-
-
-def prove(ports: Ports, leased: LeasedRecord, node: Node, last: Proof | None = None) -> Proof:
-    """Prove on a snapshot of the whole cluster at this moment that what is on the node has a place elsewhere.
-
-    It is younger than our cordon, or than the end of our last proof, and may have been read by another drain. Which
-    drains move pods already is only asked where the fit is not there if all of them do.
-
-    Raises:
-        Retryable: a part cannot be read.
-    """
-    order = leased.record.order
-    state, _, now = read_cluster(ports.state)
-    not_before = stands_until(last) if last else leased.record.cordoned_at
-    snapshot = reads.whole_snapshot(ports, order, state, now, not_before=not_before)
-    state, _, _ = read_cluster(ports.state)
-    seen = snapshot.node_by_name.get(node.name)
-    if seen is None:
-        return Proof(snapshot.taken_at, leased.time.now())
-    against = lost_place(seen, snapshot, state, [claim.node for claim in state.claims.values()])
-    if against:
-        against = lost_place(seen, snapshot, state, _moving(ports, order, state))
-    room = {each.key: each.ready for each in snapshot.buffers.held if each.ready is not None}
-    return Proof(snapshot.taken_at, leased.time.now(), against, room)
-
-
-def _moving(ports: Ports, order: Order, state: ClusterState) -> list[str]:
-    """Return the nodes of the other drains that move pods: those drained already, and others by their own record."""
-    others = [claim for claim in state.claims.values() if claim.order_id != order.order_id]
-    records = _read_records(ports, [claim for claim in others if not claim.drained])
-    moving = [claim for claim, record in records if isinstance(record, Unreadable) or may_move(record)]
-    return [claim.node for claim in (*(claim for claim in others if claim.drained), *moving)]
-
-
-def _read_records(ports: Ports, claims: Sequence[Claim]) -> list[tuple[Claim, DrainRecord | Unreadable | None]]:
-    """Return each claim with its drain's record, or with what keeps it from being read. Raises Retryable."""
-
-    def read(claim: Claim) -> DrainRecord | Unreadable | None:
-        try:
-            return ports.state.get(drain_key(claim.order_id)).value
-        except Unreadable as fault:
-            return fault
-
-    found = ports.together(read, claims, MOST_READS) if claims else []
-    return list(zip(claims, found, strict=True))
-
-
-def with_others(ports: Ports, leased: LeasedRecord, observed: Observation) -> Observation:
-    """Return the observation with the other drains in it, and what stands behind the pods that they have moved.
-
-    Read only where it matters what those have moved.
-
-    Raises:
-        Retryable: a document or a workload cannot be read.
-    """
-    state, _, _ = read_cluster(ports.state)
-    drains = tuple(_others(ports, leased.record.node_uid, state.claims))
-    theirs = {controller for each in drains for controller in each.record.before}
-    seen, _ = reads.workloads(ports, theirs - observed.workloads.keys(), leased.time.now())
-    snapshot = _snapshot_since_claim(ports, leased.record.order, observed.claim) if drains else None
-    others = OtherDrains(drains, tuple(state.backoffs.values()), snapshot)
-    return replace(observed, others=others, workloads={**seen, **observed.workloads})
-
-
-def _snapshot_since_claim(ports: Ports, order: Order, claim: Claim | None) -> Snapshot | None:
-    """Return a whole snapshot of this instance since the claim; None where it has none and cannot read one now.
-
-    All drains choose alike only if each has one, so an instance that has none reads it once, although a pod waits.
-    """
-    try:
-        return reads.snapshot_since(ports, order, claim.since) if claim else None
-    except (Retryable, Terminal):
-        return None
-
-
-def _others(ports: Ports, own_uid: str, claims: Mapping[str, Claim]) -> Iterable[OtherDrain]:
-    """Read the records of the other claims; one that cannot be read has nobody who could give its node back."""
-    others = [claim for uid, claim in claims.items() if uid != own_uid]
-    for claim, record in _read_records(ports, others):
-        if isinstance(record, DrainRecord):
-            yield OtherDrain(claim.since, record)

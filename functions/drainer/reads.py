@@ -7,30 +7,40 @@ of an order does not grow with the orders beside it; ask for it as late as you c
 Each function raises Retryable when something cannot be read, or when another order has been reading it for too long.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, TypeVar
 
-from shared.core.cluster.autoscaling import NO_CLASSES, Buffers, ComputeClasses
+from shared.core.cluster.autoscaling import NO_CLASSES, Buffers, ComputeClasses, scale_down_of
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
-from shared.core.draining.admission import still_reflects
+from shared.core.draining.admission import lost_place, may_move, still_reflects
+from shared.core.draining.completion import reasons_not_deleted
+from shared.core.draining.drain import Observation, OtherDrain, OtherDrains, Proof
 from shared.core.draining.evicting import WORKLOADS_STAND_FOR
+from shared.core.draining.upgrades import may_be_taken
 from shared.core.policy import Policy
+from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
-from shared.core.records.state import ClusterState
-from shared.errors import BadPolicy, EbbError
+from shared.core.records.state import Claim, ClusterState
+from shared.errors import BadPolicy, EbbError, Retryable, Terminal, Unreadable
+from shared.port_types import drain_key
 from shared.ports import Ports
 from shared.readings import DatedReading
 from shared.store.compare_and_set import read_cluster
+from shared.store.drain_record import LeasedRecord
 from shared.store.snapshots import snapshot_of, warn_of_unread
 
 T = TypeVar("T")
+_WHOLE: Final = "the whole cluster"
+MOST_READS: Final = 10
+"""Records of other drains that are read at once."""
 WHOLE_FOR: Final = timedelta(seconds=20)
 """How old a snapshot of the whole cluster may be that another order has read; also what stands behind volumes."""
 NODES_FOR: Final = timedelta(seconds=5)
@@ -74,28 +84,20 @@ def whole_snapshot(
             now - taken_at <= WHOLE_FOR and still_reflects(last.state, state, taken_at, now, order.order_id)
         )
 
-    found, is_shared = _whole(ports, order, is_good)
-    age = max((now - found.taken_at).total_seconds(), 0.0)
+    read = partial(_read_whole, ports, order)
+    found, is_shared = ports.shared.get(_WHOLE, is_good, read, ports.clock.sleep)
+    age = max((now - found.snapshot.taken_at).total_seconds(), 0.0)
     how = "that another order of this instance had read" if is_shared else "read for it"
     message = f"The proof of placement rests on a snapshot of the whole cluster {how}."
     ports.log.event("drain_step", message, reason="whole_picture", shared=is_shared, age_seconds=round(age, 3))
-    return found
+    return found.snapshot
 
 
-def snapshot_since(ports: Ports, order: Order, since: datetime) -> Snapshot:
-    """Return a snapshot of the whole cluster that this instance has read since then, however old."""
-    return _whole(ports, order, lambda last: last.snapshot.taken_at >= since)[0]
-
-
-def _whole(ports: Ports, order: Order, is_good: Callable[[WholeSnapshot], bool]) -> tuple[Snapshot, bool]:
-    def read() -> WholeSnapshot:
-        state, _, began_at = read_cluster(ports.state)
-        reading = ports.cluster.read()
-        warn_of_unread(ports.log, "drain_step", reading)
-        return WholeSnapshot(snapshot_of(order.cluster, reading, ports.pools.read(), began_at, began_at), state)
-
-    found, is_shared = ports.shared.get("the whole cluster", is_good, read, ports.clock.sleep)
-    return found.snapshot, is_shared
+def _read_whole(ports: Ports, order: Order) -> WholeSnapshot:
+    state, _, began_at = read_cluster(ports.state)
+    reading = ports.cluster.read()
+    warn_of_unread(ports.log, "drain_step", reading)
+    return WholeSnapshot(snapshot_of(order.cluster, reading, ports.pools.read(), began_at, began_at), state)
 
 
 def nodes(ports: Ports, now: datetime) -> DatedReading[tuple[Node, ...]]:
@@ -165,3 +167,111 @@ def policy_in_reach(ports: Ports) -> Policy | None:
     except EbbError as fault:
         ports.log.event("drain_step", f"The drain goes on as it was begun: {fault}", severity="WARNING")
         return None
+
+
+def why_kept(ports: Ports, node: Node, now: datetime) -> str:
+    """Return why the node still stands, in the autoscaler's words where it gave any."""
+    cluster = ports.cluster
+    try:
+        failure = cluster.deletion_attempts(node.name).failure
+        found = ports.pools.read()
+        pool, classes = found.pools.get(node.pool), compute_classes(ports, node, now)
+        rule = scale_down_of(node, pool, found.profile, classes)
+        return reasons_not_deleted(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, rule, failure, now)
+    except EbbError as error:
+        return f"Why the autoscaler kept it could not be read: {error}"
+
+
+def in_upgrade(ports: Ports, node: Node, now: datetime) -> bool:
+    """Return whether an upgrade of its pool may be emptying the node. Where that cannot be read, it is not known to."""
+    try:
+        pool = ports.pools.read().pools.get(node.pool)
+        if pool is None or not pool.upgrading:
+            return False
+        return may_be_taken(node, pool, nodes(ports, now).value)
+    except EbbError:
+        return False
+
+
+def prove(ports: Ports, leased: LeasedRecord, node: Node, not_before: datetime | None) -> Proof:
+    """Prove on a snapshot of the whole cluster that what is on the node has a place elsewhere.
+
+    The snapshot is not older than `not_before`, and another drain may have read it. Which drains move pods already is
+    only read if there is no place when all of them do.
+
+    Raises:
+        Retryable: a part cannot be read.
+    """
+    order = leased.record.order
+    state, _, now = read_cluster(ports.state)
+    snapshot = whole_snapshot(ports, order, state, now, not_before=not_before)
+    state, _, _ = read_cluster(ports.state)
+    seen = snapshot.node_by_name.get(node.name)
+    if seen is None:
+        return Proof(snapshot.taken_at, leased.time.now())
+    against = lost_place(seen, snapshot, state, [claim.node for claim in state.claims.values()])
+    if against:
+        against = lost_place(seen, snapshot, state, _moving(ports, order, state))
+    room = {each.key: each.ready for each in snapshot.buffers.held if each.ready is not None}
+    return Proof(snapshot.taken_at, leased.time.now(), against, room)
+
+
+def _moving(ports: Ports, order: Order, state: ClusterState) -> list[str]:
+    """Return the nodes of the other drains that move pods: those drained already, and others by their own record."""
+    others = [claim for claim in state.claims.values() if claim.order_id != order.order_id]
+    records = _read_records(ports, [claim for claim in others if not claim.drained])
+    moving = [claim for claim, record in records if isinstance(record, Unreadable) or may_move(record)]
+    return [claim.node for claim in (*(claim for claim in others if claim.drained), *moving)]
+
+
+def _read_records(ports: Ports, claims: Sequence[Claim]) -> list[tuple[Claim, DrainRecord | Unreadable | None]]:
+    """Return each claim with its drain's record, or with what keeps it from being read. Raises Retryable."""
+
+    def read(claim: Claim) -> DrainRecord | Unreadable | None:
+        try:
+            return ports.state.get(drain_key(claim.order_id)).value
+        except Unreadable as fault:
+            return fault
+
+    found = ports.together(read, claims, MOST_READS) if claims else []
+    return list(zip(claims, found, strict=True))
+
+
+def with_others(ports: Ports, leased: LeasedRecord, observed: Observation) -> Observation:
+    """Return the observation with the other drains in it, and what stands behind the pods that they have moved.
+
+    Read only where it matters what those have moved.
+
+    Raises:
+        Retryable: a document or a workload cannot be read.
+    """
+    state, _, _ = read_cluster(ports.state)
+    drains = tuple(_others(ports, leased.record.node_uid, state.claims))
+    theirs = {controller for each in drains for controller in each.record.before}
+    seen, _ = workloads(ports, theirs - observed.workloads.keys(), leased.time.now())
+    snapshot = _snapshot_since_claim(ports, leased.record.order, observed.claim) if drains else None
+    others = OtherDrains(drains, tuple(state.backoffs.values()), snapshot)
+    return replace(observed, others=others, workloads={**seen, **observed.workloads})
+
+
+def _snapshot_since_claim(ports: Ports, order: Order, claim: Claim | None) -> Snapshot | None:
+    """Return a whole snapshot that this instance has read since the claim; None if it has none and cannot read one.
+
+    All drains choose alike only if each has one, so an instance that has none reads it once, although a pod waits.
+    """
+    if claim is None:
+        return None
+    read = partial(_read_whole, ports, order)
+    try:
+        found, _ = ports.shared.get(_WHOLE, lambda last: last.snapshot.taken_at >= claim.since, read, ports.clock.sleep)
+    except (Retryable, Terminal):
+        return None
+    return found.snapshot
+
+
+def _others(ports: Ports, own_uid: str, claims: Mapping[str, Claim]) -> Iterable[OtherDrain]:
+    """Read the records of the other claims; one that cannot be read has nobody who could give its node back."""
+    others = [claim for uid, claim in claims.items() if uid != own_uid]
+    for claim, record in _read_records(ports, others):
+        if isinstance(record, DrainRecord):
+            yield OtherDrain(claim.since, record)

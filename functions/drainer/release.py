@@ -10,7 +10,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from functions.drainer import finish, reads
-from functions.drainer.observe import in_upgrade, why_kept
 from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.draining.cordon import untainted, wanted_by_person
@@ -130,7 +129,7 @@ def _is_others(node: Node | None) -> bool:
 
 
 def _in_upgrade(context: ReleaseContext) -> bool:
-    return context.node is not None and in_upgrade(context.ports, context.node, context.now)
+    return context.node is not None and reads.in_upgrade(context.ports, context.node, context.now)
 
 
 def _still_overdue(context: ReleaseContext) -> bool:
@@ -222,7 +221,7 @@ def _detail(context: ReleaseContext, why: Halt) -> str:
     if context.node is None:
         return ""
     is_kept = why is Halt.WATCHDOG
-    return why_kept(context.ports, context.node, context.now) if is_kept else untainted(context.node)
+    return reads.why_kept(context.ports, context.node, context.now) if is_kept else untainted(context.node)
 
 
 def _free(context: ReleaseContext, uid: str, why: Halt) -> None:

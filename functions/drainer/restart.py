@@ -4,14 +4,16 @@ The Deployment is read in the same moment, the record is written before it is to
 version that was read (docs/decisions/single-replicas.md).
 """
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from shared.core.cluster.workloads import Deployment
-from shared.core.draining.drain import LOOK_EVERY, GiveBack, Observation, Restart
-from shared.core.draining.replacements import as_they_stood
+from shared.core.draining.drain import LOOK_EVERY, GiveBack, Restart
 from shared.core.draining.surging import (
     asked_of,
     is_taken_back,
+    left_to_people,
     restarts,
     stamp_to_restore,
     take_back_by_hand,
@@ -25,8 +27,10 @@ from shared.store.compare_and_set import while_stale
 from shared.store.drain_record import LeasedRecord
 
 
-def restart(ports: Ports, leased: LeasedRecord, observed: Observation, step: Restart) -> GiveBack | None:
+def restart(ports: Ports, leased: LeasedRecord, step: Restart, before: dict[str, Any]) -> GiveBack | None:
     """Restart a Deployment, or find that this drain has; return how the drain ends if it was refused for good.
+
+    `before` is what the record keeps before these pods move.
 
     Raises:
         Stale: another step has overtaken this one.
@@ -48,7 +52,7 @@ def restart(ports: Ports, leased: LeasedRecord, observed: Observation, step: Res
         leased.time.rest(LOOK_EVERY)
         return None
     surges = {**record.surges, found.name: asked_of(found, leased.time.now())}
-    leased.write(surges=surges, **as_they_stood(record, observed, step.pods))  # fails when we were overtaken
+    leased.write(surges=surges, **before)  # before it is touched: fails when overtaken
     _log(ports, found.name, "asked", f"for {', '.join(pod.key for pod in step.pods)}")
     return _write(ports, leased, found, is_first=asked is None)
 
@@ -74,8 +78,10 @@ def _record_written(ports: Ports, leased: LeasedRecord, name: str) -> None:
     _log(ports, name, "restarted", "its controller ends the old pod once the new one is available")
 
 
-def undo_restarts(ports: Ports, leased: LeasedRecord) -> None:
-    """Undo the restarts that this drain asked for; what is rolled out, or another's by now, is left.
+def undo_restarts(ports: Ports, leased: LeasedRecord) -> str:
+    """Undo the restarts of this drain, and return which of them only a person can undo, and how.
+
+    A restart that is rolled out, or somebody else's by now, is left as it is.
 
     Raises:
         Retryable: the record could not be written; a later step goes on.
@@ -84,18 +90,26 @@ def undo_restarts(ports: Ports, leased: LeasedRecord) -> None:
     is_over = leased.record.phase is DrainPhase.SETTLED
     order_id = leased.record.order.order_id
     surges = {name: _undo(ports, name, asked, order_id, is_over=is_over) for name, asked in restarts(leased.record)}
-    if surges == leased.record.surges or not surges:
-        return
-    if is_over:
-        leased.amend(surges=surges)
-    else:
-        leased.remember(surges=surges)
+    if surges and surges != leased.record.surges:
+        (leased.amend if is_over else leased.remember)(surges=surges)
+    return left_to_people(leased.record)
 
 
 def _undo(ports: Ports, name: str, asked: Surge, order_id: str, *, is_over: bool) -> Surge:
     """Undo one, and return what is known of it now: by that a pass sees whether another look is worth a release."""
+
+    def restore() -> Deployment | None:
+        found = ports.cluster.deployment(name)
+        stamp = stamp_to_restore(found, asked, order_id)
+        if stamp is None:
+            _log(ports, name, "left", "nothing of the restart hangs, or it is somebody else's by now")
+            return found
+        ports.cluster.restart(found, stamp)
+        _log(ports, name, "undone", "the old pod's template is the newest again")
+        return None
+
     try:
-        found = while_stale(f"deployment {name}", lambda: _restore(ports, name, asked, order_id))
+        found = while_stale(f"deployment {name}", restore)
     except Retryable as fault:
         _log(ports, name, "later", f"{fault}; the next passes try again", severity="WARNING")
         return asked
@@ -103,18 +117,6 @@ def _undo(ports: Ports, name: str, asked: Surge, order_id: str, *, is_over: bool
         _log(ports, name, "stuck", f"{fault}; {take_back_by_hand(name)}", severity="WARNING")
         return replace(asked, stuck=True, refused=asked.refused + int(is_over))
     return replace(asked, stuck=False, looked_at=found.generation if found else None)
-
-
-def _restore(ports: Ports, name: str, asked: Surge, order_id: str) -> Deployment | None:
-    """Return the Deployment where nothing of ours was left; None where it was undone now."""
-    found = ports.cluster.deployment(name)
-    stamp = stamp_to_restore(found, asked, order_id)
-    if stamp is None:
-        _log(ports, name, "left", "nothing of the restart hangs, or it is somebody else's by now")
-        return found
-    ports.cluster.restart(found, stamp)
-    _log(ports, name, "undone", "the old pod's template is the newest again")
-    return None
 
 
 def _log(ports: Ports, name: str, answer: str, detail: str, severity: str = "INFO") -> None:

@@ -28,11 +28,9 @@ from shared.core.draining.drain import (
     Restart,
     Settle,
     Step,
-    held_by_budget,
 )
 from shared.core.draining.replacements import as_they_stood
 from shared.core.records.drain_record import ASKED, DrainPhase, PodProgress
-from shared.core.records.orders import continuation
 from shared.errors import Gone, Retryable, Stale, Terminal
 from shared.port_types import Eviction
 from shared.ports import Ports
@@ -44,9 +42,14 @@ LOOK_AGAIN: Final = timedelta(seconds=2)
 
 def work(ports: Ports, leased: LeasedRecord) -> None:
     """Work until the drain needs nothing more from this order; near the soft deadline go on in a new message."""
+    ending = _work(ports, leased)
+    finish.end(ports, leased, ending)
+
+
+def _work(ports: Ports, leased: LeasedRecord) -> Ending | None:
+    """Return how the drain ends for this order; None if the step's time is over before."""
     observer, blind = Observer(ports, leased), False
     while leased.time.left() > 0:
-        leased.renew()
         try:
             observed, step = observer.look()
         except (Retryable, Terminal) as fault:
@@ -55,9 +58,8 @@ def work(ports: Ports, leased: LeasedRecord) -> None:
             continue
         blind = False
         if (ending := _act(ports, leased, observed, step)) is not None:
-            finish.end(ports, leased, ending)
-            return
-    _continue_later(ports, leased)
+            return ending
+    return None
 
 
 def _look_again(ports: Ports, leased: LeasedRecord, fault: Retryable | Terminal, *, noted: bool) -> None:
@@ -74,30 +76,13 @@ def _look_again(ports: Ports, leased: LeasedRecord, fault: Retryable | Terminal,
     leased.time.rest(LOOK_AGAIN)
 
 
-def _continue_later(ports: Ports, leased: LeasedRecord) -> None:
-    """Checkpoint, publish the continuation, then let the message be acknowledged.
-
-    The generation in the record stays ours until the continuation is opened, so that this message still
-    counts if publishing fails.
-    """
-    leased.close()
-    ports.orders.publish(continuation(leased.record.order, leased.record.generation))
-    ports.log.event("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
-
-
 def _act(ports: Ports, leased: LeasedRecord, observed: Observation, step: Step) -> Ending | None:
     """Carry one step out; return how the drain ends for this order, or None if it goes on."""
     match step:
         case Cordon(uncordoned):
             _cordon(ports, leased, uncordoned)
-        case RecordPhase(DrainPhase.DRAINED):
-            finish.record_drained(ports, leased, observed.node)
-        case RecordPhase():
+        case RecordPhase(DrainPhase.CORDONED):
             _record_cordoned(ports, leased)
-        case Restart():
-            return restart(ports, leased, observed, step)
-        case Evict(pods):
-            _evict(ports, leased, observed, pods)
         case Await(pause):
             leased.time.rest(pause)
         case GiveBack():
@@ -105,6 +90,14 @@ def _act(ports: Ports, leased: LeasedRecord, observed: Observation, step: Step) 
             return step
         case LeaveToAutoscaler() | Settle():
             return step
+        case Evict() | Restart():
+            before = as_they_stood(leased.record, observed, step.pods)
+            if isinstance(step, Evict):
+                _evict(ports, leased, step.pods, before)
+            else:
+                return restart(ports, leased, step, before)
+        case RecordPhase():
+            finish.record_drained(ports, leased, observed.node)
     return None
 
 
@@ -132,13 +125,11 @@ def _record_cordoned(ports: Ports, leased: LeasedRecord) -> None:
     ports.log.event("drain_step", message, phase=DrainPhase.CORDONED.value)
 
 
-def _evict(ports: Ports, leased: LeasedRecord, observed: Observation, pods: tuple[Pod, ...]) -> None:
+def _evict(ports: Ports, leased: LeasedRecord, pods: tuple[Pod, ...], before: dict[str, Any]) -> None:
     """Ask for evictions; what is asked is written before, for an answer may be lost with the step that asked."""
     known = leased.record.pods
     asked = {pod.key: _asked(pod, known.get(pod.key), leased.time.now()) for pod in pods}
-    leased.write(
-        **as_they_stood(leased.record, observed, pods), pods={**known, **asked}
-    )  # fails when we were overtaken
+    leased.write(**before, pods={**known, **asked})  # fails when we were overtaken
     cluster, most = ports.cluster, leased.record.max_grace
     answers = ports.together(lambda pod: cluster.evict(pod, grace_seconds(pod, most)), pods, len(pods))
     answered: dict[str, PodProgress] = {}
@@ -172,5 +163,5 @@ def _log_held(ports: Ports, leased: LeasedRecord, observed: Observation) -> None
 
 
 def _held(pod: Pod, before: PodProgress | None, now: datetime) -> dict[str, Any]:
-    held = held_by_budget(before, pod.uid, now)
+    held = before.held_by_budget(pod.uid, now) if before else None
     return {"pdb": held[0], "blocked_seconds": round(held[1].total_seconds(), 3)} if held else {}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.draining.drain import log_fields, stats_of
+from shared.core.draining.drain import log_fields
 from shared.core.healing.healing_input import Repair, RepairKind
 from shared.core.reasons import Outcome
 from shared.core.records.claims import settle_gone
@@ -93,7 +93,7 @@ def _end_drain(repair: Repair, ports: Ports, cluster: str, now: datetime) -> boo
 
 def _report_removed(ports: Ports, cluster: str, repair: Repair, record: DrainRecord | None, now: datetime) -> None:
     result = DrainResult(order_id=repair.order_id, cluster=cluster, node=repair.node, outcome=Outcome.REMOVED)
-    stats = log_fields(stats_of(record, now)) if record else {}
+    stats = log_fields(record, now) if record else {}
     report_result(ports, result, Outcome.REMOVED.sentence, pool=repair.pool, **stats)
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from functions.drainer import admit, claim, finish, observe
+from functions.drainer import admit, claim, finish, reads
 from functions.planner import plan_pass as passing
 from shared.adapters.kubernetes import node_objects, wire, writes
 from shared.core.cluster.names import DELETION_COST, OUR_ANNOTATION, OUR_TAINT, STEERED
@@ -204,7 +204,7 @@ def no_proof_before_the_first_eviction() -> Iterator[None]:
     def nothing(*_: object) -> tuple[Blocker, ...]:
         return ()
 
-    with swapped(observe, "lost_place", nothing):
+    with swapped(reads, "lost_place", nothing):
         yield
 
 

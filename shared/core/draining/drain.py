@@ -13,7 +13,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import DrainSettings, PodRules, Policy
 from shared.core.reasons import Blocker, Halt, Outcome, Reason
-from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Backoff, Claim
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.workload_limits import OtherClaims
@@ -197,36 +197,16 @@ Ending = LeaveToAutoscaler | GiveBack | Settle
 Step = Cordon | RecordPhase | Prove | Compare | Restart | Evict | Await | Ending
 
 
-@dataclass(frozen=True, slots=True)
-class DrainStats:
-    """What a drain took until now."""
+def log_fields(record: DrainRecord, now: datetime) -> dict[str, Any]:
+    """Return what a drain took until now, as the fields of a log line; what is not known yet is left out.
 
-    draining: timedelta | None
-    """From the cordon until what was moved had a node again, or until now; None before the cordon."""
-    deleting: timedelta | None
-    """From then until now: the autoscaler's time; None before."""
-    pods_evicted: int
-
-
-def stats_of(record: DrainRecord, now: datetime) -> DrainStats:
-    """Return what a drain took, from its record."""
-    emptied, begun = record.drained_at, record.cordoned_at
-    return DrainStats(
-        draining=(emptied or now) - begun if begun is not None else None,
-        deleting=now - emptied if emptied is not None else None,
-        pods_evicted=sum(row.moved for row in record.pods.values()),
-    )
-
-
-def log_fields(took: DrainStats) -> dict[str, Any]:
-    """Return an account as the fields of a log line; what is not known yet is left out."""
-    seconds = {"drain_seconds": took.draining, "deletion_seconds": took.deleting}
-    known = {name: round(value.total_seconds(), 3) for name, value in seconds.items() if value is not None}
-    return {**known, "pods_evicted": took.pods_evicted}
-
-
-def held_by_budget(before: PodProgress | None, uid: str, now: datetime) -> tuple[str, timedelta] | None:
-    """Return which PodDisruptionBudget held a pod since its last answer, and for how long; None if none did."""
-    if before is None or before.uid != uid or before.answer != EvictionAnswer.BUDGET:
-        return None
-    return before.detail, now - before.at
+    `drain_seconds` is from the cordon until what was moved had a node again; `deletion_seconds`, the autoscaler's time,
+    is from then until now.
+    """
+    begun, emptied = record.cordoned_at, record.drained_at
+    took = {
+        "drain_seconds": (emptied or now) - begun if begun else None,
+        "deletion_seconds": now - emptied if emptied else None,
+    }
+    seconds = {name: round(value.total_seconds(), 3) for name, value in took.items() if value is not None}
+    return {**seconds, "pods_evicted": sum(row.moved for row in record.pods.values())}

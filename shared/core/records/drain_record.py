@@ -50,6 +50,10 @@ class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the pod goes by our hand, or may: not after a refusal that is certain."""
         return self.answer not in STAYS and not self.refused
 
+    def held_by_budget(self, uid: str, now: datetime) -> tuple[str, timedelta] | None:
+        """Return which PodDisruptionBudget has held that pod since the last answer, and for how long; None if none."""
+        return (self.detail, now - self.at) if self.uid == uid and self.answer == EvictionAnswer.BUDGET else None
+
 
 class Replicas(msgspec.Struct, frozen=True, array_like=True):
     """How many replicas of a workload have a node, and how many are available."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.draining.drain import held_by_budget, log_fields, stats_of
+from shared.core.draining.drain import log_fields
 from shared.core.records.drain_record import DrainRecord, PodProgress
 from tests.builders import NOW, order
 
@@ -37,17 +37,16 @@ def row(answer: str, **changes: Any) -> PodProgress:
     ],
 )
 def test_an_account_says_what_is_known(expected: dict[str, float], drain: DrainRecord) -> None:
-    assert log_fields(stats_of(drain, NOW)) == expected
+    assert log_fields(drain, NOW) == expected
 
 
 @pytest.mark.parametrize(
     ("expected", "before", "uid"),
     [
-        pytest.param(None, None, "u", id="asked for the first time"),
         pytest.param(None, row("later", detail="429"), "u", id="held by something else"),
         pytest.param(None, row("budget", detail="ns/pdb"), "other", id="another pod of that name"),
         pytest.param(("ns/pdb", 5 * SECOND), row("budget", detail="ns/pdb"), "u", id="held by a budget"),
     ],
 )
 def test_a_pod_is_held_from_a_budgets_refusal_to_the_next_answer(expected: Any, before: Any, uid: str) -> None:
-    assert held_by_budget(before, uid, NOW + 5 * SECOND) == expected
+    assert before.held_by_budget(uid, NOW + 5 * SECOND) == expected

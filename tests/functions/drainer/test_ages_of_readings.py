@@ -9,10 +9,11 @@ import pytest
 
 from functions.drainer import reads
 from functions.drainer.main import PushReply
-from functions.drainer.observe import Observer, prove, with_others
+from functions.drainer.observe import Observer
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL
 from shared.core.cluster.pod import Pod
 from shared.core.draining.drain import Observation, OtherDrains, Proof
+from shared.core.draining.evicting import stands_until
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError, Retryable, Terminal
@@ -110,7 +111,7 @@ def test_where_waiting_pods_fit_is_shown_by_a_picture_of_after_the_claim(expecte
     reads.whole_snapshot(ebb.ports, order(), ClusterState(), NOW)
     ebb.pass_time(seconds=5)
 
-    observed = with_others(ebb.ports, drain, Observation(None, claim("n1", since=since)))
+    observed = reads.with_others(ebb.ports, drain, Observation(None, claim("n1", since=since)))
 
     assert observed.others is not None
     assert observed.others.picture is not None
@@ -120,7 +121,7 @@ def test_where_waiting_pods_fit_is_shown_by_a_picture_of_after_the_claim(expecte
 def test_without_another_drain_no_picture_is_read_while_a_pod_waits() -> None:
     ebb = fake_ebb()
 
-    assert with_others(ebb.ports, step(ebb), Observation(None, claim("n1"))).others == OtherDrains((), (), None)
+    assert reads.with_others(ebb.ports, step(ebb), Observation(None, claim("n1"))).others == OtherDrains((), (), None)
     assert calls(ebb, "read") == 0
 
 
@@ -131,7 +132,7 @@ def test_a_picture_that_cannot_be_read_keeps_no_drain_from_giving_way(fault: Ebb
     beside(ebb)
     ebb.cluster.failures["read"] = [fault]
 
-    observed = with_others(ebb.ports, drain, Observation(None, claim("n1")))
+    observed = reads.with_others(ebb.ports, drain, Observation(None, claim("n1")))
 
     assert observed.others is not None
     assert (len(observed.others.drains), observed.others.picture) == (1, None)
@@ -151,7 +152,10 @@ def test_a_drain_proves_anew_on_a_picture_of_after_its_last_proof() -> None:
     reads.whole_snapshot(ebb.ports, order(), ClusterState(), ebb.clock.now())
     ebb.pass_time(seconds=6)
 
-    assert prove(ebb.ports, drain, ebb.cluster.nodes["n1"], Proof(NOW, NOW)).taken_at == ebb.clock.now()
+    assert (
+        reads.prove(ebb.ports, drain, ebb.cluster.nodes["n1"], stands_until(Proof(NOW, NOW))).taken_at
+        == ebb.clock.now()
+    )
 
 
 def test_a_node_reborn_since_others_were_read_is_counted_once() -> None:
