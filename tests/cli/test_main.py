@@ -260,6 +260,16 @@ def test_a_sound_policy_is_shown_with_what_holds_for_each_pool(tmp_path: Path) -
     assert "warning:" in shown.output
 
 
+def test_without_a_forecast_there_are_no_scenarios_and_the_pass_is_the_same(dump: Path) -> None:
+    whole, short = (
+        json.loads(ebb("plan", "--dump", dump, "-o", "json", *more).stdout) for more in ((), ("--no-forecast",))
+    )
+    assert whole["ladder"]
+    assert short["ladder"] == []
+    assert short["nodes"] == whole["nodes"]
+    assert "autoscaler alone" not in ebb("plan", "--dump", dump, "--no-forecast", "--potential").output
+
+
 def test_what_the_potential_counts_beyond_the_policy_is_said(dump: Path) -> None:
     assert BEYOND in ebb("plan", "--dump", dump, "--potential").output
     assert BEYOND not in ebb("plan", "--dump", dump).output

@@ -159,11 +159,13 @@ def test_a_terminal_is_told_what_is_read_when_it_takes_long(monkeypatch: pytest.
     assert lines(terminal.getvalue()) == ["Reading the cluster …", ""]
 
 
-def test_what_is_planned_is_told_likewise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_planned_is_shown_with_its_phase(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, watches = terminal_of(monkeypatch), Watches()
-    with reading_line("5,000 nodes", watches, doing="Planning"):
+    with reading_line("5,000 nodes", watches, doing="Planning") as phase:
+        phase("this pass")
         watches.made[0].act()
-    assert lines(terminal.getvalue()) == ["Planning 5,000 nodes …", ""]
+        phase("forecast")
+    assert lines(terminal.getvalue()) == ["Planning 5,000 nodes: this pass …", "Planning 5,000 nodes: forecast …", ""]
 
 
 def test_a_failure_ends_the_watch_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,9 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     potential: Annotated[
         bool, typer.Option("--potential", help="Also show how many nodes could go if only safety rules applied.")
     ] = False,
+    no_forecast: Annotated[
+        bool, typer.Option("--no-forecast", help="Leave the table of scenarios out, which is faster.")
+    ] = False,
     assume_marked: AssumeMarked = False,
     prices: PriceTable = None,
     discount: Discounts = None,
@@ -93,7 +96,9 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     sources = Sources.of(files, dump, kubeconfig, context, policy, at, money, _named(cluster), node_pools)
     wide = output is PlanFormat.WIDE
     asked = AskedNodes(nodes or wide, tuple(pool or ()), tuple(only or ()), sort, top)
-    show_plan(sources, Format.TABLE if wide else Format(output), asked, PlanOptions(potential, assume_marked))
+    show_plan(
+        sources, Format.TABLE if wide else Format(output), asked, PlanOptions(potential, assume_marked, not no_forecast)
+    )
 
 
 def explain(  # noqa: PLR0913 - each is something that a person may type

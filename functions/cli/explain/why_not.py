@@ -1,6 +1,5 @@
 """`ebb why-not`: tries single changes of cluster and policy; prints them by harm, then by the money that each frees."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -19,6 +18,7 @@ from functions.cli.input.inputs import NO_MARKS, gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import code, print_document, table, text
 from functions.cli.output.format import count, dollars, dollars_a_month, monthly, rfc3339, some, whole_money
+from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
 from functions.cli.plan.ladder import DEFAULTS, POLICY, month_beside
 from functions.cli.plan.sentences import show_odd, show_rests_on
@@ -242,8 +242,9 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
         raise BadInput(UNPRICED)
     past = remembered(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
-    with no_search_for_cycles():
-        found = why_not(situation, past.marks or {}, inputs.prices, most, _show_progress)
+    with reading_line(inputs.snapshot.cluster, doing="Planning") as phase, no_search_for_cycles():
+        phase("steady state")
+        found = why_not(situation, past.marks or {}, inputs.prices, most, lambda at, of: phase(f"change {at} of {of}"))
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     if output is AnswerFormat.MARKDOWN:
@@ -256,10 +257,3 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
             show(console, found, whose)
             console.print()
             show_rests_on(console, notes)
-
-
-def _show_progress(done: int, of_all: int) -> None:
-    """Show on a terminal how many changes are tried; the line disappears at the end."""
-    if sys.stderr.isatty():
-        text = f"Planning without change {done + 1} of {of_all} …" if done < of_all else ""
-        typer.echo(f"\r\x1b[K{text}", nl=False, err=True)

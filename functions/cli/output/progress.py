@@ -67,15 +67,15 @@ class LineOfProgress:
 @contextmanager
 def reading_line(
     what: str, after: Callable[[float, Callable[[], None]], Any] = Timer, doing: str = "Reading"
-) -> Iterator[None]:
-    """Show what is read, or otherwise done, in one step that may take long."""
-    with LineOfProgress(lambda _, __: f"{doing} {what} …") as line:
+) -> Iterator[Callable[[str], None]]:
+    """Show what is read, or otherwise done, if it takes long; yield what names the phase that begins."""
+    with LineOfProgress(lambda _, phase: f"{doing} {what}{f': {phase}' if phase else ''} …") as line:
         timer = after(PATIENCE, line.draw)
         timer.daemon = True
         if line.shown:
             timer.start()
         try:
-            yield
+            yield lambda phase: line.add(0, phase)
         finally:
             timer.cancel()
 

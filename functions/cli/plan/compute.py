@@ -1,14 +1,15 @@
 """`ebb plan`: gathers the input, makes plan and forecast, prints them; for several clusters a sum, too."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
 import typer
 
-from functions.cli.analysis.forecast.ladder import ladder
+from functions.cli.analysis.forecast.ladder import Ladder, ladder
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.analysis.potential import potential
-from functions.cli.input.inputs import NO_MARKS, WARNING, Inputs, gather_each, remembered
+from functions.cli.input.inputs import NO_MARKS, WARNING, Inputs, PastPasses, gather_each, remembered
 from functions.cli.input.missing_data import no_place_note
 from functions.cli.input.options import Format, Sources
 from functions.cli.input.pricing import priced_nodes
@@ -22,7 +23,9 @@ from functions.cli.plan.ladder import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_ladder
 from shared.collector import no_search_for_cycles
+from shared.core.placement.assignments import NOTHING_REACHED
 from shared.core.planning.make_plan import make_plan
+from shared.core.planning.prices import Prices
 from shared.core.rules.situation import Situation
 
 _LINE: Final = 72
@@ -38,6 +41,8 @@ class PlanOptions:
 
     with_potential: bool = False
     assume_marked: bool = False
+    forecast: bool = True
+    """Whether there is a table of scenarios."""
 
 
 def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: PlanOptions) -> None:
@@ -68,16 +73,22 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
 
 
 def timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
-    """Plan, and return what is shown, while a line shows that it takes long."""
+    """Plan, and return what is shown, while a line shows the phase if it takes long."""
     what = f"{inputs.snapshot.cluster}, {count(len(inputs.snapshot.nodes), 'node')}"
-    with reading_line(what, doing="Planning"), no_search_for_cycles():
-        return planned(inputs, options, whose)
+    with reading_line(what, doing="Planning") as phase, no_search_for_cycles():
+        return planned(inputs, options, whose, phase)
 
 
-def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
-    """Return the plan of one cluster with its scenarios; `whose` are the settings that it is planned with."""
+def planned(
+    inputs: Inputs, options: PlanOptions, whose: str, phase: Callable[[str], None] = lambda _: None
+) -> PlanView:
+    """Return the plan of one cluster with its scenarios.
+
+    `whose` are the settings that it is planned with; `phase` is called with each phase that begins.
+    """
     past = remembered(inputs, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
+    phase("this pass")
     plan = make_plan(situation, past.marks, inputs.prices)
     notes = (
         *(past.note if note == NO_MARKS else note for note in inputs.notes),
@@ -87,15 +98,25 @@ def planned(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
         *wave_note(plan),
         *steer_note(situation, plan),
     )
+    is_known = bool(inputs.snapshot.nodes) and not inputs.partial
+    found = _scenarios(situation, past, inputs.prices, phase) if is_known and options.forecast else None
+    begun = Situation(found.begun, past.state, inputs.policy) if found and found.begun else situation
+    if is_known and options.with_potential:
+        phase("potential")
+        most = potential(begun, inputs.prices, found.reached if found else NOTHING_REACHED)
+        notes = (*notes, BEYOND)
+    else:
+        most = None
+    left = no_place_note(begun.snapshot.pending) if found else ""
+    view = view_of(plan, most, (*((f"{WARNING}{left}",) if left else ()), *notes), inputs.partial)
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
-    if inputs.partial or not inputs.snapshot.nodes:
-        view = view_of(plan, None, notes, inputs.partial)
-        return replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
-    rungs = ladder(situation, past.marks or {}, inputs.prices, assume_marked=past.assumed)
-    begun = Situation(rungs.begun or inputs.snapshot, past.state, inputs.policy)
-    most = potential(begun, inputs.prices, rungs.reached) if options.with_potential else None
-    left = no_place_note(begun.snapshot.pending)
-    odd = (f"{WARNING}{left}",) if left else ()
-    view = view_of(plan, most, (*odd, *notes, *((BEYOND,) if most else ())), inputs.partial)
     view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
-    return with_ladder(view, rungs, whose, pools_known=inputs.snapshot.pools_known)
+    return with_ladder(view, found, whose, pools_known=inputs.snapshot.pools_known) if found else view
+
+
+def _scenarios(situation: Situation, past: PastPasses, prices: Prices, phase: Callable[[str], None]) -> Ladder:
+    def relaxing(done: int, of_all: int) -> None:
+        phase(f"relaxations, {done} of {of_all}")
+
+    phase("forecast")
+    return ladder(situation, past.marks or {}, prices, assume_marked=past.assumed, progress=relaxing)

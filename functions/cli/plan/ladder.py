@@ -23,7 +23,7 @@ from functions.cli.output.format import (
 )
 from functions.cli.output.tables import BOLD, DIM
 from shared.core.cluster.autoscaling import ScaleDownRule
-from shared.core.reasons import Reason
+from shared.core.reasons import Reason, Unremovable
 
 _SUMMED: Final[Mapping[Rung, Callable[[Ladder], LadderStep]]] = {
     Rung.NOW: lambda ladder: ladder.now,
@@ -110,6 +110,13 @@ CHECK: Final = "Check minimum sizes, pools with autoscaling off, stuck rollouts.
 QUESTION: Final = f"Your autoscaler could have removed {{these}} within {{minutes}}: {CHECK[:1].lower()}{CHECK[1:]}"
 NODE_POOLS: Final = "--node-pools FILE takes the first two into account."
 _MOST_HELD: Final = 2
+_NIGHT: Final = timedelta(hours=8)
+_PACE: Final[Mapping[Reason, str]] = {
+    Unremovable.TIME_GAP: "timeGap",
+    Unremovable.NODES_PER_PASS: "maxNodesPerPass",
+    Unremovable.RATE: "rate",
+}
+"""What only spreads drains over time, by its field of the policy; budgets and windows protect something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +210,8 @@ def steady(ladder: Ladder, now: datetime) -> str:
 
 
 def sentences(ladder: Ladder) -> Iterator[str]:
-    """Yield what the rows leave open: gates that never open, relaxations that add nothing, and what was not tried."""
+    """Yield what the rows leave open: a slow pace, gates that never open, relaxations without effect or skipped."""
+    yield from slow_pace(ladder.held_up)
     for reason, nodes in sorted(ladder.never.items(), key=lambda each: -each[1]):
         yield f"{count(nodes, 'removable node')} never may go: {reason.value}. {reason.sentence}"
     if ladder.idle:
@@ -212,6 +220,15 @@ def sentences(ladder: Ladder) -> Iterator[str]:
         yield CUT_SHORT
     if ladder.untried:
         yield UNTRIED
+
+
+def slow_pace(held_up: Mapping[Reason, int]) -> Iterator[str]:
+    """Yield a sentence if limits of the pace delay the steady state by more than a night."""
+    own = {reason: seconds for reason, seconds in held_up.items() if reason in _PACE}
+    if timedelta(seconds=sum(own.values())) > _NIGHT:
+        most = max(own, key=lambda reason: own[reason])
+        delay = span(timedelta(seconds=own[most]))
+        yield f"Delayed by {_PACE[most]} for {delay}: ebb policy init writes a pace for one night."
 
 
 def relaxation(change: Subject) -> str:

@@ -46,7 +46,7 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
     else:
         show_held(console, view.legend)
     console.print()
-    if view.ladder:
+    if not view.partial:
         show_rests_on(console, view.notes)
     if not asked.lists_nodes:
         console.print(HINT, style="dim")
@@ -54,12 +54,12 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
 
 
 def _begin(console: Console, view: PlanView) -> None:
-    """Print what comes before the pools: what is odd, and the ladder; where there is none, all that is not known."""
-    if view.ladder is None:
-        if view.notes:
-            show_notes(console, view.notes)
+    """Print what comes before the pools: warnings and scenarios; all notes if the plan is partial or empty."""
+    if view.partial or not view.nodes:
+        show_notes(console, view.notes)
     else:
         show_odd(console, view.notes)
+    if view.ladder:
         draw(console, ladder_table(view.ladder.rows, console.width))
         if view.ladder.question:
             console.print(view.ladder.question, style="yellow")

@@ -218,9 +218,7 @@ RESTS_ON: Final = "What this rests on"
 
 def show_odd(console: Console, notes: Sequence[str]) -> None:
     """Print the warnings among the notes: a reader has to know them first."""
-    odd = tuple(filter(_is_odd, notes))
-    if odd:
-        show_notes(console, odd)
+    show_notes(console, tuple(filter(_is_odd, notes)))
 
 
 def show_rests_on(console: Console, notes: Sequence[str]) -> None:
@@ -236,10 +234,11 @@ def _is_odd(note: str) -> bool:
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:
-    """Print the notes and an empty line."""
+    """Print the notes and an empty line; nothing if there are none."""
     for note in notes:
         console.print(note, style="yellow" if _is_odd(note) else "italic")
-    console.print()
+    if notes:
+        console.print()
 
 
 PAGE: Final = "docs/reaper.md"

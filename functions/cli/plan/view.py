@@ -179,7 +179,7 @@ class PlanView:
     partial: str = ""
     """Why no figure is the whole one; empty where all that counts is known."""
     ladder: LadderView | None = None
-    """None if the dump lacks pods."""
+    """None if the dump lacks pods, or if it was not asked for."""
     prices: Prices | None = None
     """What all money rests on."""
     priced: PricedNodes | None = None

@@ -12,11 +12,12 @@ from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS
 from functions.cli.plan import page
-from functions.cli.plan.ladder import CUT_SHORT, UNTRIED, headline, question, rows, rungs, sentences, steady
+from functions.cli.plan.ladder import CUT_SHORT, UNTRIED, headline, question, rows, rungs, sentences, slow_pace, steady
 from functions.cli.plan.sentences import RESTS_ON, WordKind
 from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.view import UNKNOWN_BUDGETS, view_of, with_ladder
 from shared.core.cluster.autoscaling import ScaleDownRule
+from shared.core.reasons import Reason, Unremovable
 from tests.builders import NOW
 from tests.cli.plan.plans import of_every_kind, some_ladder
 
@@ -67,6 +68,23 @@ def test_what_the_autoscaler_could_have_removed_is_asked_about_with_the_minutes_
     ladder = some_ladder()
     assert "these 2 nodes within 14 minutes" in question(ladder, {"a": TEN_MINUTES})
     assert question(replace(ladder, alone=ladder.now), {"a": TEN_MINUTES}) == ""
+
+
+@pytest.mark.parametrize(
+    ("expected", "held_up"),
+    [
+        pytest.param(["timeGap", "10h30m"], {Unremovable.TIME_GAP: 37_800, Unremovable.BUDGET: 99_999},
+                     id="a long gap"),
+        pytest.param(["maxNodesPerPass", "5h"], {Unremovable.NODES_PER_PASS: 18_000, Unremovable.RATE: 14_400},
+                     id="two limits together"),
+        pytest.param([], {Unremovable.TIME_GAP: 7_200}, id="less than a night"),
+        pytest.param([], {Unremovable.BUDGET: 99_999}, id="a budget, which protects"),
+    ],
+)  # fmt: skip
+def test_a_pace_that_takes_longer_than_a_night_is_named(expected: list[str], held_up: dict[Reason, int]) -> None:
+    told = " ".join(slow_pace(held_up))
+    assert [word for word in ("timeGap", "maxNodesPerPass", "rate", "10h30m", "5h") if f" {word}" in told] == expected
+    assert ("ebb policy init" in told) == bool(expected)
 
 
 def test_the_steady_state_has_a_time_and_what_delays_it() -> None:

@@ -19,15 +19,18 @@ def _shown(
     potential: Potential | None = None,
     notes: tuple[str, ...] = (),
     asked: AskedNodes = EVERY_NODE,
+    partial: str = "",
 ) -> str:
     pages = StringIO()
     console = Console(file=pages, width=width, force_terminal=True, color_system=None)
-    show(console, view_of(given, potential, notes), asked)
+    show(console, view_of(given, potential, notes, partial), asked)
     return pages.getvalue()
 
 
-def test_without_a_ladder_notes_come_first() -> None:
-    assert _shown(of_every_kind(), notes=("Without a policy.",)).splitlines()[0].strip() == "Without a policy."
+@pytest.mark.parametrize(("first", "partial"), [(True, "no pods"), (False, "")])
+def test_notes_of_a_partial_plan_come_first(first: bool, partial: str) -> None:
+    top, *_ = _shown(of_every_kind(), notes=("Without a policy.",), partial=partial).splitlines()
+    assert (top.strip() == "Without a policy.") == first
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])

@@ -9,7 +9,7 @@ from typing import Final
 from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, left_alone, policy_at_rest, reached
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.what_if import Freed, freed_from, subjects
+from functions.cli.analysis.forecast.what_if import DoneOf, Freed, freed_from, no_progress, subjects
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
 from shared.core.planning.prices import Prices
@@ -88,18 +88,23 @@ class Ladder:
 
 
 def ladder(
-    situation: Situation, marks: Mapping[str, PoolMarks], prices: Prices, *, assume_marked: bool = False
+    situation: Situation,
+    marks: Mapping[str, PoolMarks],
+    prices: Prices,
+    *,
+    assume_marked: bool = False,
+    progress: DoneOf = no_progress,
 ) -> Ladder:
-    """Return the ladder of a cluster; `assume_marked`: as if each node that could go had been marked long ago."""
-    return ladder_of(policy_at_rest(situation, marks, prices, assume_marked=assume_marked))
+    """Return the scenarios; `assume_marked`: as if each node that could go had been marked long ago."""
+    return ladder_of(policy_at_rest(situation, marks, prices, assume_marked=assume_marked), progress)
 
 
-def ladder_of(told: PolicyAtRest) -> Ladder:
+def ladder_of(told: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
     """Return the same of a policy that is in its steady state already."""
     situation, prices, snapshot = told.situation, told.prices, told.situation.snapshot
     rest, size = told.rest, told.size
     held = subjects(told.standing, prices, rest.workings) if size.tried else ()
-    found = freed_from(told, held, size.tried, min(size.tried, len(held)) * size.onward)
+    found = freed_from(told, held, size.tried, min(size.tried, len(held)) * size.onward, progress)
     idle = (each.held for each in found.freed if not each.saving)
     least = bound(snapshot, prices, situation.state)
     return Ladder(
