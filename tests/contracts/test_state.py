@@ -12,10 +12,10 @@ import pytest
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
-from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Run
+from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Run, Wave, WaveNode
 from shared.core.rules.workload_limits import MOST_MOVING_PODS
 from shared.errors import Stale, Unreadable
-from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key, pool_key, run_key
+from shared.port_types import CLUSTER_KEY, WAVE_KEY, DocumentKey, drain_key, pool_key, run_key
 from shared.ports import State
 from tests.builders import claim, order
 from tests.fakes import FakeState
@@ -262,3 +262,13 @@ def test_a_drain_record_survives_with_all_its_parts(state: State) -> None:
 
     assert state.get(drain_key("0a")).value == record
     assert state.get(DocumentKey("drains", "0b", DrainRecord)).value is None
+
+
+def test_a_wave_survives_with_its_nodes_in_order(state: State) -> None:
+    """Firestore refuses an array within an array."""
+    wave = Wave(
+        id="w", nodes=(WaveNode("u2", "n2"), WaveNode("u1", "n1")), policy_hash="h", began=WHEN, deadline=later()
+    )
+    state.put(WAVE_KEY, wave, None)
+
+    assert state.get(WAVE_KEY).value == wave

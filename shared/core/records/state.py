@@ -106,7 +106,7 @@ class Advised(msgspec.Struct, frozen=True):
     at: datetime
 
 
-class WaveNode(msgspec.Struct, frozen=True, array_like=True):
+class WaveNode(msgspec.Struct, frozen=True):
     """A node of a wave."""
 
     uid: str
