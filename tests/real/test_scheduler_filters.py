@@ -51,6 +51,8 @@ CAUTIONS: Final = {
     "volumes": "the scheduler asks nothing of an inline disk's zone; Ebb does not know where it can be mounted",
 }
 MOST_CAUTION: Final = 0.02
+MOST_UNFIT: Final = 0.01
+"""Of the nodes of drawn parts: in another order a strategy fills keepers in another way. A pass keeps such nodes."""
 TAKEN: Final = (
     {"key": names.OUR_TAINT, "value": "order", "effect": "NoSchedule"},
     {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
@@ -208,14 +210,16 @@ def test_no_move_is_refused_to_any_part_of_a_wave_in_any_order(
     scheduler_filters: SchedulerFilters, record_property: Record
 ) -> None:
     clusters = {seed: drawn(seed) for seed in range(SEED, SEED + WAVES)}
-    plans = [(cluster, steps) for seed, cluster in clusters.items() for steps in parts(seed, cluster)]
+    asked = [(cluster, *part) for seed, cluster in clusters.items() for part in parts(seed, cluster)]
+    plans, unfit = [(cluster, steps) for cluster, steps, _ in asked], sum(left for *_, left in asked)
     told, found = refused_moves(scheduler_filters, plans)
-    record_property(MEASURED, f"{PARTS_OF_A_WAVE} parts of each wave: {told}")
+    record_property(MEASURED, f"{PARTS_OF_A_WAVE} parts of each wave: {told}; {unfit} nodes did not fit in that order")
     assert found == []
     assert drained(plans) > WAVES
+    assert unfit <= MOST_UNFIT * drained(plans)
 
 
-def parts(seed: int, cluster: Cluster) -> Sequence[Sequence[Step]]:
+def parts(seed: int, cluster: Cluster) -> Sequence[tuple[Sequence[Step], int]]:
     return parts_of_a_wave(snapshot(cluster), Random(seed), PARTS_OF_A_WAVE)  # noqa: S311 - a test's data
 
 
