@@ -5,7 +5,7 @@ A run draws equal parts of each family. Its seed says which, so that runs with o
 one again.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain, islice, product
@@ -95,9 +95,9 @@ class Part:
         return islice(self.whole(), self.number, None, self.parts)
 
 
-def parts(seed: int, times: int = 1) -> Iterator[Part]:
-    """Give what a run with this seed draws, some times as deep."""
-    for family in FAMILIES:
+def parts(seed: int, times: int = 1, names: Collection[str] = ()) -> Iterator[Part]:
+    """Give what a run with this seed draws, some times as deep; `names` limits it to these families."""
+    for family in (each for each in FAMILIES if not names or each.worlds.name in names):
         for base in family.worlds.by_hand():
             yield from _shares(f"calls: {base.name}", partial(_faulty_calls, base), family.call_share, seed, times)
             actions = partial(provider_actions, base)
@@ -108,9 +108,9 @@ def parts(seed: int, times: int = 1) -> Iterator[Part]:
         yield from _mixtures(family, seed * _SEEDS, family.mixtures * times)
 
 
-def shuffled(seed: int) -> Iterator[History]:
-    """Give the histories that a run with this seed draws, in an order that mixes the families."""
-    drawn = list(parts(seed))
+def shuffled(seed: int, names: Collection[str] = ()) -> Iterator[History]:
+    """Give the histories that a run with this seed draws of these families (none: all), in an order that mixes them."""
+    drawn = list(parts(seed, names=names))
     Random(seed).shuffle(drawn)  # noqa: S311 - an order, not a secret
     for part in drawn:
         yield from part.histories()
