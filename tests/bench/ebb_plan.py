@@ -1,4 +1,7 @@
-"""`ebb plan` from its start to the table, ladder included: CPU seconds of a process, on dumps of three sizes."""
+"""`ebb plan` and `ebb why-not` from their start to the table: CPU seconds of processes, on dumps of four sizes.
+
+Ratios are to one plan of the same dump, `ebb plan --no-forecast`: a forecast makes many plans, and why-not more.
+"""
 
 import json
 import resource
@@ -12,8 +15,12 @@ from typing import Any, Final
 from tests.bench.reporting import say
 from tests.cli import dumps
 
-SIZES: Final = ((60, 15, 1.0), (500, 20, 3.0), (5_000, 30, 60.0))
+SIZES: Final = ((60, 15, 1.0), (500, 20, 3.0), (1_000, 30, 6.0), (5_000, 30, 60.0))
 """Nodes, pods a node, and the most CPU seconds."""
+WHOLE: Final = 3
+"""Most plans that a plan with its forecast costs, at 500 and 1,000 nodes."""
+WHY_NOT: Final = 8
+"""Most plans that why-not costs, at the same sizes."""
 _FILL: Final = 2_200
 """Millicores that the pods of a node ask for on average, of 3,920."""
 _WORKLOADS: Final = 4
@@ -21,19 +28,23 @@ _WORKLOADS: Final = 4
 
 
 def run(*, quick: bool) -> None:
-    for nodes, pods, most in SIZES[: 2 if quick else 3]:
+    for nodes, pods, most in SIZES[: 2 if quick else len(SIZES)]:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "cluster.json"
             _write(path, nodes, pods)
-            seconds = _planned(path)
-        say(f"ebb plan, {nodes:,} nodes, {nodes * pods:,} pods", f"{seconds:.1f} s of CPU", f"{most:g} at most")
-        assert seconds <= most, f"ebb plan takes {seconds:.1f} s of CPU on {nodes:,} nodes"
+            one = _seconds(path, "plan", "--no-forecast")
+            whole, changes = _seconds(path, "plan"), _seconds(path, "why-not")
+        say(f"ebb plan, {nodes:,} nodes, {nodes * pods:,} pods", f"{whole:.1f} s of CPU", f"{most:g} at most")
+        say(f"  ebb plan / one plan of {one:.1f} s", f"{whole / one:.1f}", f"{WHOLE} at most")
+        say("  ebb why-not / one plan", f"{changes / one:.1f}", f"{WHY_NOT} at most")
+        assert whole <= most, f"ebb plan takes {whole:.1f} s of CPU on {nodes:,} nodes"
 
 
-def _planned(path: Path) -> float:
+def _seconds(path: Path, *command: str) -> float:
+    """Return the CPU seconds of a command about the dump, in a process of its own."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "functions.cli", "plan", "--dump", str(path)]
-    subprocess.run(command, check=True, capture_output=True)
+    words = [sys.executable, "-m", "functions.cli", *command, "--dump", str(path)]
+    subprocess.run(words, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

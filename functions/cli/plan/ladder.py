@@ -102,7 +102,7 @@ _RELAXED: Final = {
     "headroom": "no headroom",
 }
 """What a change is called by its word; others are called by what they take away."""
-UNTRIED: Final = "Large cluster: figures are approximate and relaxations were skipped; ebb why-not tries them."
+APPROXIMATE: Final = "Large cluster: the forecast ends after a few rounds, and its figures are approximate."
 AT_MOST: Final = "≤"
 AT_LEAST: Final = "≥"
 CUT_SHORT: Final = f"{AT_MOST}: estimate. The search was cut short, the true figure may be lower; see ebb why-not."
@@ -218,8 +218,8 @@ def sentences(ladder: Ladder) -> Iterator[str]:
         yield f"Relaxing one of these alone removes no node: {some([relaxation(each) for each in ladder.idle])}."
     if not all(map(is_followed, ladder.steps)):
         yield CUT_SHORT
-    if ladder.untried:
-        yield UNTRIED
+    if ladder.approximate:
+        yield APPROXIMATE
 
 
 def slow_pace(held_up: Mapping[Reason, int]) -> Iterator[str]:

@@ -53,7 +53,7 @@ def summed(views: Sequence[PlanView]) -> Ladder | None:
         _step([getattr(each, name) for each in ladders]) for name in ("now", "alone", "at_rest", "bound")
     )
     by = max((each.by for each in ladders if each.by), default=None)
-    return Ladder(now, alone, at_rest, (), bound, by, {}, {}, untried=any(each.untried for each in ladders))
+    return Ladder(now, alone, at_rest, (), bound, by, {}, {}, approximate=any(each.approximate for each in ladders))
 
 
 def ladders_of(views: Sequence[PlanView]) -> tuple[Ladder, ...]:

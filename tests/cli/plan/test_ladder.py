@@ -12,7 +12,17 @@ from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS
 from functions.cli.plan import page
-from functions.cli.plan.ladder import CUT_SHORT, UNTRIED, headline, question, rows, rungs, sentences, slow_pace, steady
+from functions.cli.plan.ladder import (
+    APPROXIMATE,
+    CUT_SHORT,
+    headline,
+    question,
+    rows,
+    rungs,
+    sentences,
+    slow_pace,
+    steady,
+)
 from functions.cli.plan.sentences import RESTS_ON, WordKind
 from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.view import UNKNOWN_BUDGETS, view_of, with_ladder
@@ -59,9 +69,9 @@ def test_a_warning_stands_above_it_and_what_it_rests_on_below_what_keeps_nodes()
 
 
 def test_what_the_rows_leave_open_is_told() -> None:
-    first, *_, untried = sentences(replace(some_ladder(), untried=True))
+    first, *_, approximate = sentences(replace(some_ladder(), approximate=True))
     assert "outside_windows" in first
-    assert untried == UNTRIED
+    assert approximate == APPROXIMATE
 
 
 def test_what_the_autoscaler_could_have_removed_is_asked_about_with_the_minutes_it_needs() -> None:

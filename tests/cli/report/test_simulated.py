@@ -77,7 +77,7 @@ def days(saved: int) -> DaysView:
 )
 def test_a_ladder_that_says_otherwise_is_set_beside_the_days(*, expected: bool, saved: int) -> None:
     now, alone, rest, least = (LadderStep(rung, 3, cost) for rung, cost in zip(RUNGS, (120, 100, 70, 50), strict=True))
-    ladder = Ladder(now, alone, rest, (), least, None, {}, {}, untried=False)
+    ladder = Ladder(now, alone, rest, (), least, None, {}, {}, approximate=False)
     told = " ".join(section(days(saved), ladder).sentences)
 
     assert (f"policy.yaml saves {saved}.0%" in told and "30.0%" in told) is expected

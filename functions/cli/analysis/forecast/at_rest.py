@@ -217,7 +217,7 @@ _SIZES: Final = (
     _Size(400, Effort(share=0.1, slices=4, rounds=60), onward=12, tried=20, in_all=600),
     _Size(3_000, Effort(share=0.1, slices=3, rounds=30), onward=4, tried=9, in_all=300),
     _Size(30_000, Effort(share=0.5, slices=1, rounds=6), onward=2, tried=6, in_all=60),
-    _Size(inf, Effort(share=1.0, slices=1, rounds=2), onward=1, tried=0, in_all=0),
+    _Size(inf, Effort(share=1.0, slices=1, rounds=2), onward=1, tried=4, in_all=4),
 )
 
 

@@ -62,8 +62,8 @@ class Ladder:
     """How many seconds each reason kept the node that was next."""
     never: Mapping[Reason, int]
     """How many nodes a limit keeps that does not open within half a year."""
-    untried: bool
-    """Whether the cluster is so large that relaxing was not tried, or not all rounds."""
+    approximate: bool
+    """Whether the cluster is so large that the forecast ended before its steady state."""
     gone: frozenset[str] = frozenset()
     """The nodes of now that are not there any more at rest, by name."""
     begun: Snapshot | None = field(default=None, compare=False)
@@ -103,7 +103,7 @@ def ladder_of(told: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
     """Return the same of a policy that is in its steady state already."""
     situation, prices, snapshot = told.situation, told.prices, told.situation.snapshot
     rest, size = told.rest, told.size
-    held = subjects(told.standing, prices, rest.workings) if size.tried else ()
+    held = subjects(told.standing, prices, rest.workings)
     found = freed_from(told, held, size.tried, min(size.tried, len(held)) * size.onward, progress)
     idle = (each.held for each in found.freed if not each.saving)
     least = bound(snapshot, prices, situation.state)
@@ -116,7 +116,7 @@ def ladder_of(told: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
         by=rest.by,
         held_up=rest.held_up,
         never=rest.never,
-        untried=not size.tried or not rest.is_rest,
+        approximate=not rest.is_rest,
         begun=snapshot,
         gone=frozenset(node.name for node in snapshot.nodes) - {node.name for node in rest.snapshot.nodes},
         left=rest.snapshot,
