@@ -20,7 +20,7 @@ NAME: Final = "autoscaler"
 LONG: Final = BALANCED.unneeded
 """Above GKE's own longest default, an empty node costs money for nothing."""
 _CHECK: Final = "not yet seen on a real GKE, so check it once: docs/reaper.md, five minutes"
-_HOW: Final = "docs/reaper.md says how it only deletes empty ones"
+_HOW: Final = "docs/reaper.md shows how to let it delete only empty ones"
 
 
 def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:

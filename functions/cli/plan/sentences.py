@@ -273,7 +273,7 @@ def _sentence(rules: Mapping[str, ScaleDownRule], *, whole: bool) -> str:
     if not reaped and not whole:
         return f"Of {_pools(others)} {competes} ({PAGE})."
     if not reaped:
-        return f"{competes[0].upper()}{competes[1:]}; {PAGE} says how it only deletes empty ones."
+        return f"{competes[0].upper()}{competes[1:]}; {PAGE} shows how to let it delete only empty ones."
     if not others and not whole:
         return f"{_REAPS} of {_pools(reaped)} ({PAGE})."
     if others:

@@ -31,10 +31,10 @@ def picture(*nodes: Node, profile: str = "BALANCED", **pools: NodePool) -> Snaps
                      "nodes that are used up to 50%, and competes with Ebb (docs/reaper.md).",
                      picture(of("a", "reaper"), of("b", "plain"), of("c")), id="in one pool of three"),
         pytest.param("The autoscaler itself empties nodes that are used up to 85%, and competes with Ebb; "
-                     "docs/reaper.md says how it only deletes empty ones.",
+                     "docs/reaper.md shows how to let it delete only empty ones.",
                      picture(of("a"), profile="OPTIMIZE_UTILIZATION"), id="it competes everywhere"),
         pytest.param("The autoscaler itself empties nodes that are used up to 50%, and competes with Ebb; "
-                     "docs/reaper.md says how it only deletes empty ones.",
+                     "docs/reaper.md shows how to let it delete only empty ones.",
                      picture(of("a", "reaper", "n1"), of("a", "plain", "n2")), id="a pool of two classes is one"),
     ],
 )  # fmt: skip
