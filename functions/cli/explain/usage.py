@@ -1,7 +1,7 @@
 """Usage from metrics.k8s.io beside requests: information for people, never part of a decision."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,108 +14,77 @@ from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.core.cluster.resources import Resources, total
 from shared.errors import EbbError
 
-_METRICS: Final = "/apis/metrics.k8s.io/v1beta1"
-
 
 class _Name(wire.Partial, frozen=True):
     name: str = ""
     namespace: str = ""
 
 
-class _NodeUse(wire.Partial, frozen=True):
+class _Use(wire.Partial, frozen=True):
+    """A node's, or a container's, which has no metadata."""
+
     metadata: _Name = _Name()
-    usage: dict[str, str] | None = None
-
-
-class _ContainerUse(wire.Partial, frozen=True):
     usage: dict[str, str] | None = None
 
 
 class _PodUse(wire.Partial, frozen=True):
     metadata: _Name = _Name()
-    containers: tuple[_ContainerUse, ...] = ()
+    containers: tuple[_Use, ...] = ()
 
 
-_nodes: Final = msgspec.json.Decoder(wire.Page[_NodeUse])
+_nodes: Final = msgspec.json.Decoder(wire.Page[_Use])
 _pods: Final = msgspec.json.Decoder(wire.Page[_PodUse])
 
 
 @dataclass(frozen=True)
-class MeasuredUsage:
-    """By node, and by pod as `namespace/name`."""
+class ShownUsage:
+    """By node, and by pod as `namespace/name`; empty of a dump, and if it is unknown: then the note gives the cause."""
 
-    nodes: Mapping[str, Resources]
-    pods: Mapping[str, Resources]
+    nodes: Mapping[str, Resources] = field(default_factory=dict)
+    pods: Mapping[str, Resources] = field(default_factory=dict)
+    note: str = ""
 
 
-class UsageMetrics:
-    """One cluster's resource metrics."""
+def read_usage(client: KubernetesClient) -> ShownUsage:
+    """Return what is used.
 
-    def __init__(self, client: KubernetesClient) -> None:
-        self._client = client
-
-    def read(self) -> MeasuredUsage:
-        """Return what is used.
-
-        Raises:
-            Gone: the cluster has no resource metrics. Forbidden: the account may not read them. Retryable: they do not
-            answer now. Terminal: the answer is not of the API's shape.
-        """
-        nodes = self._client.read_list(
-            _call("nodes"),
-            _nodes,
-            lambda rows: {each.metadata.name: Resources.parse(each.usage or {}) for each in rows},
-        )
-        pods = self._client.read_list(
-            _call("pods"), _pods, lambda rows: {_key(each.metadata): _sum(each) for each in rows}
-        )
-        return MeasuredUsage(nodes, pods)
+    Raises:
+        Gone: the cluster has no resource metrics. Forbidden: the account may not read them. Retryable: they do not
+        answer now. Terminal: the answer is not of the API's shape.
+    """
+    nodes = client.read_list(_call("nodes"), _nodes, lambda rows: {each.metadata.name: _sum((each,)) for each in rows})
+    pods = client.read_list(_call("pods"), _pods, lambda rows: {_key(each): _sum(each.containers) for each in rows})
+    return ShownUsage(nodes, pods)
 
 
 def _call(kind: str) -> Call:
-    return Call("list", f"{kind}.metrics.k8s.io", f"{_METRICS}/{kind}")
+    return Call("list", f"{kind}.metrics.k8s.io", f"/apis/metrics.k8s.io/v1beta1/{kind}")
 
 
-def _key(named: _Name) -> str:
-    return f"{named.namespace}/{named.name}"
+def _key(pod: _PodUse) -> str:
+    return f"{pod.metadata.namespace}/{pod.metadata.name}"
 
 
-def _sum(pod: _PodUse) -> Resources:
-    return total(Resources.parse(each.usage or {}) for each in pod.containers)
+def _sum(used: Iterable[_Use]) -> Resources:
+    return total(Resources.parse(each.usage or {}) for each in used)
 
 
 _SECONDS: Final = 10.0
 """Longer nobody waits for what only informs."""
-_UNKNOWN: Final = "Usage is not known ({why}); requests decide anyway."
-
-
-@dataclass(frozen=True)
-class ShownUsage:
-    """By node and by pod; empty where it is not known, and then the note says why (nothing of a dump)."""
-
-    nodes: "dict[str, Resources]" = field(default_factory=dict)
-    pods: "dict[str, Resources]" = field(default_factory=dict)
-    note: str = ""
+_UNKNOWN: Final = "Usage is unknown ({why}); requests decide anyway."
 
 
 def usage_of(sources: Sources) -> ShownUsage:
-    """Ask the cluster that is explained; a dump has no usage."""
+    """Return the usage of the cluster that is explained; a dump has none."""
     if sources.dumps:
         return ShownUsage()
-    try:
-        found = _read(sources)
-    except EbbError as failure:
-        return ShownUsage(note=_UNKNOWN.format(why=told(failure).rstrip(".")))
-    return ShownUsage(dict(found.nodes), dict(found.pods))
-
-
-def _read(sources: Sources) -> "MeasuredUsage":
     from shared.adapters.kubernetes.access import from_kubeconfig
-    from shared.adapters.kubernetes.client import KubernetesClient
 
     path = str(sources.kubeconfig or os.environ.get("EBB_KUBECONFIG", ""))
-    client = KubernetesClient(from_kubeconfig(path, sources.context), read_seconds=_SECONDS)
-    return UsageMetrics(client).read()
+    try:
+        return read_usage(KubernetesClient(from_kubeconfig(path, sources.context), read_seconds=_SECONDS))
+    except EbbError as failure:
+        return ShownUsage(note=_UNKNOWN.format(why=told(failure).rstrip(".")))
 
 
 def used(known: Resources | None, asked: Resources) -> str:

@@ -6,19 +6,18 @@ from fractions import Fraction
 from typing import Any, Final
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from functions.cli.analysis.changes import Harm, Subject, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest
 from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot, why_not
+from functions.cli.explain.parts import PagePart, as_text, show
 from functions.cli.input.inputs import NO_MARKS, gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
-from functions.cli.output.documents import code, print_document, table, text
+from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import count, dollars, dollars_a_month, monthly, rfc3339, some, whole_money
 from functions.cli.output.progress import reading_line
+from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
 from functions.cli.plan.ladder import DEFAULTS, POLICY, month_beside
 from functions.cli.plan.sentences import show_odd, show_rests_on
@@ -95,16 +94,6 @@ FREES: Final = "What each change frees by itself; harmless changes first:"
 NOTHING: Final = "No single change that was tried would free more."
 
 
-def _freeing(found: WhyNot) -> list[Freed]:
-    """Return the changes that free money, in the order of the table."""
-    return [each for each in found.freed if each.saving]
-
-
-def _is_whole(freed: Sequence[Freed]) -> bool:
-    """Whether all were followed until no more nodes go."""
-    return all(each.is_rest for each in freed)
-
-
 def _base(found: WhyNot, whose: str) -> str:
     """Return what is there now, and what is left in the policy's steady state, as `ebb plan` shows it."""
     nodes, left, prices = found.base.situation.snapshot.nodes, found.base.rest.snapshot.nodes, found.base.prices
@@ -151,78 +140,39 @@ def _of_group(text: str, held: Sequence[Held]) -> str:
     return text.format(changes=count(len(held), "change"), names=_names(held), most=most)
 
 
-def _frees(freed: Freed) -> str:
-    """Return the money of a change, with a + if it may be more."""
-    return f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
-
-
-def _meaning(subject: Subject) -> str:
-    return _SENTENCES.get(subject.reason, subject.reason.sentence)
-
-
 def _names(held: Sequence[Held]) -> str:
     return some([each.subject.name for each in held], 4)
 
 
-_TITLES: Final = ("frees/mo", "nodes", "without", "meaning", "harm", "how")
-_FIGURES: Final = _TITLES[:2]
+_CHANGES: Final = (
+    Column("frees/mo", right=True), Column("nodes", right=True), Column("without", code=True, wraps=True, style=BOLD),
+    Column("meaning", wraps=True, below=True), Column("harm", wraps=True, below=True, style="yellow"),
+    Column("how", code=True, wraps=True, below=True, style="cyan"),
+)  # fmt: skip
 
 
 def page(found: WhyNot, cluster: str, whose: str, notes: Sequence[str]) -> str:
-    """Return the changes as one page."""
+    """Return the changes as one page of markdown."""
     title = f"# What single changes would free: {text(cluster or 'the cluster')}"
-    return "\n\n".join((title, text(_base(found, whose)), *_changes(found), *(f"> {text(note)}" for note in notes)))
+    return "\n\n".join((title, as_text(parts(found, whose)), *(f"> {text(note)}" for note in notes)))
 
 
-def _changes(found: WhyNot) -> Iterator[str]:
-    freeing = _freeing(found)
-    yield text(FREES if freeing else NOTHING)
+def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
+    """Yield the policy's steady state, what single changes free beyond it, and what was not tried."""
+    freeing = [each for each in found.freed if each.saving]
+    foot = (*(() if all(each.is_rest for each in freeing) else (AT_LEAST,)), *_others(found))
+    yield _base(found, whose)
     if freeing:
-        yield table(_TITLES, map(_cells, freeing), _FIGURES)
-        if not _is_whole(freeing):
-            yield text(AT_LEAST)
-    yield from map(text, _others(found))
+        yield FREES
+        yield Table.of(_CHANGES, map(_cells, freeing), foot="\n".join(foot))
+    else:
+        yield "\n".join((NOTHING, *foot))
 
 
 def _cells(freed: Freed) -> Sequence[str]:
-    subject = freed.subject
-    return (
-        _frees(freed),
-        f"{freed.nodes:,}",
-        code(subject.name),
-        text(_meaning(subject)),
-        _HARM[subject.harm] or "none",
-        code(how(subject)),
-    )
-
-
-def show(console: Console, found: WhyNot, whose: str) -> None:
-    """Print the policy's steady state, what single changes free beyond it, and what was not tried."""
-    console.print(_base(found, whose))
-    freeing = _freeing(found)
-    if freeing:
-        console.print(f"{FREES}\n")
-        console.print(_table(freeing))
-        if not _is_whole(freeing):
-            console.print(f"\n{AT_LEAST}")
-    else:
-        console.print(NOTHING)
-    for number, line in enumerate(_others(found)):
-        console.print(line if number else f"\n{line}", style="dim")
-
-
-def _table(freed: Sequence[Freed]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("frees/mo", justify="right", no_wrap=True)
-    table.add_column("nodes", justify="right", no_wrap=True)
-    table.add_column("without", overflow="fold")
-    for each in freed:
-        table.add_row(_frees(each), f"{each.nodes:,}", Text(each.subject.name, style="bold"))
-        table.add_row("", "", _meaning(each.subject))
-        if each.subject.harm:
-            table.add_row("", "", Text(_HARM[each.subject.harm], style="yellow"))
-        table.add_row("", "", Text(how(each.subject), style="cyan"))
-    return table
+    subject, money = freed.subject, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
+    meaning = _SENTENCES.get(subject.reason, subject.reason.sentence)
+    return money, f"{freed.nodes:,}", subject.name, meaning, _HARM[subject.harm], how(subject)
 
 
 UNPRICED = "why-not: no price is known for these machines, and changes are ranked by money; name a table with --prices."
@@ -254,6 +204,6 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     else:
         with printing() as console:
             show_odd(console, notes)
-            show(console, found, whose)
+            show(console, parts(found, whose))
             console.print()
             show_rests_on(console, notes)

@@ -12,7 +12,7 @@ from typing import Final
 
 from functions.cli.analysis.pools import GOING, PoolSummary
 from functions.cli.input.options import Sort
-from functions.cli.output.format import NodeNames, count, monthly, monthly_parts, percent
+from functions.cli.output.format import NodeNames, monthly, monthly_parts, percent
 from functions.cli.output.tables import BOLD, DIM, Column, Table, fit
 from functions.cli.plan.ladder import LadderRow
 from functions.cli.plan.sentences import LegendEntry, WordKind
@@ -229,10 +229,6 @@ def _with_about(table: Table, rows: Sequence[NodeView], room: int) -> Table:
     return replace(table, columns=(*table.columns[:at], Column(_ABOUT, cells, wraps=True), *table.columns[at:]))
 
 
-def left_out(given: Shown) -> str:
-    return f"\n… and {count(given.more, 'node')} more: leave out --top." if given.more else ""
-
-
 HEADINGS: Final[Mapping[WordKind, str]] = {
     WordKind.GOES: "Why nodes go",
     WordKind.NODE: "Why nodes were kept in this pass (each node counted once)",
@@ -240,7 +236,6 @@ HEADINGS: Final[Mapping[WordKind, str]] = {
     WordKind.ALSO: "What else keeps nodes",
 }
 HOLDS: Final = "holds/mo is the cost of the nodes affected, not the saving; see ebb why-not."
-FIRST: Final = 4
 _HELD: Final = (Column("holds/mo", right=True), Column("nodes", right=True), Column("reason"),
                 Column("meaning", wraps=True), Column("about", style=DIM, wraps=True, below=True))  # fmt: skip
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from functions.cli.explain.usage import UsageMetrics
+from functions.cli.explain.usage import ShownUsage, read_usage
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.errors import Forbidden, Gone, Retryable, Terminal
 from tests.adapters.access import access_to, no_wait
@@ -28,13 +28,13 @@ def api() -> Iterator[Script]:
         yield script
 
 
-def usage(api: Script) -> UsageMetrics:
-    return UsageMetrics(KubernetesClient(access_to(api.address), sleep=no_wait))
+def usage(api: Script) -> ShownUsage:
+    return read_usage(KubernetesClient(access_to(api.address), sleep=no_wait))
 
 
 def test_nodes_and_pods_are_told_with_the_containers_of_a_pod_summed_up(api: Script) -> None:
     api.says(Say(200, NODES), Say(200, PODS))
-    found = usage(api).read()
+    found = usage(api)
     assert found.nodes == {"n1": resources(cpu=1.25, memory=2)}
     assert found.pods == {"shop/cart-0": resources(cpu=0.25, memory=1)}
     assert [each.path.partition("?")[0] for each in api.asked] == [
@@ -55,4 +55,4 @@ def test_nodes_and_pods_are_told_with_the_containers_of_a_pod_summed_up(api: Scr
 def test_what_cannot_be_read_is_named(api: Script, expected: type[Exception], answer: Say) -> None:
     api.says(answer)
     with pytest.raises(expected):
-        usage(api).read()
+        usage(api)

@@ -15,7 +15,8 @@ from functions.cli.analysis.changes import CHANGES, Harm, Scope, Subject, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import policy_at_rest
 from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot
-from functions.cli.explain.why_not import AT_LEAST, document, show
+from functions.cli.explain.parts import show
+from functions.cli.explain.why_not import AT_LEAST, document, parts
 from functions.cli.explain.why_not import page as markdown_page
 from functions.cli.main import app
 from shared.adapters.prices import load
@@ -122,7 +123,7 @@ FOUND = WhyNot(
 
 def _shown(width: int = 120, found: WhyNot = FOUND) -> str:
     pages = StringIO()
-    show(Console(file=pages, width=width, force_terminal=True, color_system=None), found, "this policy")
+    show(Console(file=pages, width=width, force_terminal=True, color_system=None), parts(found, "this policy"))
     return pages.getvalue()
 
 
