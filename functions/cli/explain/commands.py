@@ -8,39 +8,22 @@ from functions.cli.input.options import (
     AnswerAs,
     AnswerFormat,
     AssumeMarked,
-    At,
-    ClusterProfile,
-    Context,
-    Currency,
-    Discounts,
     Dumps,
-    Files,
     Format,
-    Kubeconfig,
-    NodePools,
-    OneDump,
     Only,
     PlanFormat,
-    PolicyFile,
-    PriceOptions,
-    PriceTable,
     Sort,
     Sources,
+    with_sources,
 )
 
 _LISTED = "Which nodes are listed; without these they are summed up"
 
 
+@with_sources(dump=Dumps)
 def plan(  # noqa: PLR0913 - each is something that a person may type
-    files: Files = None,
     *,
-    dump: Dumps = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = None,
-    node_pools: NodePools = None,
-    cluster: ClusterProfile = None,
-    policy: PolicyFile = None,
-    at: At = None,
+    sources: Sources,
     output: Annotated[
         PlanFormat,
         typer.Option(
@@ -56,9 +39,6 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
         bool, typer.Option("--no-forecast", help="Leave the table of scenarios out, which is faster.")
     ] = False,
     assume_marked: AssumeMarked = False,
-    prices: PriceTable = None,
-    discount: Discounts = None,
-    currency: Currency = "",
     nodes: Annotated[
         bool, typer.Option("--nodes", rich_help_panel=_LISTED, help="List every node, as -o wide.")
     ] = False,
@@ -92,8 +72,6 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.plan.compute import PlanOptions, show_plan
     from functions.cli.plan.view import AskedNodes
 
-    money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources.of(files, dump, kubeconfig, context, policy, at, money, _named(cluster), node_pools)
     wide = output is PlanFormat.WIDE
     asked = AskedNodes(nodes or wide, tuple(pool or ()), tuple(only or ()), sort, top)
     show_plan(
@@ -101,23 +79,15 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     )
 
 
-def explain(  # noqa: PLR0913 - each is something that a person may type
+@with_sources("files")
+def explain(
     names: Annotated[
         list[str],
         typer.Argument(metavar="NODE|POD|WORKLOAD", help="Full names, or any unambiguous suffix."),
     ],
     *,
-    dump: OneDump = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = None,
-    node_pools: NodePools = None,
-    cluster: ClusterProfile = None,
-    policy: PolicyFile = None,
-    at: At = None,
+    sources: Sources,
     output: AnswerAs = AnswerFormat.TABLE,
-    prices: PriceTable = None,
-    discount: Discounts = None,
-    currency: Currency = "",
 ) -> None:
     """Explain a node, pod or workload: what keeps it, what to do about it, and where its pods would go.
 
@@ -131,27 +101,15 @@ def explain(  # noqa: PLR0913 - each is something that a person may type
     """
     from functions.cli.explain.compute import explain_all
 
-    money = PriceOptions(prices, tuple(discount or ()), currency)
-    explain_all(
-        Sources(tuple(dump or ()), kubeconfig, context, policy, at, money, _named(cluster), node_pools), names, output
-    )
+    explain_all(sources, names, output)
 
 
-def why_not(  # noqa: PLR0913 - each is something that a person may type
-    files: Files = None,
+@with_sources()
+def why_not(
     *,
-    dump: OneDump = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = None,
-    node_pools: NodePools = None,
-    cluster: ClusterProfile = None,
-    policy: PolicyFile = None,
-    at: At = None,
+    sources: Sources,
     top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Try the N changes that hold most money.")] = 20,
     output: AnswerAs = AnswerFormat.TABLE,
-    prices: PriceTable = None,
-    discount: Discounts = None,
-    currency: Currency = "",
 ) -> None:
     """Rank single changes by harm, then by the money that they free: constraints, budgets, annotations, limits.
 
@@ -164,16 +122,4 @@ def why_not(  # noqa: PLR0913 - each is something that a person may type
     """
     from functions.cli.explain.why_not import show_changes
 
-    money = PriceOptions(prices, tuple(discount or ()), currency)
-    show_changes(
-        Sources.of(files, dump, kubeconfig, context, policy, at, money, _named(cluster), node_pools), top, output
-    )
-
-
-def _named(cluster: str | None) -> bool:
-    """Take the variables of the installation that a person named; return whether one was."""
-    if cluster:
-        from functions.cli.input.profiles import use_profile
-
-        use_profile(cluster, None)
-    return bool(cluster)
+    show_changes(sources, top, output)

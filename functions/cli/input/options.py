@@ -1,8 +1,11 @@
 """The options that several commands share, each with the sentence that the help prints."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -214,3 +217,61 @@ class Sources:
     def named(self) -> bool:
         """Whether a cluster or a dump was named."""
         return bool(self.dumps or self.kubeconfig or self.context)
+
+
+_OF_SOURCES: Final[Mapping[str, Any]] = {
+    "files": Files, "dump": OneDump, "kubeconfig": Kubeconfig, "context": Context, "node_pools": NodePools,
+    "cluster": ClusterProfile, "policy": PolicyFile, "at": At, "prices": PriceTable, "discount": Discounts,
+    "currency": Currency,
+}  # fmt: skip
+_FIRST: Final = ("files", "dump", "kubeconfig", "context", "node_pools", "cluster", "policy", "at")
+"""The others follow a command's own options in the help."""
+
+
+def with_sources(*left_out: str, **others: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that name a cluster, but those left out; it gets them as `sources`.
+
+    `others` replaces options, as `dump=Dumps` for a command that reads several clusters.
+    """
+    options = {name: others.get(name, kind) for name, kind in _OF_SOURCES.items() if name not in left_out}
+
+    def given_to(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def called(**given: Any) -> None:
+            command(sources=_sources(**{name: given.pop(name) for name in options}), **given)
+
+        typed: Any = called
+        own = [each for each in signature(command).parameters.values() if each.name != "sources"]
+        common = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default="" if name == "currency" else None, annotation=kind)
+            for name, kind in options.items()
+        ]
+        first = [each for each in common if each.name in _FIRST]
+        named = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own]
+        typed.__signature__ = Signature([*first, *named, *(each for each in common if each not in first)])
+        return called
+
+    return given_to
+
+
+def _sources(  # noqa: PLR0913 - each is something that a person may type
+    *,
+    files: list[Path] | None = None,
+    dump: list[Path] | None = None,
+    kubeconfig: Path | None = None,
+    context: str | None = None,
+    node_pools: Path | None = None,
+    cluster: str | None = None,
+    policy: Path | None = None,
+    at: datetime | None = None,
+    prices: Path | None = None,
+    discount: list[str] | None = None,
+    currency: str = "",
+) -> Sources:
+    """Return what was typed; the variables of an installation that was named are in force from then on."""
+    if cluster:
+        from functions.cli.input.profiles import use_profile
+
+        use_profile(cluster, None)
+    money = PriceOptions(prices, tuple(discount or ()), currency)
+    return Sources.of(files, dump, kubeconfig, context, policy, at, money, bool(cluster), node_pools)

@@ -5,35 +5,15 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.input.options import (
-    AssumeMarked,
-    At,
-    Context,
-    Currency,
-    Discounts,
-    Files,
-    Kubeconfig,
-    NodePools,
-    OneDump,
-    PolicyFile,
-    PriceOptions,
-    PriceTable,
-    ReportOutput,
-    Sources,
-)
+from functions.cli.input.options import AssumeMarked, ReportOutput, Sources, with_sources
 
 _DAYS = "The days to come"
 
 
-def report(  # noqa: PLR0913 - each is something that a person may type
-    files: Files = None,
+@with_sources("cluster")
+def report(
     *,
-    dump: OneDump = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = None,
-    node_pools: NodePools = None,
-    policy: PolicyFile = None,
-    at: At = None,
+    sources: Sources,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="FILE", help="Output file, else ./ebb-report.html; - for stdout."),
@@ -64,9 +44,6 @@ def report(  # noqa: PLR0913 - each is something that a person may type
         Path | None,
         typer.Option("--demand", metavar="FILE", rich_help_panel=_DAYS, help="Demand by hour, as for ebb simulate."),
     ] = None,
-    prices: PriceTable = None,
-    discount: Discounts = None,
-    currency: Currency = "",
 ) -> None:
     """Write one HTML page to share: possible savings, the cluster before and after, and what keeps nodes.
 
@@ -81,6 +58,4 @@ def report(  # noqa: PLR0913 - each is something that a person may type
     """
     from functions.cli.report.compute import ReportRequest, write_report
 
-    money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources.of(files, dump, kubeconfig, context, policy, at, money, node_pools=node_pools)
     write_report(ReportRequest(sources, out, output, assume_marked, days, tuple(compare or ()), demand))

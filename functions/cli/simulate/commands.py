@@ -5,20 +5,7 @@ from typing import Annotated
 
 import typer
 
-from functions.cli.input.options import (
-    AnswerAs,
-    AnswerFormat,
-    At,
-    Context,
-    Currency,
-    Discounts,
-    Dumps,
-    Files,
-    Kubeconfig,
-    PriceOptions,
-    PriceTable,
-    Sources,
-)
+from functions.cli.input.options import AnswerAs, AnswerFormat, Dumps, Sources, with_sources
 
 _DEMAND = "What is wanted when"
 _MOST_NODES = 2000
@@ -26,12 +13,10 @@ JOB_MINUTES = 30
 _A_DAY = 1440
 
 
+@with_sources("node_pools", "cluster", "policy", dump=Dumps)
 def simulate(  # noqa: PLR0913 - each is something that a person may type
-    files: Files = None,
     *,
-    dump: Dumps = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = None,
+    sources: Sources,
     synthetic: Annotated[
         int | None,
         typer.Option(
@@ -93,14 +78,10 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
         ),
     ] = JOB_MINUTES,
     boot: Annotated[str, typer.Option("--boot", metavar="TIME", help="Time until pods start on a new node.")] = "90s",
-    at: At = None,
     output: AnswerAs = AnswerFormat.TABLE,
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE.svg", help="Also draw node counts over time.")
     ] = None,
-    prices: PriceTable = None,
-    discount: Discounts = None,
-    currency: Currency = "",
 ) -> None:
     """Simulate the coming days: the autoscaler alone, and with Ebb under each policy.
 
@@ -114,8 +95,6 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     """  # fmt: skip
     from functions.cli.simulate.compute import SimulateRequest, show_days
 
-    money = PriceOptions(prices, tuple(discount or ()), currency)
-    sources = Sources.of(files, dump, kubeconfig, context, None, at, money)
     hours = (demand, night, weekend, time_zone)
     asked = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot, picture, job_minutes)
     show_days(asked, output)
