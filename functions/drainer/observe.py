@@ -16,7 +16,6 @@ from shared.core.draining.next_step import next_step
 from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
 from shared.core.rules.pods import movable
 from shared.core.rules.workload_limits import other_claims
-from shared.errors import Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import read_cluster
 from shared.store.drain_record import LeasedRecord
@@ -64,7 +63,8 @@ class Observer:
     def observe(self) -> Observation:
         """Renew the lease and return the observation of this moment. Raises Retryable when a part cannot be read."""
         self._leased.renew()
-        node = self._read_node()
+        found = reads.node_named(self._ports, self._leased.record.order.node)
+        node = found if found and found.uid == self._leased.record.node_uid else None
         pods = self._ports.cluster.pods_on(node.name) if node else ()
         self._remember_emptiness(pods)
         slow = self._slow_reads(pods)
@@ -111,14 +111,6 @@ class Observer:
         """Ask what the autoscaler did only where our cordon is gone and our taint is not."""
         cleared = node is not None and node.drain_taint is not None and not node.unschedulable
         return deletion_begun_at(self._ports, "drain_step", node.name) if node and cleared else None
-
-    def _read_node(self) -> Node | None:
-        record = self._leased.record
-        try:
-            node = self._ports.cluster.node(record.order.node)
-        except Gone:
-            return None
-        return node if node.uid == record.node_uid else None
 
     def _slow_reads(self, pods: tuple[Pod, ...]) -> Observation:
         moment = self._ports.clock.monotonic()

@@ -29,7 +29,7 @@ from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.core.records.state import Claim, ClusterState
-from shared.errors import BadPolicy, EbbError, Retryable, Terminal, Unreadable
+from shared.errors import BadPolicy, EbbError, Gone, Retryable, Terminal, Unreadable
 from shared.port_types import drain_key
 from shared.ports import Ports
 from shared.readings import DatedReading
@@ -98,6 +98,14 @@ def _read_whole(ports: Ports, order: Order) -> WholeSnapshot:
     reading = ports.cluster.read()
     warn_of_unread(ports.log, "drain_step", reading)
     return WholeSnapshot(snapshot_of(order.cluster, reading, ports.pools.read(), began_at, began_at), state)
+
+
+def node_named(ports: Ports, name: str) -> Node | None:
+    """Return the node as it stands now; None if there is none of that name."""
+    try:
+        return ports.cluster.node(name)
+    except Gone:
+        return None
 
 
 def nodes(ports: Ports, now: datetime) -> DatedReading[tuple[Node, ...]]:

@@ -23,7 +23,6 @@ from shared.core.records.claims import left_to_person
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin, outcome_of, result_of
 from shared.core.records.state import Claim, ClusterState
-from shared.errors import Gone
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.store.drain_record import LeasedRecord, check_node, report_result
@@ -168,7 +167,8 @@ STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext], bool]]] = {
 def release(ports: Ports, order: Order, seconds: float) -> None:
     """Carry a release out. Raises Retryable or Stale when the message should come again."""
     state, _, now = read_cluster(ports.state)
-    node = _read_node(ports, order)
+    found = reads.node_named(ports, order.node)
+    node = found if found and order.node_uid in {"", found.uid} else None
     uid = order.node_uid or (node.uid if node else "") or _uid_by_name(state.claims, order.node)
     claim = state.claims.get(uid)
     order = _with_order_id(order, claim, node)
@@ -229,14 +229,6 @@ def _free(context: ReleaseContext, uid: str, why: Halt) -> None:
     ports, order = context.ports, context.order
     finish.restore_node(ports, order.node, uid, order.order_id)
     finish.settle_claim(ports, uid, order.order_id, why)
-
-
-def _read_node(ports: Ports, order: Order) -> Node | None:
-    try:
-        node = ports.cluster.node(order.node)
-    except Gone:
-        return None
-    return node if order.node_uid in {"", node.uid} else None
 
 
 def _uid_by_name(claims: dict[str, Claim], name: str) -> str:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from functions.drainer import admit, claim, finish, reads
+from functions.drainer import admit, finish, reads
 from functions.planner import plan_pass as passing
 from shared.adapters.kubernetes import node_objects, wire, writes
 from shared.core.cluster.names import DELETION_COST, OUR_ANNOTATION, OUR_TAINT, STEERED
@@ -92,7 +92,7 @@ def no_revalidation() -> Iterator[None]:
     def nothing(*_: object) -> tuple[Blocker, ...]:
         return ()
 
-    with swapped(admit, "objections", nothing), swapped(claim, "no_place", nothing):
+    with swapped(admit, "objections", nothing), swapped(admit, "no_place", nothing):
         yield
 
 
@@ -152,7 +152,7 @@ def minimum_only_in_the_planner() -> Iterator[None]:
         found = exceeded_limits(order, node, situation, now)
         return tuple(each for each in found if each.reason not in _MINIMUMS)
 
-    with swapped(claim, "exceeded_limits", lenient):
+    with swapped(admit, "exceeded_limits", lenient):
         yield
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from functions.drainer.claim import ADMITTED_WITHIN
+from functions.drainer.admit import ADMITTED_WITHIN
 from functions.drainer.main import PushReply
 from shared.core.policy import DrainSettings
 from tests.builders import node, order, pdb, pod, pod_class, policy
