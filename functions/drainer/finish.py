@@ -7,7 +7,7 @@ from typing import Any
 from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order
 from shared.core.draining.cordon import untainted
-from shared.core.draining.drain import Ending, GiveBack, LeaveToAutoscaler, Settle, log_fields
+from shared.core.draining.drain import GiveBack, LastStep, LeaveToAutoscaler, Settle, log_fields
 from shared.core.draining.evicting import counted_at
 from shared.core.reasons import Halt, Outcome, Reason
 from shared.core.records.claims import mark_drained, settle
@@ -35,7 +35,7 @@ class ActionResult(StrEnum):
     SUCCEEDED = "succeeded"
 
 
-def end(ports: Ports, leased: LeasedRecord, ending: Ending | None) -> None:
+def end(ports: Ports, leased: LeasedRecord, ending: LastStep | None) -> None:
     """End a drain for this order; without an ending it goes on in a new message. Raises as `give_back`."""
     match ending:
         case LeaveToAutoscaler(replaced):

@@ -19,9 +19,9 @@ from shared.core.draining.completion import grace_seconds
 from shared.core.draining.drain import (
     Await,
     Cordon,
-    Ending,
     Evict,
     GiveBack,
+    LastStep,
     LeaveToAutoscaler,
     Observation,
     RecordPhase,
@@ -46,7 +46,7 @@ def work(ports: Ports, leased: LeasedRecord) -> None:
     finish.end(ports, leased, ending)
 
 
-def _work(ports: Ports, leased: LeasedRecord) -> Ending | None:
+def _work(ports: Ports, leased: LeasedRecord) -> LastStep | None:
     """Return how the drain ends for this order; None if the step's time is over before."""
     observer, blind = Observer(ports, leased), False
     while leased.time.left() > 0:
@@ -76,7 +76,7 @@ def _look_again(ports: Ports, leased: LeasedRecord, fault: Retryable | Terminal,
     leased.time.rest(LOOK_AGAIN)
 
 
-def _act(ports: Ports, leased: LeasedRecord, observed: Observation, step: Step) -> Ending | None:
+def _act(ports: Ports, leased: LeasedRecord, observed: Observation, step: Step) -> LastStep | None:
     """Carry one step out; return how the drain ends for this order, or None if it goes on."""
     match step:
         case Cordon(uncordoned):

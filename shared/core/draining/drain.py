@@ -192,9 +192,9 @@ class Settle:
     detail: str = ""
 
 
-Ending = LeaveToAutoscaler | GiveBack | Settle
+LastStep = LeaveToAutoscaler | GiveBack | Settle
 """A step after which this order has nothing left to do."""
-Step = Cordon | RecordPhase | Prove | Compare | Restart | Evict | Await | Ending
+Step = Cordon | RecordPhase | Prove | Compare | Restart | Evict | Await | LastStep
 
 
 def log_fields(record: DrainRecord, now: datetime) -> dict[str, Any]:
