@@ -97,7 +97,7 @@ def run(logs: Path | None, *, keep: bool = False) -> int:
     begun = time.monotonic()
     screen = Screen()
     screen.write("Ebb on a simulated GKE on this machine: the two functions as they run in production,", "bold")
-    screen.write("each a process of its own, on loopback. It takes about 45 seconds; Ctrl-C ends it.", "bold")
+    screen.write("each a process of its own, on loopback. It takes about 50 seconds; Ctrl-C ends it.", "bold")
     try:
         with _ended_by_signals(), tempfile.TemporaryDirectory(prefix="ebb-demo-") as name:
             folder = Path(name)

@@ -112,16 +112,22 @@ def _seconds(text: str) -> float:
     return float(text[:-1]) * _UNITS[text[-1]]
 
 
-_OURS: Final = re.compile(r"status-taint\.cluster-autoscaler\.kubernetes\.io/ebb=[^:]*:NoSchedule")
+_DRAINED: Final = re.compile(r"status-taint\.cluster-autoscaler\.kubernetes\.io/ebb=[^:]*:NoSchedule")
+_SOFT: Final = "status-taint.cluster-autoscaler.kubernetes.io/ebb-held=:PreferNoSchedule"
 
 
 def is_ours(taint: str) -> bool:
-    return _OURS.fullmatch(taint) is not None
+    return taint == _SOFT or _DRAINED.fullmatch(taint) is not None
 
 
 def drained_by_us(node: Json | None) -> bool:
-    """Whether the node carries Ebb's taint."""
-    return node is not None and any(is_ours(taint) for taint in node["taints"])
+    """Whether the node carries the taint of a drain of Ebb."""
+    return node is not None and any(map(_DRAINED.fullmatch, node["taints"]))
+
+
+def is_in_wave(node: Json) -> bool:
+    """Whether the node carries the soft taint of a wave."""
+    return _SOFT in node["taints"]
 
 
 @dataclass

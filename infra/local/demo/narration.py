@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from infra.local.demo.evidence import is_in_wave
 from infra.local.demo.screen import Sign
 from infra.local.scaling.view import TO_BE_DELETED
 
@@ -77,11 +78,14 @@ class Narration:
         self._held: dict[tuple[str, str], str] = {}
         self._narrated: set[str] = set()
         self._taken: set[str] = set()
+        self.wave: set[str] = set()
+        """Nodes that carry the soft taint of a wave."""
         self._opened: set[str] = set()
         self._narrators: Mapping[str, Callable[[LogLine], Iterator[StoryEvent]]] = {
             "cluster_state": self._state,
             "node_decision": self._decision,
             "run_summary": self._summary,
+            "wave": self._wave_changed,
             "order_published": self._published,
             "drain_step": self._step,
             "eviction": self._eviction,
@@ -110,6 +114,7 @@ class Narration:
         if entry["type"] != "change" or entry["kind"] != "nodes":
             return
         node = entry["name"]
+        self._follow_wave(node, is_held=entry["verb"] != "delete" and is_in_wave(entry))
         if entry["verb"] == "delete":
             act = "autoscaler" if node in self._taken else "gone"
             self.signs[node] = Sign.GONE
@@ -123,6 +128,24 @@ class Narration:
             text = "below the autoscaler's gate: it moves the pods by itself, and deletes the node"
             yield StoryEvent(node, text, Sign.AUTOSCALER, "autoscaler")
 
+    def _follow_wave(self, node: str, *, is_held: bool) -> None:
+        (self.wave.add if is_held else self.wave.discard)(node)
+        sign = self.signs.get(node, Sign.STAYS)
+        if sign in _WAITS:
+            self.signs[node] = self._of_wave(node, sign)
+
+    def _of_wave(self, node: str, sign: Sign) -> Sign:
+        """Return the sign of a node that stays or waits, in the wave or outside."""
+        if node in self.wave:
+            return Sign.WAVE
+        return Sign.STAYS if sign is Sign.WAVE else sign
+
+    def _wave_changed(self, line: LogLine) -> Iterator[StoryEvent]:
+        if line.reason == "begun":
+            yield StoryEvent("", f"a wave begins, nodes: {line.fields['nodes']}", Sign.WAVE, "wave")
+        elif line.reason != "shrunk":
+            yield StoryEvent("", line.message, Sign.WAVE)
+
     def _state(self, line: LogLine) -> Iterator[StoryEvent]:
         self.passes.nodes[line.run_id] = int(line.fields["nodes"])
         self.passes.dollars_per_hour.append(float(line.fields["cost_per_hour"]))
@@ -132,7 +155,7 @@ class Narration:
         self.passes.verdicts.setdefault(line.run_id, []).append((line.node, line.reason))
         sign = None if line.node in self._taken else _sign(line)
         if sign is not None:
-            self.signs[line.node] = sign
+            self.signs[line.node] = self._of_wave(line.node, sign) if sign in _WAITS else sign
         if sign in _NARRATED and line.node not in self._narrated:
             self._narrated.add(line.node)
             yield StoryEvent(line.node, f"kept: {_why(line.fields['blockers'][0])}", sign, "marks")
@@ -208,6 +231,7 @@ def _sign(line: LogLine) -> Sign | None:
     return _SIGNS_BY_REASON.get(reason, Sign.STAYS)
 
 
+_WAITS: Final = {Sign.STAYS, Sign.MARKED, Sign.WAVE}
 _OURS: Final = {Sign.ORDERED, Sign.DRAINING, Sign.HELD, Sign.EMPTY}
 _FULL: Final = {"cpu_above_limit", "memory_above_limit"}
 _NARRATED: Final = {Sign.BLOCKED, Sign.PERSON}
@@ -235,5 +259,5 @@ def _why(first: Mapping[str, Any]) -> str:
 
 
 def _name(pod: str) -> str:
-    """Return a pod's name without its namespace, which its budget's name already says."""
+    """Return a pod's name without its namespace, which its budget's name already shows."""
     return pod.rpartition("/")[2]

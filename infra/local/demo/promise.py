@@ -11,6 +11,7 @@ from infra.local.demo.evidence import (
     ReplayedCluster,
     drained_by_us,
     is_ebb,
+    is_in_wave,
     is_ours,
     last,
     node_changes,
@@ -72,6 +73,8 @@ def cordons_for_nothing(evidence: Evidence) -> Iterator[str]:
             yield f"{name}: held by Ebb for {cluster.at - began:.0f} s at the end, allowed are {longest:.0f} s"
     for name in sorted(by_us - since.keys()):
         yield f"{name}: Ebb's taint is gone, its cordon is not"
+    for name in sorted(name for name, node in cluster.nodes.items() if is_in_wave(node)):
+        yield f"{name}: the soft taint of a wave is left at the end"
 
 
 def meddling(evidence: Evidence) -> Iterator[str]:
@@ -224,7 +227,7 @@ _PROMISES: Final = (
     ("No PodDisruptionBudget was broken", _evictions, broken_budgets),
     ("No budget, ceiling, rate or minimum was exceeded", _starts, exceeded_limits),
     ("No pod was left without a place", _evictions, left_without_place),
-    ("No cordon stands for nothing", _starts, cordons_for_nothing),
+    ("No cordon or soft taint stands for nothing", _starts, cordons_for_nothing),
     ("Only its own taint and cordon were touched", _starts, meddling),
     ("Ebb deleted no pod and no node", _requests, deleted_by_ebb),
     ("Each node has one verdict with its reason", _passes, unexplained),

@@ -24,6 +24,7 @@ class Sign(Enum):
 
     STAYS = " ", "stays", "default"
     MARKED = "~", "marked", "cyan"
+    WAVE = "*", "in the wave", "bright_cyan"
     ORDERED = ">", "ordered", "blue"
     DRAINING = "x", "draining", "yellow"
     HELD = "!", "held by a PDB", "bold red"

@@ -21,8 +21,9 @@ _PERSONS_NODE: Final = 9
 _HOURS_PER_MONTH: Final = 730
 ACTS: Final = {
     "marks": "Cloud Scheduler calls the planner. It marks the nodes that could go, and names why others stay.",
-    "orders": "The marks are old enough. The planner has proved by simulation that the pods of these nodes all fit "
-    "on the other nodes, and publishes as many drain orders as the budgets allow.",
+    "wave": "The marks are old enough. The planner has proved by simulation that the pods of these nodes all fit on "
+    "the other nodes: a wave. A soft taint lets the scheduler prefer other nodes, so that no pod moves twice.",
+    "orders": "The planner publishes as many drain orders as the budgets allow.",
     "drains": "The drainer claims each node against the budgets and cordons it; 5 s later it evicts the pods.",
     "held": "PodDisruptionBudgets hold evictions back until the pods that moved before are ready again.",
     "autoscaler": "The autoscaler also works on its own. Pool batch is not switched on in the policy: its nodes "
@@ -128,10 +129,10 @@ class Story:
         return f" {self.seconds():4.0f} s  {counted}, {self.view.mean_share:.0%} of CPU requested{month} "
 
     def is_steady(self) -> bool:
-        """Whether the last pass ordered nothing, nothing is in flight, and every pod runs."""
+        """Whether the last pass ordered nothing, nothing is in flight or in a wave, and every pod runs."""
         passes = self.narration.passes.summaries
         quiet = bool(passes) and not any(passes[-1][word] for word in ("order", "in_flight", "waiting"))
-        return quiet and self.view.unsettled == 0
+        return quiet and self.view.unsettled == 0 and not self.narration.wave
 
 
 def new_story(installation: DemoInstallation, screen: Screen, folder: Path, begun: float) -> Story:

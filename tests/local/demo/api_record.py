@@ -7,6 +7,7 @@ from infra.local.demo.evidence import Evidence, Limits, PassRecord, PdbRule
 
 Entry = dict[str, Any]
 OURS = "status-taint.cluster-autoscaler.kubernetes.io/ebb=order-1:NoSchedule"
+SOFT = "status-taint.cluster-autoscaler.kubernetes.io/ebb-held=:PreferNoSchedule"
 LIMITS = Limits(pools={"web": 2}, ceiling=3, starts_per_hour=5, minimum_nodes=1, longest_cordon=60.0)
 API = PdbRule("shop", "api", {"app": "api"}, 2)
 

@@ -64,6 +64,8 @@ def test_the_demo_tells_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
         r"Alone it would remove 2 and stop at 22 nodes",
         r"a batch-\w+ +below the autoscaler's gate: it moves the pods by itself",
         r"kept: pod shop/debug-shell may not move: no controller would create it again \(not_replicated\)",
+        r"\* +a wave begins, nodes: \d",
+        r"\* +The wave ends\. No node of the wave is left to drain\.",
         r"kept: a person cordoned it \(cordoned_by_other\)",
         r"! web-\w+ +PDB shop/sessions holds back sessions-",
         r"< web-\w+ +returned \(deadline\): held by shop/sessions",

@@ -8,6 +8,7 @@ import pytest
 
 from infra.local.demo.narration import LogLine, Narration, Tail
 from infra.local.demo.screen import Sign, short
+from tests.local.demo.api_record import SOFT
 
 NODE = "gke-demo-web-25d2cdf2-03v8"
 DELETED = {"type": "change", "kind": "nodes", "name": NODE, "verb": "delete"}
@@ -59,6 +60,15 @@ def told(*lines: LogLine) -> list[tuple[Sign, str]]:
             [(Sign.ORDERED, "ordered to be drained: its pods fit on other nodes")],
             [line("order_published")],
             id="an order",
+        ),
+        pytest.param(
+            [(Sign.WAVE, "a wave begins, nodes: 5"), (Sign.WAVE, "The wave ends.")],
+            [
+                line("wave", "begun", nodes=5),
+                line("wave", "shrunk", nodes=4),
+                line("wave", "empty", nodes=0, message="The wave ends."),
+            ],
+            id="a wave begins, loses a node, ends",
         ),
         pytest.param(
             [
@@ -119,6 +129,18 @@ def test_a_drain_in_flight_keeps_the_sign_that_its_own_steps_gave() -> None:
     list(narration.narrate(eviction("budget", "shop/api")))
     list(narration.narrate(decision("in_flight", "order-1")))
     assert narration.signs[NODE] is Sign.HELD
+
+
+def test_a_node_is_in_the_wave_while_it_carries_the_soft_taint_and_waits() -> None:
+    narration, seen = Narration(), []
+    held, free = ({**TAINTED, "taints": taints} for taints in ([SOFT], []))
+    for entry, verdict in ((held, "keep"), (held, "waiting"), (free, "keep")):
+        list(narration.node_changed(entry))
+        list(narration.narrate(decision(verdict, "cpu_above_limit", ("cpu_above_limit", "", ""))))
+        seen.append((narration.signs[NODE], narration.wave))
+
+    assert [sign for sign, _ in seen] == [Sign.WAVE, Sign.WAVE, Sign.STAYS]
+    assert narration.wave == set()
 
 
 def test_a_node_that_the_autoscaler_takes_is_told_once_and_keeps_its_sign() -> None:

@@ -9,7 +9,7 @@ import pytest
 from infra.local.demo import promise as judge
 from infra.local.demo.evidence import Evidence, Limits, PassRecord, PdbRule, limits_of, pdb_rules_of
 from infra.local.demo.promise import check
-from tests.local.demo.api_record import LIMITS, OURS, asked, drained, evicted, evidence, node, pod
+from tests.local.demo.api_record import LIMITS, OURS, SOFT, asked, drained, evicted, evidence, node, pod
 
 Rule = Callable[[Evidence], Iterator[str]]
 THREE = (pod("a"), pod("b"), pod("c"))
@@ -133,6 +133,12 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
             id="a node held longer than deadline and watchdog",
         ),
         pytest.param(
+            "n-1: the soft taint of a wave is left at the end",
+            judge.cordons_for_nothing,
+            evidence(*TWO_NODES, node("n-1", actor="ebb", taints=[SOFT])),
+            id="a node that no wave holds any more",
+        ),
+        pytest.param(
             "n-1: Ebb's taint is gone, its cordon is not",
             judge.cordons_for_nothing,
             evidence(*TWO_NODES, drained("n-1"), node("n-1", at=3, actor="ebb", unschedulable=True)),
@@ -236,6 +242,11 @@ def test_each_breach_is_found_and_named(found: str, rule: Rule, record: Evidence
             judge.cordons_for_nothing,
             evidence(*TWO_NODES, drained("n-1"), node("n-1", at=5, actor="ebb"), node("n-2", at=999)),
             id="a node given back whole",
+        ),
+        pytest.param(
+            judge.meddling,
+            evidence(*TWO_NODES, node("n-1", actor="ebb", taints=[SOFT]), node("n-1", actor="ebb")),
+            id="the soft taint of a wave, written and removed",
         ),
         pytest.param(
             judge.deleted_by_ebb,
