@@ -2,23 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from math import ceil
 from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.forecast.at_rest import policy_at_rest, reached
+from functions.cli.analysis.forecast.at_rest import reached
 from functions.cli.analysis.pools import PoolSummary, pool_summaries
 from functions.cli.analysis.potential import potential
 from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, gather
 from functions.cli.input.options import Sources
-from functions.cli.output.format import count, monthly, percent
+from functions.cli.output.format import count, monthly, percent, span
 from functions.cli.output.visible import visible
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, imported
+from functions.cli.policy.pace import NightPace, careful_pace, pace_of_a_night
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, Potential
-from shared.core.planning.prices import Prices
+from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
@@ -80,21 +80,16 @@ def time_zone(zones: Iterable[str]) -> str:
     return ZONES.get(region, UTC)
 
 
-GAP_MINUTES: Final = 10
-PASSES: Final = HOURS * 60 // GAP_MINUTES
-_SLACK: Final = 2
-"""A pass may find every node waiting for another; half of the passes have to be enough."""
+WAVE: Final = {"nodes": "30%", "deadline": "90m"}
+BUDGET: Final = "10%"
 GUESSED: Final = (
     "So what is requested below may be too little, and maxNodesPerPass is a guess: write it again from a whole dump."
 )
-_UNKNOWN_SHARE: Final = 2
-"""Where it is not known what could go, half of the nodes are taken for it."""
 
 
-def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, partial: str = "") -> str:
-    """Return the policy as YAML; `most` is None where nobody can say how much could go, and `partial` says why."""
+def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightPace, partial: str = "") -> str:
+    """Return the policy as YAML; `most` is None if nobody knows how much could go, and `partial` says why."""
     zone = time_zone(node.zone for node in snapshot.nodes)
-    going = len(most.nodes) if most else ceil(len(snapshot.nodes) / _UNKNOWN_SHARE)
     rows = [each for each in pool_summaries(plan.decisions, most.nodes if most else ()) if each.pool]
     busy = {each.pool for each in plan.decisions if each.accelerator_ratio is not None}
     machines = _machines(snapshot)
@@ -103,13 +98,19 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, partial: str
         name = str(each.pool)
         said, why_not = _said(each, machines[name], known=most is not None), _why_not(each, accelerated=name in busy)
         pools[name] = (
-            _left(said, why_not) if why_not else _pool(said, min(going, each.nodes), zone, known=most is not None)
+            _left(said, why_not) if why_not else _pool(said, pace.per_pass.get(name, 1), zone, known=most is not None)
         )
-    policy = {"dryRun": Noted(value=True, because=SAFE_DEFAULT), "cluster": _cluster(), "nodePools": pools}
-    return imported(_head(snapshot, partial), policy, []).document
+    until = Noted("replaced", "a drain frees its budget when all that it moved runs again")
+    policy = {
+        "dryRun": Noted(value=True, because=SAFE_DEFAULT),
+        "cluster": _cluster(pace),
+        "drain": {"budgetUntil": until},
+        "nodePools": pools,
+    }
+    return imported(_head(snapshot, pace, partial), policy, []).document
 
 
-def _head(snapshot: Snapshot, partial: str) -> str:
+def _head(snapshot: Snapshot, pace: NightPace, partial: str) -> str:
     named = visible(snapshot.cluster) or "this cluster"
     short = (f"Not known when this was written: {visible(partial)}", GUESSED) if partial else ()
     lines = (
@@ -119,15 +120,17 @@ def _head(snapshot: Snapshot, partial: str) -> str:
         "  ebb policy check policy.yaml      shows the settings of each pool",
         "  ebb policy windows policy.yaml    shows how many nodes may go, and when",
         "  ebb plan --policy policy.yaml     shows what it saves, and by when",
+        *(("Budgets guard the pace. The forecast for this cluster:", f"  {pace.forecast}") if pace.forecast else ()),
     )
     return "\n# ".join(lines)
 
 
-def _cluster() -> dict[str, Any]:
+def _cluster(pace: NightPace) -> dict[str, Any]:
     return {
-        "timeGap": Noted(f"{GAP_MINUTES}m", "from the drains of one pass to those of the next, over all pools"),
-        "rate": {"nodes": "20%", "per": Noted("1h", "no more drains start in any hour, whatever the pools allow")},
-        "disruption": {"budgets": Noted([{"nodes": "10%"}], "no more are drained at once, over all pools")},
+        "timeGap": Noted(span(pace.gap), "from the drains of one pass to those of the next, over all pools"),
+        "rate": {"nodes": pace.rate, "per": Noted("1h", "no more drains start in any hour, whatever the pools allow")},
+        "disruption": {"budgets": Noted([{"nodes": BUDGET}], "no more are drained at once, over all pools")},
+        "wave": Noted(WAVE, "a fixed set of nodes, proved as a whole; moved pods avoid those that go next"),
     }
 
 
@@ -135,18 +138,16 @@ def _left(said: str, why_not: str) -> Mapping[str, Any]:
     return {"enabled": Noted(value=False, because=f"{said}; {why_not}")}
 
 
-def _pool(said: str, going: int, zone: str, *, known: bool) -> Mapping[str, Any]:
-    """Return a pool's settings; `going` is of the whole cluster: which pool they leave is the search's affair."""
+def _pool(said: str, a_pass: int, zone: str, *, known: bool) -> Mapping[str, Any]:
     window = {"schedule": NIGHT, "duration": f"{HOURS}h", "timeZone": zone}
-    a_pass = max(1, ceil(going * _SLACK / PASSES))
-    of = "" if known else "guessed, for half of the nodes: "
     where = "put your own time zone" if zone == UTC else "the night where the nodes stand"
+    passing = "the most that the forecast begins in one pass" if known else "guessed, for half of the nodes"
     return {
         "enabled": Noted(value=True, because=said),
-        "maxNodesPerPass": Noted(a_pass, f"{of}{going:,} in a night of {PASSES} passes, with time to spare"),
+        "maxNodesPerPass": Noted(a_pass, passing),
         "disruption": {
             "consolidateAfter": Noted("5m", "so long a node has to be under-utilised"),
-            "budgets": Noted([{"nodes": "10%"}], "no more of the pool are drained at once"),
+            "budgets": Noted([{"nodes": BUDGET}], "no more of the pool are drained at once"),
             "windows": Noted([window], f"{where}; leave it out to drain at any time"),
         },
     }
@@ -184,14 +185,14 @@ def print_starter(sources: Sources) -> None:
     if not any(node.pool for node in inputs.snapshot.nodes):
         raise BadInput(f"{inputs.snapshot.cluster}: no node belongs to a pool of GKE, and a policy names pools.")
     situation = Situation(inputs.snapshot, ClusterState(), inputs.policy)
-    most = None if inputs.partial else _most(situation, inputs.prices)
     for note in inputs.notes:
         if note not in {NO_POLICY, NO_MARKS}:
             typer.echo(visible(note), err=True)
-    typer.echo(starter(inputs.snapshot, make_plan(situation, {}, inputs.prices), most, inputs.partial), nl=False)
-
-
-def _most(situation: Situation, prices: Prices) -> Potential:
-    """Return the potential that `ebb plan` shows of the same cluster: no less than the policy's steady state."""
-    found = policy_at_rest(situation, {}, prices)
-    return potential(found.situation, prices, reached(found.rest.order, found.rest.snapshot))
+    plan, careful = make_plan(situation, {}, inputs.prices), careful_pace(inputs.snapshot)
+    written = starter(inputs.snapshot, plan, None, careful, inputs.partial)
+    if not inputs.partial:
+        found = pace_of_a_night(situation, parse(written.encode()), careful, inputs.prices)
+        rest = found.told.rest
+        most = potential(found.told.situation, inputs.prices, reached(rest.order, rest.snapshot))
+        written = starter(inputs.snapshot, plan, most, found.pace)
+    typer.echo(written, nl=False)

@@ -1,9 +1,11 @@
 """`ebb policy init`: a first policy that is valid, drains nothing, and lets all that could go go in one night."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,8 +15,9 @@ import pytest
 from functions.cli.analysis.forecast.ladder import Ladder, ladder
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
-from functions.cli.policy.init import GUESSED, HOURS, ZONES, time_zone
-from shared.core.policy import Policy
+from functions.cli.policy.init import GUESSED, ZONES, time_zone
+from functions.cli.policy.pace import most_in_an_hour
+from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
@@ -69,18 +72,51 @@ def test_each_pool_says_how_full_it_is_and_what_could_go(tmp_path: Path) -> None
     assert [line for line in shown.splitlines() if "#" not in line and line.rstrip()[-1:] not in ":}%m"] == []
 
 
-def test_one_night_is_enough_where_the_defaults_take_several(tmp_path: Path) -> None:
-    dump = written(tmp_path / "night.json", 300)
-    first = parse(starter("--dump", dump).encode())
-    defaults = replace(first, pools={name: replace(each, max_nodes_per_pass=1) for name, each in first.pools.items()})
+def evictions(told: Ladder) -> float:
+    """Return how many there are for each node that goes."""
+    return told.at_rest.evictions / told.at_rest.gone
 
-    sized, slow = at_rest(dump, first), at_rest(dump, defaults)
 
-    assert sized.at_rest.nodes < sized.alone.nodes
-    assert sized.by is not None
-    assert sized.by < EVENING + timedelta(hours=HOURS)
+@pytest.mark.parametrize(("minutes", "nodes"), [(45, 60), (90, 300), pytest.param(90, 500, marks=pytest.mark.deep)])
+def test_a_night_is_enough_and_costs_no_more_evictions_than_the_defaults(
+    minutes: int, nodes: int, tmp_path: Path
+) -> None:
+    dump = written(tmp_path / "night.json", nodes)
+    policy = parse(starter("--dump", dump).encode())
+    defaults = Policy(pools={name: PoolPolicy(enabled=True) for name in policy.pools})
+
+    fast, slow = at_rest(dump, policy), at_rest(dump, defaults)
+
+    assert fast.at_rest.nodes <= slow.at_rest.nodes < slow.alone.nodes
+    assert fast.by is not None
+    assert fast.by <= EVENING + timedelta(minutes=minutes)
     assert slow.by is not None
-    assert slow.by > EVENING + timedelta(hours=HOURS)
+    assert fast.by < slow.by
+    assert evictions(fast) <= evictions(slow)
+
+
+def test_its_forecast_is_that_of_the_policy_as_it_is_written(tmp_path: Path) -> None:
+    dump = written(tmp_path / "night.json", 60)
+    text = starter("--dump", dump)
+    told = at_rest(dump, parse(text.encode()))
+    found = re.search(r"of 60 nodes (\d+) stay, after (\d+)m, with (\S+) evictions", text)
+
+    assert found is not None
+    assert told.by is not None
+    minutes = ceil((told.by - EVENING) / timedelta(minutes=1))
+    assert found.groups() == (str(told.at_rest.nodes), str(minutes), f"{evictions(told):.1f}")
+
+
+@pytest.mark.parametrize(
+    ("expected", "minutes"),
+    [
+        pytest.param(0, [], id="none"),
+        pytest.param(3, [0, 10, 59, 60], id="the next hour has its own"),
+        pytest.param(4, [100, 0, 65, 70, 124], id="not by the clock"),
+    ],
+)
+def test_the_rate_is_what_one_hour_needs(expected: int, minutes: list[int]) -> None:
+    assert most_in_an_hour(EVENING + timedelta(minutes=each) for each in minutes) == expected
 
 
 def with_accelerators(item: dict[str, Any]) -> None:
@@ -120,7 +156,7 @@ def test_a_partial_dump_gives_no_figure_of_what_could_go(tmp_path: Path) -> None
     head = shown.stdout.partition("dryRun")[0]
     assert "# Not known when this was written: Only pods of namespace shop are in the dump" in head
     assert f"# {GUESSED}" in head
-    assert shown.stdout.count("maxNodesPerPass: 1  # guessed, for half of the nodes: ") == 2
+    assert shown.stdout.count("maxNodesPerPass: 1  # guessed, for half of the nodes") == 2
     assert parse(shown.stdout.encode()).pools
 
 
@@ -149,3 +185,10 @@ def test_the_night_is_that_of_the_nodes(expected: str, zones: list[str]) -> None
 @pytest.mark.parametrize("zone", sorted(set(ZONES.values())))
 def test_every_time_zone_is_one(zone: str) -> None:
     assert ZoneInfo(zone).key == zone
+
+
+def test_the_careful_pace_stays_where_nothing_goes(tmp_path: Path) -> None:
+    text = starter("--dump", written(tmp_path / "night.json", 4))
+
+    assert "no node goes by this policy" in text
+    assert parse(text.encode()).time_gap == timedelta(minutes=10)

@@ -1,0 +1,119 @@
+"""The pace of a night for `ebb policy init`: as fast as budgets allow, if by a forecast this moves no more pods.
+
+A slow policy is not a gentle one. While it waits, the autoscaler and a scheduler that spreads fill again what goes
+next. So limits are lifted first, and then written as the forecast needed them: they hold back a surprise.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Final
+
+from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.forecast.open_pass import without_gaps
+from functions.cli.output.format import count, span
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.prices import Prices
+from shared.core.policy import Policy
+from shared.core.policy.schedule import hits
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+
+HOUR: Final = timedelta(hours=1)
+DAY: Final = timedelta(days=1)
+_CAREFUL_GAP: Final = timedelta(minutes=10)
+_CAREFUL_PASSES: Final = 30
+"""Half of the passes that a night of ten hours has at that gap: a pass may find every node waiting for another."""
+_CAREFUL_RATE: Final = "20%"
+_LIKELY_SHARE: Final = 2
+"""Half of the nodes may go, as long as nothing is known of them."""
+_NOISE: Final = 1.1
+"""Evictions a node that are a tenth more are no difference: one node more or less in the forecast makes it."""
+_STEP: Final = 10
+"""Percent that a rate is rounded up to."""
+
+
+@dataclass(frozen=True, slots=True)
+class NightPace:
+    """How fast nodes go: between passes, in one pass by pool, in an hour; and the forecast of it in a sentence."""
+
+    gap: timedelta
+    per_pass: Mapping[str, int]
+    rate: str
+    forecast: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPace:
+    """A pace, and where a policy with it comes to rest."""
+
+    pace: NightPace
+    told: PolicyAtRest
+
+
+def careful_pace(snapshot: Snapshot) -> NightPace:
+    """Return a pace by which half of the nodes could go in one night."""
+    likely = ceil(len(snapshot.nodes) / _LIKELY_SHARE)
+    nodes = {pool: min(likely, len(own)) for pool, own in snapshot.nodes_by_pool.items()}
+    return NightPace(_CAREFUL_GAP, {pool: ceil(each / _CAREFUL_PASSES) for pool, each in nodes.items()}, _CAREFUL_RATE)
+
+
+def pace_of_a_night(situation: Situation, policy: Policy, careful: NightPace, prices: Prices) -> FoundPace:
+    """Return the pace that budgets alone set, or the careful one of this policy if that moves fewer pods for a node."""
+    policy = replace(policy, dry_run=False)
+    tonight = in_the_night(situation.snapshot, policy)
+    slow = policy_at_rest(Situation(tonight, ClusterState(), policy), {}, prices)
+    lifted = replace(without_gaps(policy), rate=None)
+    fast = policy_at_rest(Situation(tonight, ClusterState(), lifted), {}, prices)
+    if not fast.rest.begins or _evictions(fast) > _evictions(slow) * _NOISE:
+        return FoundPace(replace(careful, forecast=_sentence(slow)), slow)
+    pace = NightPace(timedelta(), _in_one_pass(fast), _in_an_hour(fast))
+    return FoundPace(replace(pace, forecast=_sentence(fast)), fast)
+
+
+def in_the_night(snapshot: Snapshot, policy: Policy) -> Snapshot:
+    """Return the snapshot as if it were of the time when the first window of the policy opens next."""
+    windows = [window for pool in policy.pools.values() for window in pool.windows or ()]
+    now = snapshot.taken_at
+    opens = (next(hits(each, now, now + DAY), now) for each in windows)
+    return replace(snapshot, taken_at=min(opens, default=now))
+
+
+def _evictions(told: PolicyAtRest) -> float:
+    """Return the evictions for each node that goes."""
+    return told.rest.evictions / max(told.rest.gone, 1)
+
+
+def _in_one_pass(told: PolicyAtRest) -> Mapping[str, int]:
+    """Return by pool the most nodes whose drains begin in one pass."""
+    pools = told.situation.snapshot.node_by_name
+    begun = Counter((pools[name].pool, at) for name, at in told.rest.begins.items())
+    found: dict[str, int] = {}
+    for (pool, _), nodes in begun.items():
+        found[pool] = max(found.get(pool, 0), nodes)
+    return found
+
+
+def _in_an_hour(told: PolicyAtRest) -> str:
+    """Return the most drains that begin in any hour, as a share of all nodes that is rounded up."""
+    share = 100 * most_in_an_hour(told.rest.begins.values()) / len(told.situation.snapshot.nodes)
+    return f"{min(100, ceil(share / _STEP) * _STEP)}%"
+
+
+def most_in_an_hour(times: Iterable[datetime]) -> int:
+    """Return how many of these times lie in one hour, at most."""
+    times = tuple(times)
+    return max((sum(begin <= each < begin + HOUR for each in times) for begin in set(times)), default=0)
+
+
+def _sentence(told: PolicyAtRest) -> str:
+    now, rest = told.situation, told.rest
+    if rest.by is None:
+        return "no node goes by this policy."
+    left, minutes = len(rest.snapshot.nodes), timedelta(minutes=ceil((rest.by - now.now) / timedelta(minutes=1)))
+    nodes = count(len(now.snapshot.nodes), "node")
+    return (
+        f"of {nodes} {left:,} stay, after {span(minutes)}, with {_evictions(told):.1f} evictions for a node that goes."
+    )
