@@ -3,25 +3,18 @@
 `nodes` and `pods` hold why they stay, `endings` how orders and drains end. To add one, write its row there.
 """
 
-from shared.core.reasons.endings import Halt, Outcome, Refusal
-from shared.core.reasons.nodes import Unremovable, group_of
-from shared.core.reasons.pods import Finding, PodBlock
-from shared.core.reasons.reason import FORMER, After, Blocker, DrainReason, Reason, ReasonGroup, ReasonRow, named
-
-__all__ = [
-    "FORMER",
-    "After",
-    "Blocker",
-    "DrainReason",
-    "Finding",
-    "Halt",
-    "Outcome",
-    "PodBlock",
-    "Reason",
-    "ReasonGroup",
-    "ReasonRow",
-    "Refusal",
-    "Unremovable",
-    "group_of",
-    "named",
-]
+from shared.core.reasons.endings import Halt as Halt
+from shared.core.reasons.endings import Outcome as Outcome
+from shared.core.reasons.endings import Refusal as Refusal
+from shared.core.reasons.nodes import Unremovable as Unremovable
+from shared.core.reasons.nodes import group_of as group_of
+from shared.core.reasons.pods import Finding as Finding
+from shared.core.reasons.pods import PodBlock as PodBlock
+from shared.core.reasons.reason import FORMER as FORMER
+from shared.core.reasons.reason import After as After
+from shared.core.reasons.reason import Blocker as Blocker
+from shared.core.reasons.reason import DrainReason as DrainReason
+from shared.core.reasons.reason import Reason as Reason
+from shared.core.reasons.reason import ReasonGroup as ReasonGroup
+from shared.core.reasons.reason import ReasonRow as ReasonRow
+from shared.core.reasons.reason import named as named

@@ -67,19 +67,11 @@ def frozen(proposed: ProposedDrain) -> Blocker | None:
     return _closed_until(Unremovable.FROZEN, proposed, frozen_until(proposed.policy.freezes, proposed.now))
 
 
-def freeze_ends(proposed: ProposedDrain) -> Iterator[datetime]:
-    return (freeze.end for freeze in proposed.policy.freezes)
-
-
 def breaker_open(proposed: ProposedDrain) -> Blocker | None:
     pool, breaker = proposed.node.pool, proposed.state.breakers.get(proposed.node.pool)
     if breaker is None:
         return None
     return _closed_until(Unremovable.BREAKER_OPEN, proposed, breaker.until, pool, f"{breaker.why}; ")
-
-
-def breaker_ends(proposed: ProposedDrain) -> Iterator[datetime]:
-    return (each.until for each in proposed.state.breakers.values())
 
 
 def backing_off(proposed: ProposedDrain) -> Blocker | None:
@@ -89,17 +81,9 @@ def backing_off(proposed: ProposedDrain) -> Blocker | None:
     return _closed_until(Unremovable.BACKING_OFF, proposed, backoff.until, why=f"{backoff.why}; ")
 
 
-def backoff_ends(proposed: ProposedDrain) -> Iterator[datetime]:
-    return (each.until for each in proposed.state.backoffs.values())
-
-
 def outside_windows(proposed: ProposedDrain) -> Blocker | None:
     is_open = window_open(proposed.pool_policy.windows, proposed.counts.calendar)
     return None if is_open else Blocker(Unremovable.OUTSIDE_WINDOWS, proposed.node.pool)
-
-
-def windows(proposed: ProposedDrain) -> Iterable[Schedule]:
-    return proposed.pool_policy.windows or ()
 
 
 def minimum_nodes(proposed: ProposedDrain) -> Blocker | None:
@@ -149,15 +133,7 @@ def _exhausted(word: Unremovable, about: str, allowed: int | None, used: int) ->
     return Blocker(word, about, f"{used} of {allowed} nodes in use")
 
 
-def budget_schedules(proposed: ProposedDrain) -> Iterator[Schedule]:
-    return _schedules(proposed.pool_policy.budgets)
-
-
-def cluster_budget_schedules(proposed: ProposedDrain) -> Iterator[Schedule]:
-    return _schedules(proposed.policy.budgets)
-
-
-def _schedules(budgets: Iterable[Budget]) -> Iterator[Schedule]:
+def schedules(budgets: Iterable[Budget]) -> Iterator[Schedule]:
     return (each.schedule for each in budgets if each.schedule is not None)
 
 
@@ -177,15 +153,7 @@ def _spent(rate: Rate | None, starts: Iterable[Start], nodes: int, now: datetime
     return rate is not None and starts_left(rate, starts, nodes, now) == 0
 
 
-def rate_periods(proposed: ProposedDrain) -> Iterator[datetime]:
-    return _ends(proposed, proposed.policy.rate, proposed.pool_policy.rate)
-
-
-def namespace_rate_periods(proposed: ProposedDrain) -> Iterator[datetime]:
-    return _ends(proposed, proposed.policy.evictions_per_namespace)
-
-
-def _ends(proposed: ProposedDrain, *rates: Rate | NamespaceRate | None) -> Iterator[datetime]:
+def period_ends(proposed: ProposedDrain, *rates: Rate | NamespaceRate | None) -> Iterator[datetime]:
     """Yield when each start leaves the period of each rate."""
     return (start.at + rate.per for rate in rates if rate is not None for start in proposed.counts.starts)
 
@@ -236,12 +204,12 @@ def gap_ends(proposed: ProposedDrain) -> Iterator[datetime]:
 def required_count(proposed: ProposedDrain) -> Blocker | None:
     """Ask for the required count plus the drains in flight, which are not counted themselves.
 
-    See docs/acceptance.md rows 34, 35.
+    A drain whose use of the budgets has ended needs no room any more. See docs/acceptance.md rows 34, 35.
     """
     pool = proposed.pool
     if pool.measure is None or proposed.reason is not DrainReason.UNDERUTILIZED:
         return None
-    needed = proposed.pool_policy.required_count + len(pool.in_flight)
+    needed = proposed.pool_policy.required_count + len(pool.in_flight & pool.in_use)
     if pool.measure.underutilized >= needed:
         return None
     detail = f"{pool.measure.underutilized} under-utilised of {needed} needed"

@@ -58,13 +58,15 @@ class Gate:
 CLAIM_GATES: Final[tuple[Gate, ...]] = (
     # people said no
     Gate(Unremovable.PAUSED, rules.paused, "`paused`, and the flag of `ebb pause`", CLUSTER),
-    Gate(Unremovable.FROZEN, rules.frozen, "`cluster.freezes`", CLUSTER, rules.freeze_ends, "gates"),
-    Gate(Unremovable.OUTSIDE_WINDOWS, rules.outside_windows, "`disruption.windows` of the pool", POOL, rules.windows,
-         "windows"),
+    Gate(Unremovable.FROZEN, rules.frozen, "`cluster.freezes`", CLUSTER,
+         lambda drain: (freeze.end for freeze in drain.policy.freezes), "gates"),
+    Gate(Unremovable.OUTSIDE_WINDOWS, rules.outside_windows, "`disruption.windows` of the pool", POOL,
+         lambda drain: drain.pool_policy.windows or (), "windows"),
     # recent trouble
     Gate(Unremovable.BREAKER_OPEN, rules.breaker_open, "nothing of the policy: recent drains that went wrong", POOL,
-         rules.breaker_ends, "gates"),
-    Gate(Unremovable.BACKING_OFF, rules.backing_off, "`drain.backoff`", NODE, rules.backoff_ends),
+         lambda drain: (each.until for each in drain.state.breakers.values()), "gates"),
+    Gate(Unremovable.BACKING_OFF, rules.backing_off, "`drain.backoff`", NODE,
+         lambda drain: (each.until for each in drain.state.backoffs.values())),
     # what must remain
     Gate(Unremovable.POOL_AT_MINIMUM, rules.pool_at_minimum,
          "nothing of the policy: the pool's autoscaling minimum, by zone and in all"),
@@ -75,15 +77,17 @@ CLAIM_GATES: Final[tuple[Gate, ...]] = (
     Gate(Unremovable.MINIMUM_NON_TAINTED, rules.minimum_non_tainted,
          "`cluster.minimumNonTaintedNodes`, after the removal", ignored_as="gates"),
     # how many at once, and how fast
-    Gate(Unremovable.BUDGET, rules.budget, "`disruption.budgets` of the pool", POOL, rules.budget_schedules, "budgets"),
+    Gate(Unremovable.BUDGET, rules.budget, "`disruption.budgets` of the pool", POOL,
+         lambda drain: rules.schedules(drain.pool_policy.budgets), "budgets"),
     Gate(Unremovable.CLUSTER_BUDGET, rules.cluster_budget, "`cluster.disruption.budgets`", CLUSTER,
-         rules.cluster_budget_schedules, "budgets"),
+         lambda drain: rules.schedules(drain.policy.budgets), "budgets"),
     Gate(Unremovable.AWAITING_DELETION, rules.awaiting_deletion,
          "`cluster.disruption.awaitingDeletion`, with `drain.budgetUntil: replaced`", CLUSTER, ignored_as="budgets"),
-    Gate(Unremovable.RATE, rules.rate, "`cluster.rate`, then `rate` of the pool", POOL, rules.rate_periods, "budgets"),
+    Gate(Unremovable.RATE, rules.rate, "`cluster.rate`, then `rate` of the pool", POOL,
+         lambda drain: rules.period_ends(drain, drain.policy.rate, drain.pool_policy.rate), "budgets"),
     Gate(Unremovable.NAMESPACE_RATE, rules.namespace_rate,
-         "`cluster.evictionsPerNamespace`, for each namespace of the node's pods", NODE, rules.namespace_rate_periods,
-         "budgets"),
+         "`cluster.evictionsPerNamespace`, for each namespace of the node's pods", NODE,
+         lambda drain: rules.period_ends(drain, drain.policy.evictions_per_namespace), "budgets"),
 )
 """What a claim checks again at the moment of the grant (docs/decisions/claims.md)."""
 PASS_GATES: Final[tuple[Gate, ...]] = (

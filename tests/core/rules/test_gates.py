@@ -272,7 +272,9 @@ def test_the_orders_of_one_pass_are_one_drain_for_the_gap() -> None:
     ],
 )
 def test_drains_in_flight_add_to_the_required_count(expected: list[str], underutilized: int) -> None:
-    where = stand(policy(required_count=3), claims={"uid-n5": claim("n5")})
+    """The second one's pods run again, and its node only waits for the autoscaler."""
+    rules = policy(required_count=3, cluster_wide={"budget_until": BudgetUntil.REPLACED})
+    where = stand(rules, claims={"uid-n4": claim("n4", drained=True, replaced=NOW), "uid-n5": claim("n5")})
     measured = where.with_measures({"a": PoolMeasure(underutilized, resources(99, 99))})
     assert words(pass_blockers(measured, N1, UNDERUTILIZED)) == expected
 
