@@ -21,11 +21,11 @@ from shared.ports import Log, Ports
 T = TypeVar("T")
 _IF_IT_LASTS: Final = ". If that lasts, apply infra/rbac.yaml again."
 MOST_FAULTS: Final = 3
-"""So many objects that cannot be read are told; others of a kind are mostly odd in the same way."""
+"""So many objects that cannot be read are named; others of a kind are mostly odd in the same way."""
 
 
 def read_optional(log: Log, event: str, what: str, read: Callable[[], T], otherwise: T) -> T:
-    """Return what was read; what cannot be read is said, and nothing waits for it."""
+    """Return what was read; what cannot be read is logged, and nothing waits."""
     try:
         return read()
     except EbbError as fault:
@@ -55,7 +55,7 @@ def warn_of_unread(log: Log, event: str, reading: ClusterReading) -> None:
 
 
 def _unread(reading: ClusterReading) -> Iterator[str]:
-    """Yield a sentence for each kind of list; empty where all of it was read.
+    """Yield a sentence for each kind of list; empty if all were read.
 
     Storage is unread after an update whose rights were not applied. Without ComputeClasses it is not known how the
     autoscaler deletes their nodes: the profile's values count.
@@ -77,7 +77,7 @@ def _missing(what: str, lists: Sequence[str], remedy: str = _IF_IT_LASTS) -> str
 
 
 def deletion_begun_at(ports: Ports, event: str, node: str) -> datetime | None:
-    """Return when the autoscaler last began to delete the node; what cannot be read counts as nothing said."""
+    """Return when the autoscaler last began to delete the node; None if that cannot be read."""
     what = f"what the autoscaler said of {node}"
     return read_optional(ports.log, event, what, lambda: ports.cluster.deletion_attempts(node).begun_at, None)
 
@@ -117,7 +117,7 @@ def pools_by_label(nodes: Iterable[Node]) -> Mapping[str, NodePool]:
 
 
 def workloads_by_pods(pods: Iterable[Pod]) -> Mapping[str, Workload]:
-    """Return the workloads as their living pods alone tell them: as many wanted as there are, nothing else known."""
+    """Return the workloads as their living pods alone show them: as many wanted as there are, nothing else known."""
     living: Counter[str] = Counter()
     for spec, number in Counter(pod.spec for pod in pods if not pod.phase.finished).items():
         living[spec.workload] += number
@@ -130,7 +130,7 @@ def with_unknown_workloads(pods: Iterable[Pod], known: Mapping[str, Workload]) -
 
 
 def with_needed_kubelets(pods: Sequence[Pod], nodes: Iterable[Node]) -> Sequence[Pod]:
-    """Return the pods; the class of each that runs where not every kubelet could run it says which is needed.
+    """Return the pods; the class of each that runs where not every kubelet could run it names the needed one.
 
     Where all nodes are alike, as on most clusters at most times, the pods are returned as they are.
     """
@@ -145,7 +145,7 @@ def with_needed_kubelets(pods: Sequence[Pod], nodes: Iterable[Node]) -> Sequence
 
 
 def _moves(pod: Pod) -> bool:
-    """A DaemonSet's pod never does: its next one comes to every node that is meant, be its kubelet older."""
+    """A DaemonSet's pod never does: its next one starts on each node of the set, even with an older kubelet."""
     return not is_daemon(pod.spec)
 
 

@@ -32,7 +32,7 @@ from shared.core.rules.unmodelled import could_take
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
 FRESH_FOR: Final = timedelta(minutes=2)
-"""How long a planner's picture stands for the proof of placement, unless a pod finds no node.
+"""How long a planner's snapshot stands for the proof of placement, unless a pod finds no node.
 
 See docs/decisions/robust-fit.md.
 """
@@ -47,10 +47,10 @@ _CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
 def needs_whole_picture(
     order: Order, state: ClusterState, unbound: Iterable[Pod], nodes: Sequence[Node], now: datetime
 ) -> bool:
-    """Whether the proof of placement has to be made anew: always for a person's order.
+    """Whether the proof of placement has to be made again: always for a person's order.
 
     A planner's proof stands while it is young, no pod waits that some node could take, nobody outside that pass has
-    claimed room since its picture, and no drain of that pass has yet moved pods: the scheduler may put them elsewhere
+    claimed room since its snapshot, and no drain of that pass has yet moved pods: the scheduler may put them elsewhere
     than the proof did, even on this node.
     """
     if order.origin is not Origin.PLANNER or order.picture_at is None:
@@ -74,13 +74,13 @@ def wants_room(unbound: Iterable[Pod], nodes: Sequence[Node]) -> bool:
 
 
 def still_reflects(before: ClusterState, state: ClusterState, taken_at: datetime, now: datetime, own: str = "") -> bool:
-    """Whether a picture still tells where pods lie.
+    """Whether a snapshot still shows where pods run.
 
     It does not once a drain has ended since, or another one than the caller's own was granted so long ago that it may
     have moved pods. Drains that stood already are counted by the places that their pods were given.
 
     Args:
-        before: the document just before the picture was taken.
+        before: the document just before the snapshot was taken.
         state: the document now.
         taken_at: when that was.
         now: the state's time.
@@ -95,7 +95,7 @@ def still_reflects(before: ClusterState, state: ClusterState, taken_at: datetime
 def room_was_claimed(order: Order, before: ClusterState, after: ClusterState, *, proved_anew: bool = False) -> bool:
     """Whether room was claimed since the proof that it did not count: it must be made again.
 
-    The planner's proof holds for all orders of its pass together; one that was made anew, for its own order alone.
+    The planner's proof holds for all orders of its pass together; a second one, for its own order alone.
     """
     if _ended(after) - _grants(before):
         return True
@@ -110,7 +110,7 @@ def _grants(state: ClusterState) -> frozenset[datetime]:
 
 
 def _ended(state: ClusterState) -> frozenset[datetime]:
-    """Return when drains were granted that have ended since: they may have moved pods, and no claim tells of it."""
+    """Return when drains were granted that have ended since: they may have moved pods, and have no claim."""
     return _grants(state) - {claim.since for claim in state.claims.values()}
 
 
@@ -119,7 +119,7 @@ def _foreign(order: Order, claim: Claim) -> bool:
 
 
 def refusal_of(order: Order, node: Node | None, state: ClusterState, now: datetime) -> Refusal | None:
-    """Return why an order that has no claim yet is void, whatever the policy says."""
+    """Return why an order that has no claim yet is void, whatever the policy is."""
     if node is None:
         return Refusal.NODE_UNKNOWN
     if order.node_uid and order.node_uid != node.uid:
@@ -141,7 +141,7 @@ def objections(order: Order, node: Node, situation: Situation) -> tuple[Blocker,
 
 
 def no_place(node: Node, situation: Situation) -> tuple[Blocker, ...]:
-    """Prove on a whole picture that the node's pods fit, together with those of every claim that stands.
+    """Prove on a whole snapshot that the node's pods fit, together with those of every claim that stands.
 
     It is the plan's own proof: under every strategy, and with the headroom that the policy asks for.
     """
@@ -168,15 +168,15 @@ _AT_WORK: Final = frozenset({DrainPhase.CORDONED, DrainPhase.DRAINED})
 
 
 def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Collection[str]) -> tuple[Blocker, ...]:
-    """Tell whether the node's pods fit at all any more, beside those that come before them.
+    """Return what keeps the node's pods from fitting at all, after those that come before them.
 
     The plan's headroom and its other strategies are there for what happens between the plan and the first eviction: to
     ask for them once more would call off drains of one pass for the mere order in which their pods move.
 
     Args:
         node: the drain's own, which has moved nothing yet.
-        snapshot: the picture.
-        state: the cluster's document, read after the picture.
+        snapshot: of the whole cluster.
+        state: the cluster's document, read after the snapshot.
         moving: names of other claimed nodes whose pods move in any case; the more of them, the less room is left.
     """
     claimed = departing_nodes(snapshot, state) - {node.name}
@@ -208,7 +208,7 @@ def _before(node: Node, others: Iterable[str], nodes: Mapping[str, Node], state:
 
 
 def may_move(record: DrainRecord | None) -> bool:
-    """Whether a drain moves pods: it has let one go, or may have, or nothing is known of it."""
+    """Whether a drain moves pods: it has let one go, or may have, or its record is missing."""
     if record is None:
         return True
     leaving = any(row.may_leave for row in record.pods.values())

@@ -2,11 +2,11 @@
 
 A drain stays in phase cordoned until each replacement of what it moved has a node. Then the node is noted as drained,
 and watched until the replacements run as before: one that is bound may be lost again (docs/decisions/completion.md).
-What only its owner can fix (a quota, an image) holds no node for ever: the drain's deadline ends both. A capacity
-buffer that lost room is demand that has returned, and the node is given back. Rules of `next_step`.
+What only its owner can fix (a quota, an image) holds no node for good: the drain's deadline ends both. A capacity
+buffer that lost room is demand that has returned, and the node is returned. Rules of `next_step`.
 
 Of a drained node that still stands the autoscaler's own event comes first; after it what its rules refuse
-(cluster-autoscaler, scaledown eligibility), from the node, its pods and its pool. Where nothing is known, that is said.
+(cluster-autoscaler, scaledown eligibility), from the node, its pods and its pool. If nothing is known, `NOT_KNOWN`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,12 @@ from shared.core.cluster.pod import Pod, is_daemon, is_finished, is_mirror
 from shared.core.cluster.resources import NOTHING
 from shared.core.draining.drain import Await, Compare, Drain, GiveBack, LeaveToAutoscaler, RecordPhase, Step
 from shared.core.draining.evicting import STATUS_LAG
-from shared.core.draining.replacements import given_way_for, overdue_replacement, owed, short_of_replicas
+from shared.core.draining.replacements import (
+    given_way_for,
+    missing_replicas,
+    overdue_replacement,
+    short_of_replicas,
+)
 from shared.core.policy import BudgetUntil
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
@@ -31,7 +36,7 @@ from shared.core.rules.pods import movable
 
 WATCH_EVERY: Final = timedelta(seconds=5)
 WATCH_AT_LEAST: Final = timedelta(seconds=30)
-"""How long a drained node is looked at whatever the counts say: a controller that is late (it has just become the
+"""How long a drained node is looked at whatever the counts are: a controller that is late (it has just become the
 leader, or counts for nobody as a Job's does) has neither created a pod nor written that one is missing."""
 
 
@@ -53,15 +58,15 @@ def place_awaited(drain: Drain) -> Step | None:
 
 def _overdue(drain: Drain) -> Pod | None:
     claim = drain.observed.claim
-    owes = owed(drain.record, drain.observed)
-    return overdue_replacement(owes, claim.settings.pending_grace, drain.now) if claim else None
+    missing = missing_replicas(drain.record, drain.observed)
+    return overdue_replacement(missing, claim.settings.pending_grace, drain.now) if claim else None
 
 
 def drained(drain: Drain) -> Step | None:
     """Nothing is left to move, and what was moved has a node."""
     if movable(drain.observed.pods, drain.now) or not _is_counted(drain):
         return None
-    return None if owed(drain.record, drain.observed) else RecordPhase(DrainPhase.DRAINED)
+    return None if missing_replicas(drain.record, drain.observed) else RecordPhase(DrainPhase.DRAINED)
 
 
 def replacements_start(drain: Drain) -> Step | None:
@@ -74,7 +79,8 @@ def replacements_start(drain: Drain) -> Step | None:
 def _runs_again(drain: Drain) -> bool:
     record, observed = drain.record, drain.observed
     young = record.drained_at is not None and drain.now - record.drained_at < WATCH_AT_LEAST
-    return not (owed(record, observed) or short_of_replicas(record, observed) or (young and record.before))
+    lacking = missing_replicas(record, observed) or short_of_replicas(record, observed)
+    return not (lacking or (young and record.before))
 
 
 def leave(drain: Drain) -> Step | None:
@@ -84,13 +90,8 @@ def leave(drain: Drain) -> Step | None:
     return LeaveToAutoscaler(replaced=ends and _runs_again(drain))
 
 
-def waits_for(drain: Drain) -> set[str]:
-    """Return what a drain that is late still waits for, of replacements."""
-    return {f"replacements of {each}" for each in owed(drain.record, drain.observed)}
-
-
 def _is_counted(drain: Drain) -> bool:
-    """Whether the counts are so new that they tell the last pod's end; where nothing was moved nothing is counted."""
+    """Whether the counts are so new that they show the last pod's end; if nothing was moved nothing is counted."""
     if all(before is None for before in drain.record.before.values()):
         return True
     read, emptied = drain.observed.workloads_at, drain.observed.emptied_at
@@ -123,7 +124,7 @@ def grace_seconds(pod: Pod, most: timedelta) -> int:
 
 
 def deadline(claim: Claim, pods: Iterable[Pod]) -> datetime:
-    """Return when a drain is given back: the timeout plus the longest capped grace, and what disks need.
+    """Return when a drain fails: the timeout plus the longest capped grace, and what disks need.
 
     See docs/acceptance.md row 89.
     """
@@ -133,11 +134,11 @@ def deadline(claim: Claim, pods: Iterable[Pod]) -> datetime:
 
 
 def late(drain: Drain) -> Step | None:
-    """The deadline has passed, and something is still to be moved or owed."""
+    """The deadline has passed, and something is still to be moved or missing."""
     record, now = drain.record, drain.now
     if record.deadline is None or now < record.deadline:
         return None
-    held = [*_holding(drain), *sorted(waits_for(drain))]
+    held = [*_holding(drain), *(f"replacements of {each}" for each in missing_replicas(record, drain.observed))]
     if held:
         return GiveBack(Halt.DEADLINE, _named(held))
     if now < record.deadline + COUNTS_MAY_TAKE or not record.before:

@@ -37,7 +37,7 @@ def already_cordoned(drain: Drain) -> Step | None:
 
 
 def taken_back(drain: Drain) -> Step | None:
-    """The same crash, and since then a person has removed our taint: the annotation of that patch still tells."""
+    """The same crash, and since then a person has removed our taint: the annotation of that patch still shows it."""
     note = read_annotation(drain.node)
     ours = note is not None and note.order_id == drain.order_id
     return GiveBack(Halt.OVERRULED, untainted(drain.node)) if ours else None

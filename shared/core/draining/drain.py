@@ -27,17 +27,17 @@ class Proof:
     """Whether the pods of the node had a place elsewhere, at a moment after the cordon."""
 
     taken_at: datetime
-    """When the reading of the picture began on which it rests; another drain may have read it."""
+    """When the reading of its snapshot began; another drain may have read that."""
     at: datetime
     """When it was done."""
     against: tuple[Blocker, ...] = ()
     buffers: Mapping[str, int] = field(default_factory=dict)
-    """By `namespace/name`, for how many chunks of each capacity buffer the autoscaler then said that there is room."""
+    """By `namespace/name`, for how many chunks of each capacity buffer the autoscaler then had room."""
 
 
 @dataclass(frozen=True)
 class OtherDrain:
-    """Another drain whose claim stands: since when, and what its record says."""
+    """Another drain whose claim stands: since when, and its record."""
 
     since: datetime
     record: DrainRecord
@@ -45,12 +45,12 @@ class OtherDrain:
 
 @dataclass(frozen=True)
 class OtherDrains:
-    """What other drains do at the same time, and which nodes were given back lately."""
+    """What other drains do at the same time, and which nodes were returned lately."""
 
     drains: tuple[OtherDrain, ...] = ()
     backoffs: tuple[Backoff, ...] = ()
     picture: Snapshot | None = None
-    """The last picture of the whole cluster that this instance has read; None: none since the claim was granted."""
+    """The last snapshot of the whole cluster that this instance has read; None: none since the claim was granted."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,14 @@ class Observation:
     others: OtherDrains | None = None
     """None: not read, for it is rarely needed."""
     in_upgrade: bool = False
-    """Whether an upgrade of its pool may be emptying the node; read only before it would be given back."""
+    """Whether an upgrade of its pool may be emptying the node; read only before it would be returned."""
     buffers: Buffers = NO_BUFFERS
     """The capacity buffers; read only where there were some before the first eviction."""
 
 
 @dataclass(frozen=True)
 class Drain:
-    """One drain as a rule sees it: what is written of it, what stands, and when."""
+    """One drain as a rule sees it: its record, what was observed, and when."""
 
     record: DrainRecord
     observed: Observation

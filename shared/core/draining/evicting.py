@@ -1,6 +1,6 @@
 """Which pods are asked for now, which forbid it, and whether their place has to be proved first.
 
-The planner's picture is minutes old at the first eviction. So until a pod has moved, the fit is proved on what stands
+The planner's snapshot is minutes old at the first eviction. So until a pod has moved, the fit is proved on what stands
 now; from then on the drain goes on, and what was moved is watched.
 
 A PodDisruptionBudget keeps order among its pods. A workload without one is treated as if it had the policy's
@@ -26,7 +26,7 @@ from shared.core.rules.drain_time import RETRY_AFTER
 from shared.core.rules.pods import judge, movable
 
 PROOF_STANDS_FOR: Final = timedelta(seconds=20)
-"""How old the picture that the proof rests on may be at the first eviction."""
+"""How old the snapshot of a proof may be at the first eviction."""
 NEXT_LOOK: Final = timedelta(seconds=2)
 """The look after the proof begins within this time, and no second round of evictions does."""
 SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLOWS})
@@ -66,7 +66,7 @@ def pod_blocks(drain: Drain) -> Step | None:
 
 
 def has_moved(record: DrainRecord, observed: Observation) -> bool:
-    """Whether a pod has left by our hand; of an answer that was lost the pod tells, whether it is gone or on its way.
+    """Whether a pod has left by our hand; after a lost answer the pod shows it: it is gone or on its way.
 
     From then on the drain goes on, and what was moved is watched: there is nothing to prove any more.
     """
@@ -83,7 +83,7 @@ def _is_held(pod: Pod, drain: Drain) -> bool:
 
 
 def unproved(drain: Drain) -> Step | None:
-    """Until a pod has moved the fit is proved on what stands now: the planner's picture is minutes old."""
+    """Until a pod has moved the fit is proved on what stands now: the planner's snapshot is minutes old."""
     if has_moved(drain.record, drain.observed):
         return None
     if drain.observed.proof is None or not _is_proved(drain):
@@ -93,10 +93,10 @@ def unproved(drain: Drain) -> Step | None:
 
 
 def stands_until(proof: Proof) -> datetime:
-    """Return until when a proof stands: as long as its picture is young, and always for the look that follows it.
+    """Return until when a proof stands: as long as its snapshot is young, and always for the next look.
 
     Else a cluster whose reading takes longer than that would never be proved. One that speaks against the drain stands
-    as long from its end: the node is looked at anew before it is given back, and that moves nothing.
+    as long from its end: the node is looked at again before it is returned, and that moves nothing.
     """
     young = proof.at if proof.against else proof.taken_at
     return max(young + PROOF_STANDS_FOR, proof.at + NEXT_LOOK)
@@ -154,7 +154,7 @@ def _has_room(workload: Workload, observed: Observation, unprotected: Limit, lea
 
 
 def _is_within_claim(workload: Workload, observed: Observation, moved: int) -> bool:
-    """Later drains leave room for as many as our claim wrote down; what came to the node since then waits for them."""
+    """Later drains leave room for as many as our claim wrote down; pods that are newer on the node wait for them."""
     key = mark(workload.name)
     written = observed.claim.moving_pods.get(key, 0) if observed.claim else 0
     return moved < written or not observed.other_claims.younger.get(key, 0)
@@ -184,14 +184,10 @@ def _leaving(record: DrainRecord, observed: Observation) -> Counter[str]:
             found[pod.uid] = workload.name
     for row in record.pods.values():
         workload = _workload(observed, row.owner)
-        unseen = workload.away is not None and _may_be_unseen(row.at, observed.workloads_at)
-        if row.moved and unseen:
+        unseen = observed.workloads_at is None or row.at > observed.workloads_at - STATUS_LAG
+        if row.moved and workload.away is not None and unseen:
             found[row.uid] = workload.name
     return Counter(found.values())
-
-
-def _may_be_unseen(at: datetime, read_at: datetime | None) -> bool:
-    return read_at is None or at > read_at - STATUS_LAG
 
 
 def _workload(observed: Observation, controller: str) -> Workload:

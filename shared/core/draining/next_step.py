@@ -1,6 +1,6 @@
 """One drain, seen as a reconciler: from what stands now to the one next step.
 
-`next_step` looks at the drain's record, the node as it is, the claim and the policy, and says what to do;
+`next_step` looks at the drain's record, the node as it is, the claim and the policy, and returns what to do;
 asked again it gives the same answer, so a killed, doubled or late step does no harm (docs/decisions/claims.md).
 """
 
@@ -47,7 +47,7 @@ def next_step(record: DrainRecord, observed: Observation, now: datetime) -> Step
 
 
 def must_stop(policy: Policy | None, pool: str, *, paused: bool) -> str:
-    """Return why running drains are given back now (`paused`, `dryRun`, `enabled`), or an empty string."""
+    """Return why running drains stop now (`paused`, `dryRun`, `enabled`), or an empty string."""
     if paused:
         return "pause flag"
     if policy is None:

@@ -3,7 +3,7 @@
 Replacements are counted, so each of twenty drains that moved pods of one workload misses the one that waits. One node
 for each waiting pod is enough, if it is the right one: `_rank` orders them. Where it has not helped, the next follows
 one look later. Every drain computes this for all of them from what all read alike (the claims, the drains' records, the
-waiting pods, the nodes given back lately), so they need not talk to each other. Only the snapshot is each instance's
+waiting pods, the nodes returned lately), so they need not talk to each other. Only the snapshot is each instance's
 own, and held nodes take nothing new.
 """
 
@@ -60,8 +60,8 @@ WHOLE_SECONDS: Final = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
-    """What one workload is owed."""
+class MissingReplicas:
+    """What one workload lacks since a drain moved its pods."""
 
     workload: str
     missing: int
@@ -85,11 +85,10 @@ def as_they_stood(record: DrainRecord, observed: Observation, pods: Iterable[Pod
     return {"before": with_baselines(record, observed, pods), "buffers": buffers}
 
 
-def owed(record: DrainRecord, observed: Observation) -> tuple[Owed, ...]:
-    """Return what the workloads that were moved are owed now, by name."""
-    return tuple(
-        row for each in _moved_workloads(record, observed) if (row := _owed(record, observed, each)).missing > 0
-    )
+def missing_replicas(record: DrainRecord, observed: Observation) -> tuple[MissingReplicas, ...]:
+    """Return the workloads that were moved and lack replicas now, by name."""
+    rows = (_missing(record, observed, each) for each in _moved_workloads(record, observed))
+    return tuple(row for row in rows if row.missing > 0)
 
 
 def short_of_replicas(record: DrainRecord, observed: Observation) -> tuple[str, ...]:
@@ -97,11 +96,15 @@ def short_of_replicas(record: DrainRecord, observed: Observation) -> tuple[str, 
     return tuple(each.name for each in _moved_workloads(record, observed) if each.is_short)
 
 
-def overdue_replacement(owes: Iterable[Owed], grace: timedelta, now: datetime) -> Pod | None:
+def overdue_replacement(missing: Iterable[MissingReplicas], grace: timedelta, now: datetime) -> Pod | None:
     """Return a replacement that the scheduler has found no place for since longer than its grace."""
-    waits = (pod for each in owes for pod in each.waiting)
-    late = (pod for pod in waits if pod.unschedulable_since and now - pod.unschedulable_since > grace)
+    late = (pod for each in missing for pod in each.waiting if is_late(pod, grace, now))
     return min(late, key=lambda pod: pod.key, default=None)
+
+
+def is_late(pod: Pod, grace: timedelta, now: datetime) -> bool:
+    """Whether the scheduler has found no place for a pod for longer than that."""
+    return pod.unschedulable_since is not None and now - pod.unschedulable_since > grace
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +143,9 @@ def _moved_workloads(record: DrainRecord, observed: Observation) -> tuple[_Moved
     return tuple(rows[name] for name in sorted(rows))
 
 
-def _owed(record: DrainRecord, observed: Observation, moved: _MovedWorkload) -> Owed:
+def _missing(record: DrainRecord, observed: Observation, moved: _MovedWorkload) -> MissingReplicas:
     ours = tuple(pod for pod in waiting(observed, moved.name) if came_after(record.cordoned_at, pod))
-    return Owed(moved.name, len(ours) if moved.unbound is None else moved.unbound, ours)
+    return MissingReplicas(moved.name, len(ours) if moved.unbound is None else moved.unbound, ours)
 
 
 def _replicas(observed: Observation, name: str) -> Replicas | None:
@@ -166,7 +169,7 @@ def _baseline(observed: Observation, name: str) -> Replicas | None:
 
 
 def _workload(observed: Observation, name: str) -> Workload:
-    """Return what any of its controllers tells: each ReplicaSet is read with its Deployment's counts."""
+    """Return what any of its controllers has: each ReplicaSet is read with its Deployment's counts."""
     known = observed.workloads.items()
     return next((each for controller, each in known if (each.name or controller) == name), UNKNOWN)
 
@@ -201,7 +204,7 @@ def came_after(cordoned_at: datetime | None, pod: Pod) -> bool:
 BETWEEN_MESSAGES: Final = timedelta(seconds=5)
 """How long a drain may be without a step between two of its messages; one that is for longer gives nothing back."""
 NEXT_AFTER: Final = timedelta(seconds=5)
-"""How long a node that was given back is trusted to help: one look."""
+"""How long a node that was returned is trusted to help: one look."""
 
 
 def given_way_for(
@@ -211,7 +214,7 @@ def given_way_for(
     drains = (OtherDrain(claim.since, record), *(each for each in others.drains if _is_at_work(each.record, now)))
     found = (
         (pod, chosen)
-        for row in owed(record, observed)
+        for row in missing_replicas(record, observed)
         for pod, chosen in _by_pod(row.workload, drains, observed, others, claim.settings.pending_grace, now)
     )
     return tuple(pod.key for pod, chosen in found if chosen.record is record)
@@ -226,15 +229,17 @@ def _by_pod(
     now: datetime,
 ) -> Iterator[tuple[Pod, OtherDrain]]:
     """Yield who gives way for which pod of a workload: the pods in the order in which they began to wait."""
-    owing = {each.record.order.order_id: (each, _missing_of(each.record, observed, workload)) for each in drains}
-    left = [each for each, missing in owing.values() if missing]
-    late = [pod for pod in _late_pods(observed, workload, grace, now) if any(_may_owe(each, pod) for each in left)]
-    first = late[: max((missing for _, missing in owing.values()), default=0)]
+    lacking = {each.record.order.order_id: (each, _missing_of(each.record, observed, workload)) for each in drains}
+    left = [each for each, missing in lacking.values() if missing]
+    late = [pod for pod in waiting(observed, workload) if is_late(pod, grace, now)]
+    ours = [pod for pod in late if any(_may_give_way(each, pod) for each in left)]
+    in_turn = sorted(ours, key=lambda pod: (pod.unschedulable_since or now, pod.key))
+    first = in_turn[: max((missing for _, missing in lacking.values()), default=0)]
     due = {pod.key: _drains_due(pod, others.backoffs, grace, now) for pod in first}
     homes = _homes([pod for pod in first if due[pod.key]], drains, others.picture) if len(left) > 1 else {}
     for pod in first:
         ranked = sorted(
-            (each for each in left if _may_owe(each, pod)),
+            (each for each in left if _may_give_way(each, pod)),
             key=lambda each: _rank(each, observed, pod, homes.get(pod.key, ())),
         )
         for chosen in ranked[: due[pod.key]]:
@@ -248,7 +253,7 @@ def _rank(
     """Order drains: what gives way for the pod already comes first, then what has a node on which it fits.
 
     Of these what ends in any case, then what moved a pod of that very name (a StatefulSet's), then whose last eviction
-    before the pod was created is the latest. Among equals the youngest claim: it gives up the least.
+    before the pod was created is the latest. Among equals the youngest claim: it loses the least.
     """
     record = drain.record
     row = record.pods.get(pod.key)
@@ -274,9 +279,9 @@ def _last_eviction(record: DrainRecord, observed: Observation, pod: Pod) -> floa
 def _homes(
     late: Collection[Pod], drains: Iterable[OtherDrain], picture: Snapshot | None
 ) -> Mapping[str, Collection[str]]:
-    """Return by key of a waiting pod the nodes of these drains that would take it; nothing without a picture.
+    """Return by key of a waiting pod the nodes of these drains that would take it; nothing without a snapshot.
 
-    The picture may be older than the evictions: what was moved since is left out, and the waiting pods are put in.
+    The snapshot may be older than the evictions: what was moved since is left out, and the waiting pods are put in.
     """
     if picture is None or not late:
         return {}
@@ -289,14 +294,7 @@ def _homes(
 
 
 def _missing_of(record: DrainRecord, observed: Observation, workload: str) -> int:
-    return sum(row.missing for row in owed(record, observed) if row.workload == workload)
-
-
-def _late_pods(observed: Observation, workload: str, grace: timedelta, now: datetime) -> list[Pod]:
-    pods = [
-        pod for pod in waiting(observed, workload) if pod.unschedulable_since and now - pod.unschedulable_since > grace
-    ]
-    return sorted(pods, key=lambda pod: (pod.unschedulable_since or now, pod.key))
+    return sum(row.missing for row in missing_replicas(record, observed) if row.workload == workload)
 
 
 def _drains_due(pod: Pod, backoffs: Iterable[Backoff], grace: timedelta, now: datetime) -> int:
@@ -309,14 +307,14 @@ def _drains_due(pod: Pod, backoffs: Iterable[Backoff], grace: timedelta, now: da
     return 0 if now < begin else 1 + (now - begin) // grace
 
 
-def _may_owe(drain: OtherDrain, pod: Pod) -> bool:
+def _may_give_way(drain: OtherDrain, pod: Pod) -> bool:
     """Whether the drain may give way for the pod: one that already does for others does not for this one as well."""
     given = drain.record.gave_way_for
     return came_after(drain.record.cordoned_at, pod) and (not given or pod.key in given)
 
 
 def _given_back_for(pod: Pod, backoffs: Iterable[Backoff]) -> Iterator[datetime]:
-    """Yield when nodes were given back for the pod since it began to wait."""
+    """Yield when nodes were returned for the pod since it began to wait."""
     key, since = mark(pod.key), pod.unschedulable_since
     return (each.since for each in backoffs if since and each.since >= since and key in each.gave_way_for)
 

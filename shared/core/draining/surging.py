@@ -1,8 +1,8 @@
 """Pods that leave without a gap: the drain restarts their Deployment and waits until its controller has ended them.
 
-Surges come before all evictions, so that one that comes to nothing has moved no other pod; and none of these pods is
+Surges come before all evictions, so that one that fails has moved no other pod; and none of these pods is
 ever asked for: while one is on the node no eviction is. What was asked is in the drain's record before it is written
-to the Deployment, with what stood there, so that a drain that gives up can undo it (docs/decisions/single-replicas.md).
+to the Deployment, with what stood there, so that a drain that fails can undo it (docs/decisions/single-replicas.md).
 Rules of `next_step`; must not act.
 """
 
@@ -15,7 +15,7 @@ from shared.core.cluster.workloads import Deployment
 from shared.core.draining.cordon import CORDON_SETTLES
 from shared.core.draining.drain import Await, Drain, GiveBack, Observation, Restart, Step
 from shared.core.draining.evicting import unproved
-from shared.core.draining.replacements import came_after, name_of, waiting
+from shared.core.draining.replacements import came_after, is_late, name_of, waiting
 from shared.core.reasons import Halt
 from shared.core.records.drain_record import DrainRecord, Surge
 from shared.core.rules.pods import movable
@@ -33,7 +33,8 @@ def surge(drain: Drain) -> Step | None:
     if not staying:
         return None
     rows = _by_deployment(drain, staying)
-    due = next((name for name in sorted(rows) if not _is_written(drain.record, name)), None)
+    written = {name for name, each in drain.record.surges.items() if each.written}
+    due = min(rows.keys() - written, default=None)
     return Await() if due is None else unproved(drain) or Restart(due, rows[due])
 
 
@@ -48,26 +49,21 @@ def _by_deployment(drain: Drain, pods: Iterable[Pod]) -> dict[str, tuple[Pod, ..
 def surging_pods(drain: Drain) -> tuple[Pod, ...]:
     """Return the pods on the node that leave without a gap and are not on their way out, by key.
 
-    One whose Deployment was restarted for this drain stays among them, whatever has become of its wishes since.
+    One whose Deployment was restarted for this drain stays among them, whatever its annotation is since.
     """
     staying = (pod for pod in movable(drain.observed.pods, drain.now) if pod.deleting is None)
-    surging = (pod for pod in staying if is_surged(pod.spec, drain.pod_rules) or _is_restarted(pod, drain))
+    surging = (
+        pod
+        for pod in staying
+        if is_surged(pod.spec, drain.pod_rules) or name_of(drain.observed, pod.spec.workload) in drain.record.surges
+    )
     return tuple(sorted(surging, key=lambda pod: pod.key))
 
 
-def _is_restarted(pod: Pod, drain: Drain) -> bool:
-    return name_of(drain.observed, pod.spec.workload) in drain.record.surges
-
-
-def _is_written(record: DrainRecord, name: str) -> bool:
-    """Whether the restart is known to stand in the Deployment."""
-    return name in record.surges and record.surges[name].written
-
-
 def _is_unread(drain: Drain) -> bool:
-    """Whether a pod came to the node after its workload could be read: what that one asks for is not known yet.
+    """Whether a pod was bound after its workload could be read: what that one asks for is not known yet.
 
-    It may be a single one, and an annotation of its Deployment may ask for no gap whatever the policy says.
+    It may be a single one, and an annotation of its Deployment may ask for no gap whatever the policy is.
     """
     read, cordoned = drain.observed.workloads_at, drain.record.cordoned_at
     if read is None or cordoned is None or read >= cordoned + CORDON_SETTLES:
@@ -81,7 +77,7 @@ def _is_counted(spec: PodClass) -> bool:
 
 
 def surge_ended(drain: Drain) -> Step | None:
-    """A restart has come to nothing while an old pod still stands: no room, no progress, or somebody undid it."""
+    """A restart has failed while an old pod still stands: no room, no progress, or somebody undid it."""
     standing = _by_deployment(drain, surging_pods(drain)) if drain.record.surges else {}
     asked = ((name, each) for name, each in sorted(drain.record.surges.items()) if name in standing)
     found = (_pending(drain, name) or _undone(drain, name, each) for name, each in asked)
@@ -93,9 +89,8 @@ def _pending(drain: Drain, name: str) -> Step | None:
     if claim is None:
         return None
     new = (pod for pod in waiting(drain.observed, name) if came_after(drain.record.cordoned_at, pod))
-    since = ((pod.unschedulable_since, pod.key) for pod in new)
-    late = sorted(key for at, key in since if at is not None and now - at > claim.settings.pending_grace)
-    return GiveBack(Halt.SURGE_PENDING, late[0]) if late else None
+    late = min((pod.key for pod in new if is_late(pod, claim.settings.pending_grace, now)), default="")
+    return GiveBack(Halt.SURGE_PENDING, late) if late else None
 
 
 def _undone(drain: Drain, name: str, asked: Surge) -> Step | None:
@@ -116,19 +111,19 @@ def _deployment(observed: Observation, name: str) -> Deployment | None:
 
 
 def why_not_restart(found: Deployment, pods: tuple[Pod, ...]) -> str:
-    """Say what keeps a Deployment, read in this moment, from being restarted for these pods; empty where nothing does.
+    """Return what keeps a Deployment, read in this moment, from being restarted for these pods; empty if nothing does.
 
-    It is at rest: every pod is of its newest template and available, and all that there are lie on the node.
+    Every pod must be of its newest template and available, and all of them on the node.
     """
     if not found.settled or found.deleting:
-        return "it is not at rest"
+        return "it is not settled"
     if found.wanted != len(pods):
         return f"{found.wanted} replicas are wanted, and {len(pods)} are on the node"
     return next((f"{each.reason.sentence} ({each.detail})" for each in deployment_findings(found)), "")
 
 
 def asked_of(found: Deployment, now: datetime) -> Surge:
-    """Return what the record says of a restart before it is written."""
+    """Return what the record holds of a restart before it is written."""
     return Surge(uid=found.uid, before=found.stamp, template=found.template, at=now, generation=found.generation)
 
 
@@ -136,7 +131,7 @@ def is_taken_back(found: Deployment, asked: Surge, order_id: str) -> bool:
     """Whether a restart whose answer was lost stood there, and somebody has undone it.
 
     Our write changes the spec once, and holds only on the version that was read: where it stood and stands no more, the
-    generation has grown by two. Nobody can tell that from two changes by others (of the spec, or of the Deployment's
+    generation has grown by two. Two changes by others look the same (of the spec, or of the Deployment's
     own annotations), so nothing is restarted then either.
     """
     asked_before = found.uid == asked.uid and not asked.written and asked.generation > 0
@@ -144,7 +139,7 @@ def is_taken_back(found: Deployment, asked: Surge, order_id: str) -> bool:
 
 
 def stamp_to_restore(found: Deployment, asked: Surge, order_id: str) -> str | None:
-    """Return what our stamp is to be replaced by when the drain gives up; None where there is nothing of ours to undo.
+    """Return what replaces our stamp when the drain fails; None if there is nothing of ours to undo.
 
     A template that somebody else has changed since stays as they left it, and so does one that is rolled out: to go
     back would restart its pods once more.
@@ -155,17 +150,17 @@ def stamp_to_restore(found: Deployment, asked: Surge, order_id: str) -> str | No
 
 
 def take_back_by_hand(name: str) -> str:
-    """Say how a person undoes what the drainer was refused to undo."""
+    """Return how a person undoes what the drainer was refused to undo."""
     namespace, _, called = name.split("/", 2)
     return f"where it still waits for a pod, take it back: kubectl -n {namespace} rollout undo deployment {called}"
 
 
 def left_to_people(record: DrainRecord) -> str:
-    """Say which restarts nobody but a person can undo any more, and how; empty where there are none."""
+    """Return which restarts only a person can undo now, and how; empty if there are none."""
     return "; ".join(f"{name}: {take_back_by_hand(name)}" for name, each in sorted(record.surges.items()) if each.stuck)
 
 
 def restarts(record: DrainRecord) -> Iterator[tuple[str, Surge]]:
-    """Yield the restarts that a drain which gives up has to look at; none once all that it moved has left its node."""
+    """Yield the restarts that a failed drain has to look at; none once all that it moved has left its node."""
     if record.drained_at is None:
         yield from sorted(record.surges.items())

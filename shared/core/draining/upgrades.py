@@ -1,4 +1,4 @@
-"""Does GKE work on this very node? An upgrade of a pool goes on for hours, and comes to one node after another.
+"""Does GKE work on this very node? An upgrade of a pool takes hours, one node after another.
 
 GKE cordons a node with the flag that a drain has set already, so the cordon does not show it. The node's version does:
 one that has reached the pool's is done. What cannot be known stands for a while only, or a pool that is upgraded for

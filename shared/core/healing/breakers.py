@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
+from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, is_late, waiting_for_a_place
 from shared.core.placement.demand import waiting_pods
 from shared.core.reasons import After, Halt
 from shared.core.records.claims import open_breakers
@@ -23,7 +22,7 @@ OPEN_FOR: Final = timedelta(minutes=30)
 MOST_FAILURES: Final = 3
 FAILURES_WITHIN: Final = timedelta(hours=1)
 FAILED_DRAINS: Final = frozenset(each.value for each in Halt if each.row.after is After.FAILURE)
-"""Halts that say that draining in this pool does not work just now."""
+"""Halts that show that draining in this pool does not work just now."""
 
 
 def breaker_over(claim: Claim, state: ClusterState, now: datetime) -> Breaker | None:
@@ -86,16 +85,12 @@ def after_stranded_pods(
         record = records.get(claim.order_id)
         moved, held_at = evicted_workloads(record), record.claims_held_at if record else None
         ours = (waiting_for_a_place(pod, held, held_at) for pod in waits if pod.spec.workload in moved)
-        late = (pod for pod in ours if _waits_too_long(pod, claim, now))
+        since = (pod for pod in ours if pod.unschedulable_since and pod.unschedulable_since >= claim.since)
+        late = (pod for pod in since if is_late(pod, claim.settings.pending_grace, now))
         pod = min(late, key=lambda each: each.key, default=None)
         if pod is not None:
             found.setdefault(claim.pool, Breaker(now + OPEN_FOR, f"{pod.key} found no place after a drain"))
     return found
-
-
-def _waits_too_long(pod: Pod, claim: Claim, now: datetime) -> bool:
-    since = pod.unschedulable_since
-    return since is not None and since >= claim.since and now - since > claim.settings.pending_grace
 
 
 def evicted_workloads(record: DrainRecord | None) -> frozenset[str]:

@@ -46,7 +46,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class HealingInput:
-    """What healing looks at: one picture, the state as it stood before it, the records of the standing claims."""
+    """What healing looks at: one snapshot, the state as it stood before it, the records of the standing claims."""
 
     snapshot: Snapshot
     state: ClusterState
@@ -68,7 +68,7 @@ class HealingInput:
     def breakers(self) -> Mapping[str, Breaker]:
         """Breakers that open in this pass, by pool; one that stands open does not open again.
 
-        `scale_ups` says for which pods the autoscaler started to add a node (its event TriggeredScaleUp).
+        `scale_ups` names the pods for which the autoscaler started to add a node (its event TriggeredScaleUp).
         """
         bought = after_scale_ups(self.snapshot, self.state.claims.values(), self.records, self.scale_ups, self.now)
         found = {**after_failures(self.snapshot, self.state, self.now), **bought, **self.stranded}
@@ -84,7 +84,7 @@ class HealingInput:
         return {**self._wanted_for_long(found, moved), **found} if self._in_upgrades else found
 
     def _wanted_for_long(self, found: Mapping[str, RoomWanted], moved: Collection[str]) -> Mapping[str, RoomWanted]:
-        """Return the same of pods that wait as long as an upgrade may take a node, with those nodes given back."""
+        """Return the same of pods that wait as long as an upgrade may take a node, with those nodes returned."""
         free = {name for name, room in found.items() if room.not_before is None}
         nodes = tuple(as_given_back(node) if node.name in free else node for node in self.snapshot.nodes)
         long = tuple(pod for pod in self.snapshot.pods if pod.node or waits_long(pod, self.now))
@@ -95,7 +95,7 @@ class HealingInput:
     def wanted_by_buffers(self) -> Mapping[str, str]:
         """Held nodes on which capacity buffers would have room that they have nowhere else: the buffer, by node name.
 
-        Where pods wait, too, they come first: a node that is given back for one is no buffer's yet.
+        Pods that wait come first: a node that is returned for one is no buffer's yet.
         """
         served = all(each.not_before is not None for each in self.wanted.values())
         return nodes_for_buffers(self.snapshot, self._held) if served else {}
@@ -148,12 +148,12 @@ class StandingClaim:
 
     @property
     def drained_record(self) -> DrainRecord | None:
-        """The record where it says that the node was left to the autoscaler."""
+        """The record if the node was left to the autoscaler."""
         return self.record if self.record is not None and self.record.phase is DrainPhase.DRAINED else None
 
     @property
     def is_older_than_picture(self) -> bool:
-        """Whether the claim was granted before the picture began."""
+        """Whether the claim was granted before the snapshot began."""
         return self.claim.since < self.inputs.snapshot.began_at
 
     def repair(self, kind: RepairKind, why: Halt | None = None, detail: str = "") -> Repair:

@@ -1,8 +1,8 @@
 """What earlier passes and drains left behind, and who repairs it.
 
-Each repair rests on the picture and on what the state held before the picture began. Before something is undone, its
+Each repair rests on the snapshot and on what the state held before it began. Before something is undone, its
 cause is looked for again on fresh reads (docs/decisions/healing.md). Healing is never switched off. A restart that a
-drain left behind is undone only where its record tells what stood there before.
+drain left behind is undone only if its record has what stood there before.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +44,7 @@ def _removed(held: StandingClaim) -> Repair | None:
 
 
 def _settled_record(held: StandingClaim) -> Repair | None:
-    """The record says it ended, the claim still stands: the step died between the two writes."""
+    """The record is settled, the claim still stands: the step died between the two writes."""
     if held.record is None or held.record.phase is not DrainPhase.SETTLED:
         return None
     return held.release(Halt.ORPHAN, "the drain had already ended")
@@ -75,7 +75,7 @@ def _buffer(held: StandingClaim) -> Repair | None:
 
 
 def _breaker(held: StandingClaim) -> Repair | None:
-    """Drains go wrong in this pool: what is not emptied yet is given back.
+    """Drains go wrong in this pool: what is not emptied yet is returned.
 
     At once where a moved pod is stranded, which the room helps; else once the breaker stands in the state, where the
     drainer looks for it: a release that is sooner there than the breaker would be void.
@@ -130,7 +130,7 @@ def _watchdog(held: StandingClaim) -> Repair | None:
 
 
 def _unwatched(held: StandingClaim) -> Repair | None:
-    """The step that wrote the node down as drained was lost before the claim said so: nobody sees what it moved."""
+    """The step that wrote the node down as drained was lost before it wrote the claim: nobody sees what it moved."""
     record = held.drained_record
     if record is None or held.claim.drained is True or not _is_silent(held, record):
         return None
@@ -159,7 +159,7 @@ def _orphan_repairs(inputs: HealingInput) -> Iterator[Repair]:
 
 
 def taken_since(node: Node, began_at: datetime) -> bool:
-    """Whether our annotation is as young as the picture: its claim may be younger than the state we read."""
+    """Whether our annotation is as young as the snapshot: its claim may be younger than the state we read."""
     note = read_annotation(node)
     return note is not None and note.since >= began_at
 
@@ -192,11 +192,11 @@ LOOKED_FOR: Final = timedelta(days=1)
 MOST: Final = 20
 """So many are looked at in a pass: each costs the reading of its drain's record."""
 MOST_REFUSED: Final = 3
-"""So many releases may be refused to undo one for good; then a person has been told often enough."""
+"""So many releases may be refused to undo one for good; then a person has been warned often enough."""
 
 
 def hanging(workloads: Iterable[Workload], state: ClusterState) -> dict[str, tuple[Deployment, ...]]:
-    """Return by drain, none that holds a claim, the Deployments that say it restarted them, not rolled out.
+    """Return by drain, none that holds a claim, the Deployments that carry its stamp and are not rolled out.
 
     The owner of a Deployment may write there what he likes: another drain's id, or what is no id at all.
     """

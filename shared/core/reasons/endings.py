@@ -1,4 +1,4 @@
-"""How an order or a drain ends: declined, over, or given back half way; a row each."""
+"""How an order or a drain ends: declined, over, or stopped half way; a row each."""
 
 from typing import Final
 
@@ -53,7 +53,7 @@ class Outcome(Reason):
 
 
 class Halt(Reason):
-    """Why a drain in progress is given back."""
+    """Why a drain in progress returns its node."""
 
     # fmt: off
     DEADLINE = Row("deadline", "The drain deadline passed; the detail names what still held the node.",

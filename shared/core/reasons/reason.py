@@ -40,7 +40,7 @@ class After(Enum):
     FAILURE = auto()
     """The same, and it counts for the breaker of the pool: draining does not work there just now."""
     NOTHING = auto()
-    """It says nothing about the node, which may go again at once."""
+    """The node may go again at once."""
     A_DAY = auto()
     """A person decided: the node is left alone for a day."""
 

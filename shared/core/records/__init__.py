@@ -1,1 +1,1 @@
-"""What Ebb remembers and says: orders, results, the documents of its state, and the arithmetic on them."""
+"""What Ebb remembers and publishes: orders, results, the documents of its state, and the arithmetic on them."""

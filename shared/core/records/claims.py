@@ -39,7 +39,7 @@ def claim_for(
 ) -> Claim:
     """Return the claim that an order asks for, with the settings the drain will end with.
 
-    `scale_down` says how long the autoscaler may take; `cost_per_hour` is what the node costs, in micro-dollars.
+    `scale_down` has how long the autoscaler may take; `cost_per_hour` is what the node costs, in micro-dollars.
     """
     return Claim(
         order_id=order.order_id,
@@ -98,7 +98,7 @@ def settle(
     """Return the document without the node's claim, and with its back-off if the drain failed.
 
     Without a halt (`why` is None) the node is gone, and counts as reclaimed. `gave_way_for` are the keys of the
-    waiting replacements for which it is given back.
+    waiting replacements for which it is returned.
     """
     claim = state.claims.get(uid)
     ended = replace(state, claims={key: each for key, each in state.claims.items() if key != uid})
@@ -235,7 +235,7 @@ def _completed(order: Published, state: ClusterState) -> bool:
 
 
 COUNTS_FOR: Final = timedelta(days=1)
-"""By then the daily rise and fall has passed once, and the autoscaler alone might have come to the same size."""
+"""By then the daily rise and fall has passed once, and the autoscaler alone might have reached the same size."""
 LONGEST_GAP: Final = timedelta(hours=1)
 """A pass accounts for the time since the last one, at most this: nobody looked meanwhile."""
 

@@ -1,6 +1,6 @@
 """What one drain remembers from step to step: the document `clusters/{key}/drains/{order id}`.
 
-It holds what the eviction API said of each pod. Those words are stored and logged, so they do not change. A record of
+It holds the eviction API's answer for each pod. Those words are stored and logged, so they do not change. A record of
 a newer version may hold an unknown word: it belongs to no group.
 """
 
@@ -27,7 +27,7 @@ class DrainPhase(StrEnum):
 
 
 class PodProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """What the eviction API last said of one pod."""
+    """The eviction API's last answer for one pod."""
 
     uid: str
     answer: str
@@ -69,7 +69,7 @@ class Surge(msgspec.Struct, frozen=True, kw_only=True):
 
     uid: str
     before: str = ""
-    """The stamp that its template bore: of an earlier drain, or none."""
+    """The stamp that its template had: of an earlier drain, or none."""
     template: str = ""
     """The digest of its template, by which it is known whether somebody else has changed it since."""
     at: datetime
@@ -110,7 +110,7 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     max_grace: timedelta = timedelta(minutes=8)
     """From the claim's settings: the cap on each pod's grace period."""
     rules: PodRules | None = None
-    """What the policy said of pods when the drain was begun; None: it could not be read in that moment."""
+    """The policy's rules for pods when the drain was begun; None: it could not be read in that moment."""
     emptied_at: datetime | None = None
     """Since when no look has seen a pod on the node that is to move, across the drain's steps."""
     claims_held_at: datetime | None = None
@@ -132,11 +132,11 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The reason's word, for a refusal or a halt."""
     detail: str = ""
     gave_way_for: tuple[str, ...] = ()
-    """Keys of the waiting replacements for which the node is given back."""
+    """Keys of the waiting replacements for which the node is returned."""
     objections: tuple[Objection, ...] = ()
     """All that stood in the way of an order that was refused; `why` is the first of them."""
     remark: str = ""
-    """What else whoever gave the order should know."""
+    """What else the sender of the order should know."""
     updated_at: datetime | None = None
     expire_at: datetime | None = None
     """The store deletes the record some time after this (TTL, 30 days)."""
@@ -157,7 +157,7 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EvictionAnswer(StrEnum):
-    """What the eviction API said."""
+    """The eviction API's answer."""
 
     GRANTED = "granted"
     GONE = "gone"  # 404, or another pod bears the name

@@ -57,7 +57,7 @@ class Origin(StrEnum):
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """One order. `generation` grows with each continuation and fences late duplicates."""
+    """One order. `generation` grows with each continuation, so that late duplicates are void."""
 
     schema: int = SCHEMA
     kind: OrderKind = OrderKind.DRAIN
@@ -118,7 +118,7 @@ def decode(data: bytes, cluster: str, message_id: str, published_at: datetime) -
     """Read message data; what a person left out is filled in from the message itself.
 
     Raises:
-        BadOrder: the data is no order of schema 1, or lacks a node; the sentence says what to change.
+        BadOrder: the data is no order of schema 1, or lacks a node; the sentence names what to change.
     """
     fields = _object(data)
     if fields.get("schema", SCHEMA) != SCHEMA:
@@ -163,7 +163,7 @@ def _times_checked(order: Order, published_at: datetime) -> None:
 
 
 def is_order_id(text: str) -> bool:
-    """Whether a text found in the cluster may be an order's id: whoever owns the object writes there what he likes."""
+    """Whether a text found in the cluster may be an order's id: the object's owner may write anything there."""
     return bool(text) and _TAINT_VALUE.fullmatch(text) is not None
 
 
@@ -213,7 +213,7 @@ def _nodes_named(fields: Mapping[str, Any]) -> None:
 
 
 def echoed(value: object) -> str:
-    """Return a wrong value for a sentence: escaped, and never more than a line's part of it."""
+    """Return a wrong value for a sentence: escaped, and at most a part of a line."""
     text = repr(value if isinstance(value, str | int | float | bool | None) else type(value).__name__)
     return text if len(text) <= _MOST_ECHOED else f"{text[:_MOST_ECHOED]}…"
 
@@ -234,7 +234,7 @@ _OUTCOMES: Final = {Halt.OVERRULED: Outcome.OVERRULED, Halt.RELEASED: Outcome.RE
 
 
 def outcome_of(why: Halt) -> Outcome:
-    """Return how a drain that was given back has ended, whether or not its record still stands."""
+    """Return how a drain that returned its node has ended, whether or not its record still stands."""
     return _OUTCOMES.get(why, Outcome.GIVEN_BACK)
 
 

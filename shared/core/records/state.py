@@ -36,7 +36,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     settings: DrainSettings = DrainSettings()
     policy_hash: str = ""
     picture_at: datetime | None = None
-    """The picture that proved its place: claims of one pass were proved together. None: proved by itself."""
+    """The snapshot that proved its place: claims of one pass were proved together. None: proved by itself."""
     moving_pods: dict[str, int] = msgspec.field(name="turns", default_factory=dict)
     """How many pods it moves of each workload without a PDB, by the workload's mark; empty once drained."""
     drained: bool | msgspec.UnsetType = msgspec.UNSET
@@ -73,7 +73,7 @@ class Backoff(msgspec.Struct, frozen=True, omit_defaults=True):
     delay: timedelta
     why: str
     gave_way_for: tuple[str, ...] = ()
-    """Marks of the waiting replacements for which the node was given back (`attribution`)."""
+    """Marks of the waiting replacements for which the node was returned (`draining.replacements`)."""
 
     @property
     def since(self) -> datetime:
@@ -90,7 +90,7 @@ class Breaker(msgspec.Struct, frozen=True):
 class Reclaimed(msgspec.Struct, frozen=True):
     """Nodes of one pool that drains removed within one hour (by its start) and that have not come back since.
 
-    `cost_per_hour` is theirs together, in micro-dollars. Only what is told of savings rests on it.
+    `cost_per_hour` is theirs together, in micro-dollars. Only what is reported of savings rests on it.
     """
 
     pool: str
@@ -100,7 +100,7 @@ class Reclaimed(msgspec.Struct, frozen=True):
 
 
 class Advised(msgspec.Struct, frozen=True):
-    """When a pass last said what is odd about which policy."""
+    """When a pass last warned about which policy."""
 
     policy_hash: str
     at: datetime

@@ -1,7 +1,7 @@
 """How many nodes there are, leave and stay: the counts that planner and claim measure every limit by.
 
-One function makes them for both. The planner counts its picture and adds each node it takes. The drainer's claim counts
-a fresh list of nodes and the state's document under compare-and-set.
+The planner counts its snapshot and adds each node it takes. The drainer's claim counts a fresh list of nodes and the
+state's document under compare-and-set.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ NO_ZONES: Final[Mapping[str, int]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class PoolMeasure:
-    """What only a whole picture tells of a pool: its under-utilised nodes outside drains, and its free sums."""
+    """What only a whole snapshot shows of a pool: its under-utilised nodes outside drains, and its free sums."""
 
     underutilized: int
     spare: Resources
@@ -70,7 +70,7 @@ class NodeCounts:
     left_resources: Resources
     """What all nodes offer that stay."""
     minimum: Resources
-    """What of it the autoscaler keeps in the cluster."""
+    """What the autoscaler keeps of that in the cluster."""
     starts: tuple[Start, ...]
     calendar: Calendar = field(compare=False, repr=False)
     moved_pods: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class NodeCounts:
         return self.pools.get(name) or PoolCounts(name)
 
     def with_measures(self, measures: Mapping[str, PoolMeasure]) -> "NodeCounts":
-        """Return the counts with what a whole picture tells of the pools."""
+        """Return the counts with the measures of a whole snapshot."""
         pools = {name: replace(self.pool(name), measure=measure) for name, measure in measures.items()}
         return replace(self, pools={**self.pools, **pools})
 

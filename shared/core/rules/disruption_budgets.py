@@ -1,6 +1,6 @@
 """What PodDisruptionBudgets keep: the eviction API's own answer, and whether it could ever be another.
 
-A PDB that allows nothing now keeps a node for now; one that asks for all of its pods keeps it until its owner mends it.
+A PDB that allows nothing now keeps a node for now; one that asks for all of its pods keeps it until its owner fixes it.
 The cluster autoscaler looks at `disruptionsAllowed` alone; so does the node that is empty at last, and until then
 the eviction API decides.
 Source: kubernetes, registry/core/pod/storage/eviction.go; controller/disruption/disruption.go.

@@ -1,7 +1,7 @@
 """How long a drain must take at least, and takes at most, because its pods may only go in turns.
 
 A PodDisruptionBudget that allows one disruption lets three pods go in three rounds, and all drains share it. A round
-lasts until the pod has ended and another is Ready, which takes as long as the fastest of its kind on this picture.
+lasts until the pod has ended and another is Ready, which takes as long as the fastest of its kind in this snapshot.
 Where pods go in turns, a disk adds the time that a driver takes to detach and attach it, 30 to 90 seconds as a rule.
 The six minutes before Kubernetes forces a detach concern failed nodes, and those are not drained.
 An estimate; must not decide: `planning.selection` does.
@@ -49,7 +49,7 @@ class DrainTime:
     rounds: int = 0
     limit: str = NO_LIMIT
     deadline: timedelta = NO_TIME
-    """After which the drain is given back."""
+    """After which the drain fails."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class DrainEstimate:
         return self._time({})
 
     def beside(self, others: Mapping[str, int]) -> DrainTime:
-        """Return how long it takes beside drains that move so many pods of each limit."""
+        """Return how long it takes next to drains that move so many pods of each limit."""
         shared = any(each.limit in others for each in self.turns) if others else False
         return self._time(others) if shared else self.alone
 
@@ -129,7 +129,7 @@ class DrainEstimator:
 
 
 def _limits(pod: Pod, context: DrainContext) -> tuple[tuple[str, int], ...]:
-    """Return what the pod waits its turn for, and how many of it may go at once; what is not Ready is away already."""
+    """Return the limits for which the pod waits its turn, and how many each lets go; one not Ready is away already."""
     budgets, workload = context.budgets_of(pod.spec), context.workload_of(pod.spec)
     if not pod.ready or (not budgets and workload.single) or is_surged(pod.spec, context):
         return ((NO_LIMIT, 0),)

@@ -255,7 +255,7 @@ def pool_at_minimum(proposed: ProposedDrain) -> Blocker | None:
 def resource_minimum(proposed: ProposedDrain) -> Blocker | None:
     """Keep the CPU and memory that node auto-provisioning keeps in the whole cluster.
 
-    The autoscaler counts what the machines have; we count what of it pods may request, which is less and so keeps a
+    The autoscaler counts what the machines have; we count allocatable, which is less and so keeps a
     node too many rather than one too few.
     """
     counts, offered = proposed.counts, proposed.node.allocatable

@@ -133,14 +133,14 @@ def _backing_off(node: Node, situation: Situation) -> Iterable[Blocker]:
 
 
 def _blocked_by_pod(node: Node, situation: Situation) -> Iterable[Blocker]:
-    """Say first that pods block, then each pod's own reasons."""
+    """Name first that pods block, then each pod's own reasons."""
     return _with_lead(situation.about_moving(node, blockers))
 
 
 def _blocked_for_good(node: Node, situation: Situation) -> Iterable[Blocker]:
     """The same without what passes by itself: a rollout, a running Job, a pod's youth.
 
-    A pod whose owner asks to leave it until it completes may run for ever.
+    A pod whose owner asks to leave it until it completes may never end.
     """
     found = situation.about_moving(node, blockers)
     asked = PodBlock.WAITS_FOR_COMPLETION
@@ -240,7 +240,7 @@ def expiring(policy: Policy, snapshot: Snapshot | None) -> tuple[str, ...]:
 
 def _said(name: str, pool: PoolPolicy, snapshot: Snapshot | None) -> str:
     if snapshot is None:
-        return "a node of that age goes however full it is; how many are, a cluster or a dump tells (--dump FILE)"
+        return "a node of that age goes however full it is; how many are, a cluster or a dump shows (--dump FILE)"
     nodes = snapshot.nodes_by_pool.get(name, ())
     old = sum(has_expired(node, pool, snapshot.taken_at) for node in nodes)
     return f"{old:,} of {len(nodes):,} nodes are of that age, and go however full they are"

@@ -38,7 +38,7 @@ _COSTS: Final[Mapping[str, _Range]] = {
 
 
 def written_cost(spec: PodClass) -> int:
-    """Return how dear its people say that a pod is; 0 where they say nothing that can be read."""
+    """Return the cost that people wrote on a pod; 0 if none can be read."""
     if not spec.annotations:
         return 0
     return next((cost for name in _COSTS if (cost := _read(spec, name)) is not None), 0)
@@ -47,14 +47,14 @@ def written_cost(spec: PodClass) -> int:
 def deletion_cost(pod: Pod) -> int:
     """Return the deletion cost that stands on a pod, its people's or Ebb's, as its ReplicaSet reads it.
 
-    0 of what cannot be read: a mark like Ebb's may come from the template, and say anything.
+    0 of what cannot be read: a mark like Ebb's may come from the template, with any value.
     """
     written = pod.spec.annotations.get(names.DELETION_COST, pod.steered)
     return _parsed(written, _DELETION) or 0
 
 
 def has_written_cost(spec: PodClass) -> bool:
-    """Whether its people wrote a cost on the pod, whatever it says."""
+    """Whether its people wrote a cost on the pod, readable or not."""
     return bool(spec.annotations) and not spec.annotations.keys().isdisjoint(_COSTS)
 
 
@@ -92,7 +92,7 @@ def _parsed(written: str, range_: _Range) -> int | None:
 
 
 def _is_padded(written: str) -> bool:
-    """Whether it begins with a zero that says nothing; behind a minus Kubernetes lets them stand."""
+    """Whether it begins with a needless zero; after a minus Kubernetes accepts them."""
     return written.startswith("0") and written != "0"
 
 

@@ -42,7 +42,7 @@ def namespace_closed(spec: PodClass, context: DrainContext) -> Iterable[Finding]
 
 
 def names_responders(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
-    """Keep what the Eviction API would take past those whom it names: only a controller of a cluster asks them."""
+    """Keep pods that name responders: the Eviction API ignores these, and only a controller in a cluster asks them."""
     if spec.eviction_responders:
         yield Finding(PodBlock.EVICTION_RESPONDERS, ", ".join(spec.eviction_responders))
 
@@ -112,7 +112,7 @@ def do_not_disrupt(pod: Pod, context: DrainContext) -> Iterable[Finding]:
 
 
 def still_terminating(pod: Pod, context: DrainContext) -> Iterable[Finding]:
-    """Whoever deleted the pod gave it longer than a drain lasts, which could only fail on it."""
+    """Its deletion lasts longer than a drain, which could only fail."""
     if pod.deleting is None or pod.deleting - context.now <= longest_drain(pod.spec, context.drain):
         return ()
     return (Finding(PodBlock.STILL_TERMINATING, f"until {pod.deleting.isoformat()}"),)
@@ -169,7 +169,7 @@ def too_few_available(pod: Pod, context: DrainContext) -> Iterable[Finding]:
 
 
 def shortage(spec: PodClass, context: DrainContext) -> Finding | None:
-    """Say that no Ready pod of the workload may go now, as a PodDisruptionBudget would.
+    """Refuse if no Ready pod of the workload may go now, as a PodDisruptionBudget would.
 
     See docs/decisions/evictions.md.
     """

@@ -40,7 +40,7 @@ from shared.core.rules.unmodelled import unmodelled
 
 
 def away_too_many(pod: Pod, context: DrainContext) -> Iterable[Finding]:
-    """Ask who says how many may be away; of what is moved without a gap none ever is."""
+    """Ask what limits how many may be away; of what is moved without a gap none ever is."""
     if is_surged(pod.spec, context):
         return ()
     return (*pdb_exhausted(pod, context), *too_few_available(pod, context))
@@ -71,7 +71,7 @@ POD_RULES: Final[tuple[Callable[[Pod, DrainContext], Iterable[Finding]], ...]] =
 
 
 def skipped(pod: Pod, now: datetime) -> bool:
-    """Whether the pod stays with its node, whatever else is true of it: mirror, DaemonSet, finished, dying too long."""
+    """Whether the pod stays with its node, whatever else is true: mirror, DaemonSet, finished, dying too long."""
     return pod.spec.stays or pod.phase.finished or long_terminating(pod, now)
 
 

@@ -1,6 +1,6 @@
 """The taints that set a whole pool apart (GPU, spot, dedicated), as against those that set one node apart.
 
-A pool's own taint says who may use the pool, not that a node of it is unwell: its nodes are candidates, and what is
+A pool's own taint limits who may use the pool. Its nodes are well and are candidates, and what is
 free on them is room for the pods of that pool.
 """
 

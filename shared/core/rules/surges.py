@@ -1,4 +1,4 @@
-"""Which pods are moved without a gap or not at all: their Deployment starts others beside them, and nobody evicts them.
+"""Which pods are moved without a gap or not at all: their Deployment starts others first, and nobody evicts them.
 
 A rollout with maxUnavailable 0 ends an old pod only once a new one is available. So a drain that cordons the node and
 restarts the Deployment waits, and never asks for an eviction (docs/decisions/single-replicas.md). A pod that is to be
@@ -45,7 +45,7 @@ def _is_surged(spec: PodClass, context: DrainContext) -> bool:
 
 
 def _is_asked_for(workload: Workload, setting: SingleReplicas) -> bool:
-    """What an annotation says that nobody can read is no reason to make a gap."""
+    """An annotation that cannot be read is no reason to make a gap."""
     if setting is SingleReplicas.SURGE:
         return True
     wish = workload.deployment.wish if workload.deployment else ""
@@ -71,7 +71,7 @@ def surges_of(moving: Iterable[Pod], context: DrainContext) -> tuple[tuple[Deplo
 
 
 def cannot_surge(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
-    """Say everything for which a pod that is to be moved without a gap cannot be."""
+    """Yield every reason why a pod that is to be moved without a gap cannot be."""
     if not is_surged(spec, context):
         return
     workload = context.workload_of(spec)
@@ -89,7 +89,7 @@ def _impossible(detail: str) -> Finding:
 
 
 def deployment_findings(deployment: Deployment) -> Iterator[Finding]:
-    """Say what of the Deployment itself keeps it from starting a pod beside the old one."""
+    """Yield what keeps the Deployment itself from starting a second pod."""
     if deployment.wish == FORBIDS:
         yield Finding(PodBlock.SURGE_FORBIDDEN, f"{names.SURGE}={FORBIDS}")
     elif deployment.wish not in {"", ASKS}:
@@ -140,7 +140,7 @@ def _disk(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 
 def _quota(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
-    """Tell a namespace that lets another such pod in only once the old one is gone.
+    """Find a namespace that admits another such pod only once the old one is gone.
 
     A Deployment that waits for the end of its pods by itself starts a surging one all the same (podReplacementPolicy).
     """
@@ -170,7 +170,7 @@ _OF_THE_POD: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], 
 
 
 def scattered(moving: Iterable[Pod], context: DrainContext) -> Iterator[Blocker]:
-    """Say which pods would be restarted with others that lie elsewhere: a rollout takes all replicas of a Deployment.
+    """Yield the pods that would restart with others that run elsewhere: a rollout takes all replicas of a Deployment.
 
     Where all of them lie on the node, no more pods start than have to move, and the proof has booked a place for each.
     """

@@ -112,7 +112,7 @@ def spare(
 
 
 def is_untainted(node: Node, ignored: frozenset[str] = frozenset(), own: frozenset[Taint] = frozenset()) -> bool:
-    """Whether new pods may come to the node without a toleration; PreferNoSchedule does not hinder them.
+    """Whether new pods may be bound to the node without a toleration; PreferNoSchedule does not hinder them.
 
     `own` are the taints of its whole pool: without them the answer is about the pods of that pool.
     """

@@ -1,7 +1,7 @@
 """What of a pod's volumes keeps it: a disk that goes with its node, a claim that no new pod could start with.
 
-Where the other volumes may go is said by `placement.constraints` (volume_place, volume_sharing, attach_limits); what
-these cannot say is named here.
+`placement.constraints` (volume_place, volume_sharing, attach_limits) decide where the other volumes may go; what they
+cannot decide is named here.
 Source: kube-scheduler, plugin VolumeBinding (podHasPVCs, GetPodVolumeClaims, checkVolumeProvisions).
 """
 
@@ -25,7 +25,7 @@ WITHOUT_PLACE: Final = frozenset(
 NODES_OWN: Final = frozenset({"local", "hostPath"})
 """Persistent volumes that lie on one node."""
 MOUNTED: Final = frozenset({"nfs", "cephfs", "glusterfs", "azureFile"})
-"""Persistent volumes that are mounted over the network and attached to no node, whatever their access mode says."""
+"""Persistent volumes that are mounted over the network and attached to no node, whatever their access mode is."""
 KNOWN_SOURCES: Final = NODES_OWN | MOUNTED | {"csi", "gcePersistentDisk", "iscsi", "rbd", "fc"}
 SEVERAL_NODES: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})
 NOT_MADE: Final = frozenset({"", "kubernetes.io/no-provisioner"})
@@ -93,7 +93,7 @@ def _lies_on_its_node(_: Volume, claim: PersistentVolumeClaim | None, facts: Vol
 
 
 def _starts_no_pod(volume: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
-    """Tell a claim with which the scheduler gives a new pod no node at all."""
+    """Find a claim with which the scheduler gives a new pod no node at all."""
     if volume.kind != CLAIM or not facts.storage.known:
         return None
     if claim is None:
@@ -112,7 +112,7 @@ def waits_for_its_pod(claim: PersistentVolumeClaim, made: StorageClass | None) -
 
 
 def _held_by_others(_: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
-    """Tell a disk that one node at a time can hold and that several pods use.
+    """Find a disk that one node at a time can hold and that several pods use.
 
     No filter keeps them together: sent to different nodes, all but one wait for the disk in vain (attach-detach
     controller, isMultiAttachForbidden). A claim without a volume ties all its pods to where the first one goes.
@@ -137,7 +137,7 @@ def held_by_one_node(spec: PodClass, facts: VolumeFacts | None) -> tuple[str, ..
 
 
 def _is_not_known(volume: Volume, claim: PersistentVolumeClaim | None, facts: VolumeFacts) -> str | None:
-    """Tell a volume of which nobody knows where it can be mounted."""
+    """Find a volume of which nobody knows where it can be mounted."""
     if volume.kind not in WITH_CLAIM:
         return ""
     if not facts.storage.known:
@@ -151,7 +151,7 @@ def _is_not_known(volume: Volume, claim: PersistentVolumeClaim | None, facts: Vo
 
 
 def _is_not_made(made: StorageClass | None, storage: Storage) -> str | None:
-    """Tell why a new volume of the class might not come to be where the pod goes."""
+    """Return why a new volume of the class might not be made where the pod goes."""
     if made is None:
         return "its storage class is missing"
     if not made.waits_for_consumer:
@@ -168,4 +168,4 @@ VOLUME_BLOCKS: Final[tuple[tuple[PodBlock, VolumeQuestion], ...]] = (
     (PodBlock.SHARED_DISK, _held_by_others),
     (PodBlock.VOLUMES, _is_not_known),
 )
-"""Asked of each volume that is not `WITHOUT_PLACE`; the answer says what keeps its pod, empty where its kind does."""
+"""Asked of each volume that is not `WITHOUT_PLACE`; the answer names what keeps its pod, empty if its kind does."""

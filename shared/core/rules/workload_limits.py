@@ -79,7 +79,7 @@ def moving_pods(given: Iterable[WorkloadMove]) -> dict[str, int]:
 
 
 def all_moving_pods(claims: Iterable[Claim]) -> Counter[str]:
-    """Return by mark how many pods these claims move, all told."""
+    """Return by mark how many pods these claims move in all."""
     total: Counter[str] = Counter()
     for claim in claims:
         total.update(claim.moving_pods)

@@ -39,7 +39,7 @@ def test_a_node_expires_at_the_age_that_the_policy_says(
         pytest.param(["2 of 3 nodes are of that age"], policy(expire_after=30 * DAY), THREE, id="two are old enough"),
         pytest.param(["0 of 3 nodes are of that age"], policy(expire_after=90 * DAY), THREE, id="none is"),
         pytest.param(["0 of 0 nodes are of that age"], policy("b", expire_after=DAY), THREE, id="a pool without nodes"),
-        pytest.param(["a cluster or a dump tells (--dump FILE)"], policy(expire_after=DAY), None, id="no cluster"),
+        pytest.param(["a cluster or a dump shows (--dump FILE)"], policy(expire_after=DAY), None, id="no cluster"),
     ],
 )
 def test_what_expiry_amounts_to_is_said_for_each_pool(
