@@ -22,9 +22,9 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.draining.admission import lost_place, may_move, still_reflects
 from shared.core.draining.completion import reasons_not_deleted
+from shared.core.draining.cordon import may_be_taken
 from shared.core.draining.drain import Observation, OtherDrain, OtherDrains, Proof
 from shared.core.draining.evicting import WORKLOADS_STAND_FOR
-from shared.core.draining.upgrades import may_be_taken
 from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order

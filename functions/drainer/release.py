@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from functions.drainer import finish, reads
 from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order, read_annotation
-from shared.core.draining.cordon import untainted, wanted_by_person
+from shared.core.draining.cordon import untainted, waits_long, wanted_by_person, watchdog_of
 from shared.core.draining.next_step import must_stop
-from shared.core.draining.upgrades import waits_long, watchdog_of
 from shared.core.healing.breakers import breaker_over
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy

@@ -141,12 +141,9 @@ def with_needed_kubelets(pods: Sequence[Pod], nodes: Iterable[Node]) -> Sequence
         return pods
     needed = {name: kubelet for name, kubelet in kubelets.items() if kubelet in ahead}
     split: dict[tuple[PodClass, Kubelet], PodClass] = {}
-    return [_needing(pod, needed[pod.node], split) if pod.node in needed and _moves(pod) else pod for pod in pods]
-
-
-def _moves(pod: Pod) -> bool:
-    """A DaemonSet's pod never does: its next one starts on each node of the set, even with an older kubelet."""
-    return not is_daemon(pod.spec)
+    # a DaemonSet's pod never moves: its next one starts on each node of the set, even with an older kubelet
+    moves = ((pod, pod.node in needed and not is_daemon(pod.spec)) for pod in pods)
+    return [_needing(pod, needed[pod.node], split) if is_ahead else pod for pod, is_ahead in moves]
 
 
 def _needing(pod: Pod, kubelet: Kubelet, split: dict[tuple[PodClass, Kubelet], PodClass]) -> Pod:

@@ -3,14 +3,14 @@
 Surges come before all evictions, so that one that fails has moved no other pod; and none of these pods is
 ever asked for: while one is on the node no eviction is. What was asked is in the drain's record before it is written
 to the Deployment, with what stood there, so that a drain that fails can undo it (docs/decisions/single-replicas.md).
-Rules of `next_step`; must not act.
+Rules of `next_step`.
 """
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
-from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Deployment
 from shared.core.draining.cordon import CORDON_SETTLES
 from shared.core.draining.drain import Await, Drain, GiveBack, Observation, Restart, Step
@@ -69,11 +69,8 @@ def _is_unread(drain: Drain) -> bool:
     if read is None or cordoned is None or read >= cordoned + CORDON_SETTLES:
         return False
     moving, known = movable(drain.observed.pods, drain.now), drain.observed.workloads
-    return any(_is_counted(pod.spec) and pod.spec.workload not in known for pod in moving)
-
-
-def _is_counted(spec: PodClass) -> bool:
-    return spec.owner is not None and spec.owner.kind in _COUNTED
+    owners = ((pod.spec.owner, pod.spec.workload) for pod in moving)
+    return any(owner is not None and owner.kind in _COUNTED and name not in known for owner, name in owners)
 
 
 def surge_ended(drain: Drain) -> Step | None:

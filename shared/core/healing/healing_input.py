@@ -8,7 +8,7 @@ from functools import cached_property
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.draining.upgrades import may_be_taken, waits_long
+from shared.core.draining.cordon import may_be_taken, waits_long
 from shared.core.healing.breakers import after_failures, after_scale_ups, after_stranded_pods, evicted_workloads
 from shared.core.placement.demand import RoomWanted, as_given_back, nodes_for_buffers, nodes_to_give_back
 from shared.core.policy import Policy

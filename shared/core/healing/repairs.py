@@ -11,9 +11,8 @@ from typing import Final
 
 from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.cluster.workloads import Deployment, Workload
-from shared.core.draining.cordon import uncordoned_by_autoscaler
+from shared.core.draining.cordon import uncordoned_by_autoscaler, watchdog_of
 from shared.core.draining.next_step import must_stop
-from shared.core.draining.upgrades import watchdog_of
 from shared.core.healing.breakers import breaker_over
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
 from shared.core.reasons import Halt
@@ -203,7 +202,8 @@ def hanging(workloads: Iterable[Workload], state: ClusterState) -> dict[str, tup
     held = {claim.order_id for claim in state.claims.values()}
     left: dict[str, tuple[Deployment, ...]] = {}
     for found in {each.deployment for each in workloads if each.deployment is not None}:
-        if is_order_id(found.stamp) and found.stamp not in held and not _is_rolled_out(found):
+        rolled_out = found.observed and found.created == found.updated
+        if is_order_id(found.stamp) and found.stamp not in held and not rolled_out:
             left[found.stamp] = (*left.get(found.stamp, ()), found)
     return left
 
@@ -217,10 +217,6 @@ def in_turn(found: Iterable[str], now: datetime, interval: timedelta) -> tuple[s
     rows = sorted(found)
     turn = round(now.timestamp() / interval.total_seconds())
     return tuple(rows[(turn * MOST + place) % len(rows)] for place in range(min(MOST, len(rows))))
-
-
-def _is_rolled_out(deployment: Deployment) -> bool:
-    return deployment.observed and deployment.created == deployment.updated
 
 
 def restart_repairs(inputs: HealingInput) -> Iterator[Repair]:

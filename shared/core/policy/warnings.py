@@ -42,20 +42,12 @@ def _cluster(policy: Policy) -> Iterator[str]:
         yield "nodePools: no pool is enabled, so nothing will ever be drained."
     elif policy.dry_run:
         yield "dryRun: it is true, so nothing is drained; write dryRun: false once the plans convince you."
-    yield from _long_wait(policy)
-
-
-def _long_wait(policy: Policy) -> Iterator[str]:
     grace = policy.drain.pending_grace
     if grace > _LONGEST_WAIT:
         yield (
             f"drain.pendingGrace: with {grace.total_seconds():g}s a moved pod may wait longer than the 30s that it is "
             f"promised; write {DRAIN_FIELDS['pending_grace'].default}."
         )
-
-
-def _budgets(pool: PoolPolicy) -> Iterator[str]:
-    yield from _without_limit(pool.budgets, "the pool")
 
 
 def _without_limit(budgets: tuple[Budget, ...], what: str) -> Iterator[str]:
@@ -126,7 +118,7 @@ def _timers(pool: PoolPolicy) -> Iterator[str]:
 
 
 _POOL_RULES: Final[tuple[Callable[[PoolPolicy], Iterator[str]], ...]] = (
-    _budgets,
+    lambda pool: _without_limit(pool.budgets, "the pool"),
     _required_count,
     _low_limits,
     _never,

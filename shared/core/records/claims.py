@@ -50,16 +50,11 @@ def claim_for(
         reason=order.reason,
         origin=order.origin,
         generation=order.generation,
-        settings=drain_settings(policy, scale_down),
+        settings=policy.drain_for(scale_down.profile, scale_down.delay, reaps=scale_down.is_reaper),
         policy_hash=policy.hash,
         picture_at=order.picture_at,
         cost_per_hour=cost_per_hour,
     )
-
-
-def drain_settings(policy: Policy, scale_down: ScaleDownRule) -> DrainSettings:
-    """Return the settings of a drain whose node the autoscaler takes away in that way."""
-    return policy.drain_for(scale_down.profile, scale_down.delay, reaps=scale_down.is_reaper)
 
 
 def grant(

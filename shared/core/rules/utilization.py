@@ -1,7 +1,8 @@
 """How full a node is by its pods' requests, and how many nodes a pool has to spare. Exact fractions, no floats.
 
 DaemonSet and kube-system pods count, as in estafette and node-refiner; a second pair of ratios leaves out what never
-moves.
+moves. The taints of a whole pool (GPU, spot, dedicated) limit who may use it: its nodes are candidates, and what is
+free on them is room for the pods of that pool.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Final
 
+from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, Resources, total
@@ -17,7 +19,23 @@ from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import NO_PODS, NodePods
 from shared.core.policy import PoolPolicy
 from shared.core.reasons import Unremovable
-from shared.core.rules.pool_taints import own_taints
+
+KUBERNETES_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Conditions of a node (not-ready, disk-pressure, shutdown …): never a pool's own, however many nodes share them."""
+OF_ONE_NODE: Final = frozenset({names.OUR_TAINT, *names.GOING_TAINTS, *names.OUTSIDE_TAINTS})
+"""A node in drain, or on its way out: never a pool's own either, though the pool have no other node."""
+
+
+def own_taints(nodes: Sequence[Node]) -> frozenset[Taint]:
+    """Return the taints that all nodes of a pool carry: those that the pool was made with.
+
+    See docs/acceptance.md row 42.
+    """
+    shared = frozenset.intersection(*(frozenset(node.taints) for node in nodes)) if nodes else frozenset()
+    return frozenset(
+        taint for taint in shared if taint.key not in OF_ONE_NODE and not taint.key.startswith(KUBERNETES_TAINTS)
+    )
+
 
 CPU_WEIGHT: Final = 80
 """node-refiner's score: 0.8 of the CPU percentage and 0.2 of the memory percentage."""

@@ -3,7 +3,7 @@
 import pytest
 
 from shared.core.cluster.node import NodePool
-from shared.core.draining.upgrades import is_upgraded, may_be_taken
+from shared.core.draining.cordon import is_upgraded, may_be_taken
 from tests.builders import node
 
 OLD, NEW = "1.33.9-gke.200", "1.33.10-gke.100"

@@ -19,7 +19,7 @@ from shared.core.cluster.pod import Pod, PodClass, is_daemon
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.rules.pod_costs import deletion_cost
-from shared.core.rules.pool_taints import own_taints
+from shared.core.rules.utilization import own_taints
 
 _PINS: Final = "metadata.name"
 
