@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from infra.monitoring.alerts import ALERTS
-from infra.monitoring.metrics import BY_NAME, Kind
+from infra.monitoring.metrics import BY_NAME, KEPT, METRICS, Kind
 from infra.monitoring.query import FUNCTION, LAST_NIGHT, REVIEWS, WHY_HERE, monitored, series
 
 COLUMNS: Final = 48
@@ -104,18 +104,13 @@ def _data_set(line: Series, plot: str) -> dict[str, Any]:
     return _filled(timeSeriesQuery=query, plotType=plot, legendTemplate=line.legend)
 
 
-_THEMES: Final = {
-    "full": "too full", "pods": "a pod may not move", "room": "no room elsewhere", "limits": "budgets, minimums",
-    "time": "not yet", "off": "switched off", "trouble": "trouble",
-}  # fmt: skip
-
-
 def _acts(title: str, act: str) -> Tile:
     results = ("succeeded", "attempted")
     lines = (Series(act, result, where=(monitored("metric.labels.result", result),)) for result in results)
     return chart(title, *lines, plot="STACKED_BAR")
 
 
+_STAYS: Final = [Series(each.name, each.about.removeprefix(KEPT)) for each in METRICS if KEPT in each.about]
 ROWS: Final = (
     (
         card("Saved today, dollars", total("reclaimed_dollars", "1d")),
@@ -137,8 +132,7 @@ ROWS: Final = (
     ),
     (_acts("Cordoned", "nodes_cordoned"), _acts("Drained", "nodes_drained"), _acts("Uncordoned", "nodes_uncordoned")),
     (
-        chart("Why nodes stay", *(Series(f"kept_{theme}", words) for theme, words in _THEMES.items()),
-              plot="STACKED_AREA", width=24),
+        chart("Why nodes stay", *_STAYS, plot="STACKED_AREA", width=24),
         chart("How drains ended", Series("drains", by=("outcome", "reason")), plot="STACKED_BAR", width=24),
     ),
     (

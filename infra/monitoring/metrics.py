@@ -67,6 +67,7 @@ class Metric:
 
 POOL: Final = "labels.pool"
 REASON: Final = "labels.reason"
+KEPT: Final = "nodes that stay: "
 
 
 def _gauge(
@@ -98,8 +99,7 @@ def _node(value: str, unit: str, seed: str) -> Metric:
 
 
 def _kept(theme: str, about: str) -> Metric:
-    sentence = f"nodes that stay: {about}"
-    return Metric(f"kept_{theme}", Kind.GAUGE, "cluster_state", sentence, "{node}", f"kept.{theme}")
+    return Metric(f"kept_{theme}", Kind.GAUGE, "cluster_state", f"{KEPT}{about}", "{node}", f"kept.{theme}")
 
 
 def _act(name: str, act: str) -> Metric:

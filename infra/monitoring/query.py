@@ -59,29 +59,32 @@ LAST_NIGHT: Final = Query(
                   "scale_in_steered")),
     "Choose the time; `drain_result` has outcome and reason, and one drain's lines share `operation.id`.",
 )  # fmt: skip
-TROUBLE: Final = Query(
-    "What went wrong?",
-    (*OURS, "severity>=WARNING"),
-    "Lines that need a person's attention.",
+QUERIES: Final = (
+    WHY_HERE,
+    LAST_NIGHT,
+    Query(
+        "What went wrong?",
+        (*OURS, "severity>=WARNING"),
+        "Lines that need a person's attention.",
+    ),
+    Query(
+        "How did one drain go, step by step?",
+        (term("operation.id", "ORDER"), term("operation.producer", "ebb")),
+        "Write the order's id for ORDER; every line of a drain carries it.",
+    ),
+    Query(
+        "Did Ebb restart this Deployment?",
+        (*OURS, label("event", "surge"), payload("workload", "NAMESPACE/Deployment/NAME")),
+        "Write namespace and name. Only `singleReplicas: surge` restarts any; the annotation `ebb.internal/surged-for` "
+        "of its pod template is the id of the order that did it last.",
+    ),
+    Query(
+        "What was not saved, and why?",
+        (*OURS, label("event", "missed_saving")),
+        "A line a pass for each pool and reason; `per_hour` is what those nodes cost. `ebb why-not` shows which single "
+        "change would free most.",
+    ),
 )
-ONE_DRAIN: Final = Query(
-    "How did one drain go, step by step?",
-    (term("operation.id", "ORDER"), term("operation.producer", "ebb")),
-    "Write the order's id for ORDER; every line of a drain carries it.",
-)
-WHO_RESTARTED: Final = Query(
-    "Did Ebb restart this Deployment?",
-    (*OURS, label("event", "surge"), payload("workload", "NAMESPACE/Deployment/NAME")),
-    "Write namespace and name. Only `singleReplicas: surge` restarts any; the annotation `ebb.internal/surged-for` of "
-    "its pod template is the id of the order that did it last.",
-)
-MISSED: Final = Query(
-    "What was not saved, and why?",
-    (*OURS, label("event", "missed_saving")),
-    "A line a pass for each pool and reason; `per_hour` is what those nodes cost. `ebb why-not` shows which single "
-    "change would free most.",
-)
-QUERIES: Final = (WHY_HERE, LAST_NIGHT, TROUBLE, ONE_DRAIN, WHO_RESTARTED, MISSED)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,6 @@ from infra.monitoring.events import EVENTS, Event
 from infra.monitoring.metrics import METRICS, Metric
 
 _NOTHING: Final = "Nothing."
-_LISTS: Final = (
-    "Apply `infra/rbac.yaml` again: what it may not read is in the message. Where that names an object, look at what "
-    "its owner wrote."
-)
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,9 @@ LOG_WORDS: Final = (
             "apply `infra/options/steer.yaml` or switch the option off. If it names a pod template, remove the "
             "annotation there. Otherwise nothing: the next pass tries again."),
     LogWord("advice_missing", ("run_summary", "drain_step"), "Ebb may not read a list, the list did not answer, or an "
-            "object in it has an unknown shape. Ebb goes on without it, as the message describes.", _LISTS),
+            "object in it has an unknown shape. Ebb goes on without it, as the message describes.",
+            "Apply `infra/rbac.yaml` again: what it may not read is in the message. If that names an object, look at "
+            "what its owner wrote."),
     LogWord("unknown_pool", ("policy_warning",), "The policy names a pool that the cluster does not have.",
             "Correct the name in the policy."),
     LogWord("hardly_meant", ("policy_warning",), "A setting is valid and probably a mistake.",
