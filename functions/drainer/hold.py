@@ -6,11 +6,9 @@ repeated from its begin.
 """
 
 from shared.core.records.orders import Order, OrderKind
-from shared.core.records.state import Wave
-from shared.errors import Retryable, Unreadable
-from shared.port_types import WAVE_KEY
+from shared.errors import Retryable
 from shared.ports import Ports
-from shared.store.compare_and_set import while_stale
+from shared.store.compare_and_set import read_wave, while_stale
 
 
 def hold(ports: Ports, order: Order, step_seconds: float) -> None:
@@ -20,7 +18,8 @@ def hold(ports: Ports, order: Order, step_seconds: float) -> None:
         Retryable: the step's time is over, something did not answer, or others wrote a node again and again. What
             is done stays done.
     """
-    wave = _living(ports)
+    found = read_wave(ports.state)  # a document that does not decode counts as no wave
+    wave = found.value if found.value and found.read_at < found.value.deadline else None
     wanted = {each.uid for each in wave.nodes} if wave else set()
     held, over = order.kind is OrderKind.HOLD, ports.clock.monotonic() + step_seconds
     changed = []
@@ -31,15 +30,6 @@ def hold(ports: Ports, order: Order, step_seconds: float) -> None:
             changed.append(name)
     message = f"{len(changed)} of {len(order.nodes)} soft taints {'written' if held else 'removed'}."
     ports.log.event("soft_taints", message, nodes=len(changed), reason=order.kind.value)
-
-
-def _living(ports: Ports) -> Wave | None:
-    """Read the wave that lives by the state's time; a document that does not decode counts as none."""
-    try:
-        found = ports.state.get(WAVE_KEY)
-    except Unreadable:
-        return None
-    return found.value if found.value and found.read_at < found.value.deadline else None
 
 
 def _change(ports: Ports, uid: str, name: str, *, held: bool) -> bool:

@@ -6,18 +6,20 @@ goes by what the node shows.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from functools import cached_property
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.repairs import hanging, in_turn
 from shared.core.policy import Policy
+from shared.core.records.claims import as_planned
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import ClusterState, PoolMarks, Wave
 from shared.errors import Unreadable
-from shared.port_types import WAVE_KEY, PoolsReading, StoredDocument, drain_key
+from shared.port_types import PoolsReading, StoredDocument, drain_key
 from shared.ports import Log, Ports
 from shared.settings import Settings
-from shared.store.compare_and_set import read_cluster
+from shared.store.compare_and_set import read_cluster, read_wave
 from shared.store.snapshots import deletion_begun_at, read_optional, snapshot_of, warn_of_unread
 
 
@@ -37,6 +39,11 @@ class PassInputs:
     wave: StoredDocument[Wave]
     """The wave's document."""
 
+    @cached_property
+    def planned(self) -> ClusterState:
+        """The state as the planner counts by it: an order on its way counts as a claim."""
+        return as_planned(self.state, self.now)
+
 
 def read_inputs(
     ports: Ports, settings: Settings, policy: Policy | None, pools: PoolsReading, *, whole: bool = True
@@ -52,7 +59,9 @@ def read_inputs(
     warn_of_unread(ports.log, "run_summary", cluster_reading)
     interval = timedelta(seconds=settings.interval_seconds)
     left = in_turn(hanging(cluster_reading.workloads.values(), before), began_at, interval)
-    marks, records = _read_marks(ports), _read_records(ports, before, left)
+    marks, records, wave = _read_marks(ports), _read_records(ports, before, left), read_wave(ports.state)
+    if wave.fault:
+        _log_skipped(ports.log, wave.fault)
     _, _, now = read_cluster(ports.state)
     return PassInputs(
         snapshot=snapshot_of(settings.cluster, cluster_reading, pools, began_at, now),
@@ -61,7 +70,7 @@ def read_inputs(
         marks=marks,
         policy=policy,
         now=now,
-        wave=_read_wave(ports),
+        wave=wave,
     )
 
 
@@ -72,16 +81,6 @@ def _read_marks(ports: Ports) -> dict[str, PoolMarks]:
         if each.fault:
             _log_skipped(ports.log, each.fault)
     return {pool: each.value or PoolMarks() for pool, each in found.items()}
-
-
-def _read_wave(ports: Ports) -> StoredDocument[Wave]:
-    """Read the wave's document; one that does not decode counts as none, and is written over."""
-    found = ports.state.all(WAVE_KEY.collection, WAVE_KEY.type).get(WAVE_KEY.id)
-    if found is None:
-        return StoredDocument(None, None, datetime.min.replace(tzinfo=UTC))
-    if found.fault:
-        _log_skipped(ports.log, found.fault)
-    return found
 
 
 def _read_records(ports: Ports, state: ClusterState, left: Iterable[str]) -> dict[str, DrainRecord]:

@@ -25,7 +25,7 @@ from shared.core.planning.steering import steering
 from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
 from shared.core.policy import Policy
 from shared.core.policy.warnings import warnings
-from shared.core.records.claims import as_planned, settle_gone, still_saved, with_breakers, without_past, without_void
+from shared.core.records.claims import settle_gone, still_saved, with_breakers, without_past, without_void
 from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks
 from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
@@ -112,11 +112,10 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
 
 
 def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callable[[], bool], wave: LivingWave) -> Plan:
-    state = as_planned(inputs.state, inputs.now)
     if inputs.policy is None:
-        return plan_without_policy(inputs.snapshot, state, inputs.marks, prices)
+        return plan_without_policy(inputs.snapshot, inputs.planned, inputs.marks, prices)
     with no_search_for_cycles():
-        situation = Situation(inputs.snapshot, state, inputs.policy)
+        situation = Situation(inputs.snapshot, inputs.planned, inputs.policy)
         return make_plan(situation, inputs.marks, prices, interval, brake, wave.left)
 
 

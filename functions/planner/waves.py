@@ -13,7 +13,6 @@ from functions.planner.pass_inputs import PassInputs
 from shared.core.planning.plan import Plan
 from shared.core.planning.waves import WaveEnd, ending, soft_taints, still_to_go, wave_after
 from shared.core.policy import Policy
-from shared.core.records.claims import as_planned
 from shared.core.records.orders import CLAIM_WITHIN, MOST_HELD, Order, OrderKind, Origin, order_id, parts
 from shared.core.records.state import Wave, WaveNode
 from shared.core.rules.situation import Situation
@@ -34,10 +33,10 @@ class LivingWave:
 
 def living(inputs: PassInputs) -> LivingWave:
     """Judge the wave by what this pass rests on; a node whose order is on its way counts as in flight."""
-    document, state = inputs.wave, as_planned(inputs.state, inputs.now)
+    document = inputs.wave
     if document.value is None:
         return LivingWave(document)
-    situation = Situation(inputs.snapshot, state, inputs.policy or Policy())
+    situation = Situation(inputs.snapshot, inputs.planned, inputs.policy or Policy())
     end = ending(document.value, situation)
     return LivingWave(document, None if end else still_to_go(document.value, situation), end)
 
@@ -81,7 +80,7 @@ def _log_change(ports: Ports, wave: LivingWave, after: Wave | None) -> None:
 
 def order_soft_taints(ports: Ports, cluster: str, inputs: PassInputs, wave: Wave | None) -> None:
     """Publish what is missing or left over of the soft taints, at most `MOST_HELD` nodes an order."""
-    found = soft_taints(inputs.snapshot.nodes, as_planned(inputs.state, inputs.now), wave)
+    found = soft_taints(inputs.snapshot.nodes, inputs.planned, wave)
     for kind, nodes in ((OrderKind.HOLD, found.hold), (OrderKind.LET_GO, found.let_go)):
         for part in parts(nodes, MOST_HELD):
             ports.orders.publish(_order(kind, part, cluster, inputs.now))

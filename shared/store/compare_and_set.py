@@ -1,12 +1,12 @@
 """Compare-and-set of the cluster's document and objects: read, compute, write, and again when others were first."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from shared.core.records.state import ClusterState
+from shared.core.records.state import ClusterState, Wave
 from shared.errors import Gone, Retryable, Stale
-from shared.port_types import CLUSTER_KEY
+from shared.port_types import CLUSTER_KEY, WAVE_KEY, StoredDocument
 from shared.ports import Clock, State
 
 T = TypeVar("T")
@@ -20,6 +20,12 @@ def read_cluster(state: State) -> tuple[ClusterState, str | None, datetime]:
     """Return the document (an empty one when there is none yet), its version and the state's time."""
     found = state.get(CLUSTER_KEY)
     return found.value or ClusterState(), found.version, found.read_at
+
+
+def read_wave(state: State) -> StoredDocument[Wave]:
+    """Return the wave's document; one that does not decode has a fault and no value, and can be written over."""
+    absent = StoredDocument[Wave](None, None, datetime.min.replace(tzinfo=UTC))
+    return state.all(WAVE_KEY.collection, WAVE_KEY.type).get(WAVE_KEY.id, absent)
 
 
 def change_cluster(

@@ -27,7 +27,7 @@ from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
 from shared.port_types import WAVE_KEY, drain_key
 from shared.ports import Cluster, State
 from shared.settings import read_settings
-from shared.store.compare_and_set import read_cluster
+from shared.store.compare_and_set import read_cluster, read_wave
 from shared.wiring import NO_GKE_API, cluster_of
 
 _ONLY_CLAIMS: Final = (
@@ -170,10 +170,10 @@ def _release_all(installation: Installation, visible: VisibleNodes, options: Rel
 
 def _end_wave(installation: Installation, visible: VisibleNodes) -> None:
     """Delete the wave's document, and order the removal of its soft taints and of all that the cluster shows."""
-    found = installation.state.all(WAVE_KEY.collection, WAVE_KEY.type).get(WAVE_KEY.id)
-    if found is not None and found.version is not None:
+    found = read_wave(installation.state)
+    if found.version is not None:
         installation.state.delete(WAVE_KEY, found.version)
-    named = found.value.nodes if found and found.value else ()
+    named = found.value.nodes if found.value else ()
     nodes = {each.uid: each.name for each in named} | {each.uid: each.name for each in visible.nodes if each.held}
     now = read_cluster(installation.state)[2]
     for part in parts(tuple(nodes.items()), MOST_HELD):

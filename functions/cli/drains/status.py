@@ -16,9 +16,9 @@ from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave
-from shared.port_types import WAVE_KEY, StoredDocument
+from shared.port_types import StoredDocument
 from shared.ports import State
-from shared.store.compare_and_set import read_cluster
+from shared.store.compare_and_set import read_cluster, read_wave
 
 T = TypeVar("T")
 
@@ -124,11 +124,10 @@ def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) 
     """
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
-    waves = documents.all(WAVE_KEY.collection, WAVE_KEY.type)
+    wave = read_wave(documents)
     status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
-    wave = _values(waves).get(WAVE_KEY.id)
-    living = wave if wave and now < wave.deadline else None
-    return replace(status, wave=living, unreadable=(*_faults(pools), *_faults(drains), *_faults(waves)))
+    living = wave.value if wave.value and now < wave.value.deadline else None
+    return replace(status, wave=living, unreadable=(*_faults(pools), *_faults(drains), *filter(None, (wave.fault,))))
 
 
 def _faults(found: Mapping[str, StoredDocument[T]]) -> tuple[str, ...]:
