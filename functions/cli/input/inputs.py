@@ -1,7 +1,7 @@
 """The input of a plan: a dump or a kubeconfig, a policy file, a time, and what earlier passes left."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +14,7 @@ from functions.cli.input.missing_data import pending_note
 from functions.cli.input.options import Sources
 from functions.cli.input.pricing import basis, priced, prices_of, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
+from functions.cli.output.format import some
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
@@ -45,6 +46,10 @@ NO_PROFILE: Final = (
 PACKING: Final = (
     "The autoscaling profile is taken as optimize-utilization, because pods name its scheduler. It drains nodes up "
     "to 85 % of requests, or up to the threshold of their ComputeClass."
+)
+BY_DEFAULTS_ALONE: Final = (
+    "defaults.enabled: defaults hold only for pools that nodePools names, so Ebb drains nothing of {pools}; "
+    "write nodePools: {{{first}: {{}}}}."
 )
 EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 
@@ -149,7 +154,15 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
 
 def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
     """Return what is odd about a policy for that cluster, each as a note that says it is a warning."""
-    return tuple(f"{WARNING}{sentence}" for sentence in unknown_pools(policy, snapshot).values())
+    return tuple(f"{WARNING}{sentence}" for sentence in odd_pools(policy, snapshot))
+
+
+def odd_pools(policy: Policy, snapshot: Snapshot) -> Iterator[str]:
+    """Yield a sentence for each pool that only the policy has, and one on those that `defaults` alone enable."""
+    yield from unknown_pools(policy, snapshot).values()
+    unnamed = sorted({*snapshot.pools, *snapshot.nodes_by_pool} - {"", *policy.pools}) if policy.defaults_enable else []
+    if unnamed:
+        yield BY_DEFAULTS_ALONE.format(pools=some(unnamed), first=unnamed[0])
 
 
 def _with_profile(snapshot: Snapshot, *, known: bool) -> tuple[Snapshot, tuple[str, ...]]:

@@ -7,13 +7,12 @@ from typing import Any
 from rich.console import Console
 
 from functions.cli.input.files import name_of, parse_policy, read_bytes
-from functions.cli.input.inputs import gather
+from functions.cli.input.inputs import gather, odd_pools
 from functions.cli.input.options import Sources
 from functions.cli.output.format import count
 from functions.cli.output.terminal import facts, printing
 from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.field import path_text
 from shared.core.policy.reading import read
@@ -50,7 +49,7 @@ def print_check(paths: Sequence[Path], sources: Sources) -> None:
 
 def _print_one(path: Path, data: bytes, policy: Policy, snapshot: Snapshot | None, *, whole: bool) -> None:
     """Print one policy: of several files only whether each is valid, and its warnings."""
-    strange = unknown_pools(policy, snapshot).values() if snapshot else ()
+    strange = odd_pools(policy, snapshot) if snapshot else ()
     more = (*written_warnings(data), *strange, *expiring(policy, snapshot))
     with printing() as console:
         if whole:

@@ -233,6 +233,8 @@ class Policy:
     )
     pools: Mapping[str, PoolPolicy] = field(default_factory=dict)
     other_pools: PoolPolicy = field(default_factory=PoolPolicy)
+    defaults_enable: bool = False
+    """Whether `defaults` has `enabled: true`, which enables only pools that `nodePools` names."""
     """The settings of a pool that the policy does not name: disabled, unless a plan asks about all pools."""
 
     def pool(self, name: str) -> PoolPolicy:

@@ -32,6 +32,7 @@ def effective(read: Mapping[str, Any], written: Mapping[str, Any]) -> Policy:
         watchdog_by_profile="watchdog" not in drain,
         pools={name: _pool({**defaults, **own[name]}) for name in sorted(own)},
         other_pools=_pool({**defaults, "enabled": False}),
+        defaults_enable=bool(defaults.get("enabled")),
         **_settings(CLUSTER_FIELDS, read),
     )
 

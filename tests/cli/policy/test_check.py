@@ -157,3 +157,24 @@ def test_defaults_that_no_pool_hears_are_told(tmp_path: Path, *, named: bool) ->
         "warning: defaults.enabled: defaults hold only for pools that nodePools names; write nodePools: {default-pool:"
     )
     assert (said in told) is not named
+
+
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        pytest.param(["default-pool"], "defaults: {enabled: true}\nnodePools: {web-pool: {}}", id="one is named"),
+        pytest.param(list(dumps.POOLS), "defaults: {enabled: true}", id="none is named"),
+        pytest.param([], "nodePools: {web-pool: {enabled: true}}", id="defaults enable nothing"),
+        pytest.param([], "defaults: {enabled: true}\nnodePools: {web-pool: {}, default-pool: {}}", id="all are named"),
+    ],
+)
+@pytest.mark.parametrize("command", [("plan", "--policy"), ("policy", "check")], ids=" ".join)
+def test_pools_that_defaults_alone_enable_are_named(
+    expected: list[str], written: str, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(written)
+    shown = CliRunner().invoke(app, [*command, str(policy), "--dump", str(dumps.write(tmp_path / "dump.json", 6))])
+    said = [line for line in shown.output.splitlines() if "drains nothing of" in line]
+
+    assert [pool for line in said for pool in sorted(dumps.POOLS) if pool in line.partition(";")[0]] == sorted(expected)
