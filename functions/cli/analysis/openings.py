@@ -18,7 +18,6 @@ from shared.core.rules.budgets import Calendar, applies
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.gate_rules import ProposedDrain
 from shared.core.rules.gates import GATES, Gate
-from shared.errors import BadInput
 
 LOOK_AHEAD: Final = timedelta(days=15)
 """How far schedules are read; few people plan further than a week and its exceptions."""
@@ -46,23 +45,12 @@ def _streams(gate: Gate, proposed: ProposedDrain, ahead: timedelta) -> Iterator[
     yield sorted(each for each in clock if isinstance(each, datetime))
     for each in clock:
         if isinstance(each, Schedule):
-            yield _begins(each, proposed.now, ahead)
+            yield hits(each, proposed.now, proposed.now + ahead)
             yield _ends(each, proposed.now, ahead)
 
 
-def _begins(schedule: Schedule, now: datetime, ahead: timedelta) -> Iterator[datetime]:
-    """A schedule that cannot be read never begins."""
-    try:
-        yield from hits(schedule, now, now + ahead)
-    except BadInput:
-        return
-
-
 def _ends(schedule: Schedule, now: datetime, ahead: timedelta) -> Iterator[datetime]:
-    try:
-        before = last_hit(schedule, now)
-    except BadInput:
-        return
+    before = last_hit(schedule, now)
     for hit in chain(() if before is None else (before,), hits(schedule, now, now + ahead)):
         yield hit + schedule.duration
 

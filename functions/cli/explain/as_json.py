@@ -13,7 +13,7 @@ from functions.cli.explain.resolve import Meant, PodRow, kept_alone, rows_of
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.output.format import dollars, rfc3339
 from functions.cli.plan import as_json as plan_json
-from functions.cli.plan.view import PlanView, blocker_view
+from functions.cli.plan.view import PlanView
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.workloads import PodDisruptionBudget
@@ -111,8 +111,8 @@ def _place(place: PodPlace | None) -> dict[str, Any]:
 
 
 def _blocker(blocker: Blocker) -> dict[str, Any]:
-    shown = blocker_view(blocker)
-    return {**plan_json.blocker(shown), "sentence": shown.sentence, "remedy": shown.remedy or None}
+    reason = blocker.reason
+    return {**plan_json.blocker(blocker), "sentence": reason.sentence, "remedy": reason.remedy or None}
 
 
 def _closed(each: Closed) -> dict[str, Any]:

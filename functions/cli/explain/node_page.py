@@ -44,9 +44,9 @@ def page(
     node = view.node(known.decision.name)
     yield Title(node.name)
     yield Facts(tuple(facts_of(view, node, known, measured)))
-    if node.blockers:
+    if node.decision.blockers:
         yield KEPT
-        yield Causes(node.blockers)
+        yield Causes(node.decision.blockers)
     if known.closed:
         yield CLOSED
         yield Table.of(_GATES, map(_closed, known.closed))

@@ -15,8 +15,7 @@ from functions.cli.output.documents import code, text
 from functions.cli.output.format import NodeNames, by_pool, count
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw, fit
 from functions.cli.output.terminal import facts
-from functions.cli.plan.view import BlockerView
-from shared.core.reasons import Unremovable
+from shared.core.reasons import Blocker, Unremovable
 
 Fact = tuple[str, str | Text]
 
@@ -39,7 +38,7 @@ class Facts:
 class Causes:
     """What keeps a node or a pod, the first named first."""
 
-    found: tuple[BlockerView, ...]
+    found: tuple[Blocker, ...]
 
 
 PagePart = Title | Facts | Causes | Table | str
@@ -78,7 +77,7 @@ def _written(part: PagePart) -> str:
     return text(part)
 
 
-def _cause(word: str, own: Sequence[BlockerView]) -> Iterator[str]:
+def _cause(word: str, own: Sequence[Blocker]) -> Iterator[str]:
     yield f"1. {code(word)}"
     yield from (f"   - {text(line)}" for line in lines(own))
 
@@ -93,19 +92,19 @@ _MOST: Final = 6
 """Pods of one reason that are named; all of them stand in the list of pods."""
 
 
-def by_reason(found: Iterable[BlockerView]) -> dict[str, list[BlockerView]]:
+def by_reason(found: Iterable[Blocker]) -> dict[str, list[Blocker]]:
     """Return what was found by its reason; that pods block is said by the pods' own reasons, where there are any."""
-    rows: dict[str, list[BlockerView]] = {}
+    rows: dict[str, list[Blocker]] = {}
     for each in found:
-        rows.setdefault(each.reason, []).append(each)
+        rows.setdefault(each.reason.value, []).append(each)
     if len(rows) > 1:
         rows.pop(Unremovable.BLOCKED_BY_POD.value, None)
     return rows
 
 
-def lines(own: Sequence[BlockerView]) -> Iterator[str]:
+def lines(own: Sequence[Blocker]) -> Iterator[str]:
     """Yield what a reason is about, what it means, and what can be done."""
-    first, rest = own[0], len(own) - _MOST
+    first, rest = own[0].reason, len(own) - _MOST
     yield from filter(None, (" ".join(part for part in (each.object, each.detail) if part) for each in own[:_MOST]))
     if rest > 0:
         yield f"and {rest:,} more"

@@ -22,7 +22,7 @@ from functions.cli.explain.resolve import PodRow, kept_alone
 from functions.cli.explain.usage import used
 from functions.cli.output.format import count, moment, monthly
 from functions.cli.output.tables import DIM, Column, Table
-from functions.cli.plan.view import PlanView, blocker_view
+from functions.cli.plan.view import PlanView
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import Resources
@@ -46,7 +46,7 @@ def page(view: PlanView, row: PodRow, namer: NodeNamer, measured: Resources | No
     if place is None:
         return
     if place.blockers:
-        yield Causes(tuple(map(blocker_view, place.blockers)))
+        yield Causes(place.blockers)
     if not place.landing.fixed:
         yield from _choice(place.landing.choice, namer, pod.node)
 
@@ -147,7 +147,7 @@ def workload_page(
     yield Title(name)
     yield _summed(rows)
     yield place_table(PODS, (_cells(view, *row) for row in rows), (1, 3), namer, width)
-    found = tuple(blocker_view(each) for _, _, place in rows if place for each in place.blockers)
+    found = tuple(each for _, _, place in rows if place for each in place.blockers)
     if found:
         yield KEPT
         yield Causes(found)

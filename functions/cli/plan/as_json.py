@@ -10,11 +10,12 @@ from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import dollars, dollars_a_month, rfc3339
 from functions.cli.plan.ladder import rungs
 from functions.cli.plan.sentences import HOLDING, LegendEntry
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, BlockerView, NodeView, PlanView, Totals, wanted
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, wanted
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
+from shared.core.reasons import Blocker
 from shared.core.rules.drain_time import DrainTime
 
 SCHEMA: Final = 1
@@ -84,7 +85,7 @@ def node(shown: NodeView) -> dict[str, Any]:
         "pool": decision.pool or None,
         "verdict": decision.verdict.value,
         "reason": decision.reason or None,
-        "blockers": [blocker(each) for each in shown.blockers],
+        "blockers": [blocker(each) for each in decision.blockers],
         "cost_per_hour": money(dollars(decision.cost)),
         "cpu_ratio": _ratio(decision.cpu_ratio),
         "memory_ratio": _ratio(decision.memory_ratio),
@@ -148,13 +149,13 @@ def drain(takes: DrainTime) -> dict[str, Any]:
     }
 
 
-def blocker(shown: BlockerView) -> dict[str, Any]:
+def blocker(found: Blocker) -> dict[str, Any]:
     """Return one thing that stands in the way."""
     return {
-        "reason": shown.reason,
-        "object": shown.object or None,
-        "detail": shown.detail or None,
-        "message_id": shown.message_id or None,
+        "reason": found.reason.value,
+        "object": found.object or None,
+        "detail": found.detail or None,
+        "message_id": found.reason.message_id or None,
     }
 
 

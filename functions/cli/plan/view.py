@@ -21,25 +21,9 @@ from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
-from shared.core.reasons import Blocker
 from shared.errors import BadInput
 
 GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN_FLIGHT, Verdict.KEEP)
-
-
-@dataclass(frozen=True, slots=True)
-class BlockerView:
-    """One thing in a node's way: its reason's word and sentence, what it is about, what can be done about it.
-
-    `message_id` is the cluster autoscaler's, by which Google's documentation has it; empty where it has none.
-    """
-
-    reason: str
-    sentence: str
-    message_id: str
-    object: str
-    detail: str
-    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +33,6 @@ class NodeView:
     decision: NodeDecision
     sentence: str
     """That of its reason; empty where the reason is an order's id."""
-    blockers: tuple[BlockerView, ...]
     reason: str
     """The word that names the verdict; of a node that a pod keeps the pod's own, with what it is of."""
     about: tuple[str, ...]
@@ -90,19 +73,12 @@ def _node(decision: NodeDecision, now: datetime, order: PlannedOrder | None, *, 
     return NodeView(
         decision,
         sentence=sentences.of_reason(decision.reason, decision.blockers),
-        blockers=tuple(map(blocker_view, decision.blockers)),
         reason=sentences.reason_of(decision),
         about=sentences.about(decision.blockers),
         when=sentences.when(decision, now, order.saving if order else 0),
         could_go=could_go,
         order=order,
     )
-
-
-def blocker_view(blocker: Blocker) -> BlockerView:
-    """Return a blocker with its sentence and remedy."""
-    reason = blocker.reason
-    return BlockerView(reason.value, reason.sentence, reason.message_id, blocker.object, blocker.detail, reason.remedy)
 
 
 def verdict_groups(nodes: Iterable[NodeView], orders: Sequence[PlannedOrder]) -> tuple[VerdictGroup, ...]:

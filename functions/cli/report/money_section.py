@@ -101,7 +101,7 @@ def blockers(material: Material) -> list[dict[str, Any]]:
 
 def reasons(material: Material) -> dict[str, dict[str, str]]:
     """Return the sentence and the remedy of each reason that stands in a node's way, by its word."""
-    said = {each.reason: each for node in material.view.nodes for each in node.blockers}
+    said = {each.reason.value: each.reason for node in material.view.nodes for each in node.decision.blockers}
     return {word: {"sentence": each.sentence, "remedy": each.remedy} for word, each in sorted(said.items())}
 
 

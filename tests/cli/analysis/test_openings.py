@@ -18,7 +18,6 @@ HOUR = timedelta(hours=1)
 N1, N2 = node("n1"), node("n2")
 NIGHT = Schedule("0 20 * * *", 10 * HOUR)
 NOON = Schedule("0 12 * * *", 2 * HOUR)
-UNREADABLE = Schedule("not a cron", HOUR)
 
 
 def _closed(rules: Policy, **state: Any) -> list[Closed]:
@@ -31,7 +30,6 @@ def _closed(rules: Policy, **state: Any) -> list[Closed]:
     ("expected", "rules"),
     [
         pytest.param(NOW + 14 * HOUR, policy(windows=(NOON,)), id="at noon"),
-        pytest.param(None, policy(windows=(UNREADABLE,)), id="never, if it cannot be read"),
     ],
 )
 def test_a_window_is_closed_until(expected: datetime | None, rules: Policy) -> None:
