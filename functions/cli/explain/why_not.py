@@ -9,7 +9,7 @@ import typer
 
 from functions.cli.analysis.changes import Harm, Subject, how
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest
+from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
 from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot, why_not
 from functions.cli.explain.parts import PagePart, as_text, show
 from functions.cli.input.inputs import NO_MARKS, gather, remembered
@@ -194,7 +194,8 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     with reading_line(inputs.snapshot.cluster, doing="Planning") as phase, no_search_for_cycles():
         phase("steady state")
-        found = why_not(situation, past.marks or {}, inputs.prices, most, lambda at, of: phase(f"change {at} of {of}"))
+        base = policy_at_rest(situation, past.marks or {}, inputs.prices)
+        found = why_not(base, most, lambda at, of: phase(f"change {at} of {of}"))
     notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     if output is AnswerFormat.MARKDOWN:

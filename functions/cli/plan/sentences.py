@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from fractions import Fraction
 from typing import Final
 
 from rich.console import Console
@@ -241,48 +240,31 @@ def show_notes(console: Console, notes: Sequence[str]) -> None:
         console.print()
 
 
-PAGE: Final = "docs/reaper.md"
-_REAPS: Final = "The autoscaler only deletes empty nodes"
-_COMPETES: Final = "the autoscaler itself empties nodes that are used up to {gate}, and competes with Ebb"
-_UNKNOWN: Final = (
-    "Whether the autoscaler only deletes empty nodes is not known for {pools}: no ComputeClass {classes} is known "
-    "here; {remedy}."
-)
+_PAGE: Final = "docs/reaper.md"
 
 
-def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
-    """Return a line of what is known, and one of what is not; empty where the autoscaler takes no nodes at all."""
+def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> Iterator[str]:
+    """Yield what the autoscaler does beside Ebb, with the pools if it does not do it everywhere."""
     rules = pool_rules(snapshot)
+
+    def pools(own: Mapping[str, ScaleDownRule]) -> str:
+        return f" of pool{'s' if len(own) > 1 else ''} {some(sorted(own))}" if len(own) < len(rules) else ""
+
     known = {name: rule for name, rule in rules.items() if rule.class_known}
+    reaped = {name: rule for name, rule in known.items() if rule.is_reaper}
+    others = {name: rule for name, rule in known.items() if not rule.is_reaper}
     unknown = {name: rule for name, rule in rules.items() if not rule.class_known}
-    told = (_sentence(known, whole=not unknown),) if known else ()
-    return (*told, _not_known(unknown, in_dump=in_dump)) if unknown else told
-
-
-def _not_known(rules: Mapping[str, ScaleDownRule], *, in_dump: bool) -> str:
-    remedy = "add computeclasses to the dump" if in_dump else "let this account list computeclasses"
-    classes = some(sorted({rule.compute_class for rule in rules.values()}))
-    return _UNKNOWN.format(pools=_pools(rules), classes=classes, remedy=remedy)
-
-
-def _sentence(rules: Mapping[str, ScaleDownRule], *, whole: bool) -> str:
-    reaped = {name: rule for name, rule in rules.items() if rule.is_reaper}
-    others = {name: rule for name, rule in rules.items() if not rule.is_reaper}
-    gate = percent(max((rule.gate for rule in others.values()), default=Fraction(0)))
-    competes = _COMPETES.format(gate=gate)
-    if not reaped and not whole:
-        return f"Of {_pools(others)} {competes} ({PAGE})."
-    if not reaped:
-        return f"{competes[0].upper()}{competes[1:]}; {PAGE} shows how to let it delete only empty ones."
-    if not others and not whole:
-        return f"{_REAPS} of {_pools(reaped)} ({PAGE})."
+    if reaped:
+        yield f"The autoscaler only deletes empty nodes{pools(reaped)} ({_PAGE})."
     if others:
-        return f"{_REAPS} of {_pools(reaped)}; of {_pools(others)} {competes} ({PAGE})."
-    return f"{_REAPS}, of every pool ({PAGE}; nothing else scales down without Ebb)."
-
-
-def _pools(rules: Mapping[str, ScaleDownRule]) -> str:
-    return f"pool{'s' if len(rules) > 1 else ''} {some(sorted(rules))}"
+        used = f"used up to {percent(max(rule.gate for rule in others.values()))}, and competes with Ebb"
+        how = f"{_PAGE} shows how to let it delete only empty ones"
+        yield f"The autoscaler itself empties nodes{pools(others)} that are {used}; {how}."
+    if unknown:
+        classes = some(sorted({rule.compute_class for rule in unknown.values()}))
+        remedy = "add computeclasses to the dump" if in_dump else "let this account list computeclasses"
+        what = f"Whether the autoscaler only deletes empty nodes{pools(unknown)} is unknown"
+        yield f"{what}: no ComputeClass {classes} is known here; {remedy}."
 
 
 _COUNTED_NOWHERE: Final = "Nodes in no pool's figures, and without a cost here: {what} (docs/decisions/neighbours.md)."

@@ -6,14 +6,14 @@ changes that hold most money are tried first, each for one round, and those that
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from functions.cli.analysis.changes import CHANGES, Change, Scope, Subject, lifted, workload_of
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
-from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, PolicyAtRest, Rest, policy_at_rest
+from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, PolicyAtRest, Rest
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster.node import Node
@@ -25,7 +25,7 @@ from shared.core.planning.prices import Prices
 from shared.core.planning.selection import planned_simulation
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import Blocker, PodBlock, Unremovable
-from shared.core.records.state import ClusterState, PoolMarks
+from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.disruption_budgets import lets_go
 from shared.core.rules.gates import blockers
@@ -211,21 +211,8 @@ def no_progress(_done: int, _of_all: int) -> None:
     """Show nobody how far it is."""
 
 
-def why_not(
-    situation: Situation,
-    marks: Mapping[str, PoolMarks],
-    prices: Prices,
-    most: int,
-    progress: DoneOf = no_progress,
-    *,
-    assume_marked: bool = False,
-) -> WhyNot:
-    """Return what single changes free; `most` are tried."""
-    return why_not_from(policy_at_rest(situation, marks, prices, assume_marked=assume_marked), most, progress)
-
-
-def why_not_from(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> WhyNot:
-    """Return the same of a policy that is in its steady state already."""
+def why_not(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> WhyNot:
+    """Return what single changes free beyond a steady state; `most` are tried."""
     held = subjects(base.standing, base.prices, base.rest.workings)
     found = freed_from(base, held, most, base.size.in_all, progress)
     return replace(found, passing=_passing(base, {_key(each.subject) for each in held}))
@@ -237,13 +224,17 @@ def freed_from(
     """Return what `most` of these changes free; `rounds` bounds how long all of them together are followed."""
     trial = _Trial(base)
     progress(0, min(most, len(held)))
-    hopeless, tried, left = trial.sorted_out(held, most)
+    hopeless: list[Held] = []
+    tried: list[Held] = []
+    rest = iter(held)
+    while len(tried) < most and (each := next(rest, None)):
+        (tried if trial.may_free(each) else hopeless).append(each)
     first: list[Freed] = []
     for number, each in enumerate(tried, start=1):
         first.append(trial.freed_by(each, 1))
         progress(number, len(tried))
     freed = trial.followed(first, rounds, progress)
-    return WhyNot(base, tuple(sorted(freed, key=_rank)), hopeless, left)
+    return WhyNot(base, tuple(sorted(freed, key=_rank)), tuple(hopeless), tuple(rest))
 
 
 def _rank(freed: Freed) -> tuple[Any, ...]:
@@ -264,20 +255,6 @@ class _Trial:
     def __init__(self, base: PolicyAtRest) -> None:
         self._base = base
         self._standing = base.standing
-
-    def sorted_out(
-        self, found: Iterable[Held], most: int
-    ) -> tuple[tuple[Held, ...], tuple[Held, ...], tuple[Held, ...]]:
-        """Return those that cannot free anything, as many of the others as are to be tried, and the rest."""
-        hopeless: list[Held] = []
-        tried: list[Held] = []
-        left: list[Held] = []
-        for held in found:
-            if len(tried) == most:
-                left.append(held)
-            else:
-                (tried if self._may_free(held) else hopeless).append(held)
-        return tuple(hopeless), tuple(tried), tuple(left)
 
     def freed_by(self, held: Held, rounds: int) -> Freed:
         """Return what a change frees within so many rounds."""
@@ -300,7 +277,7 @@ class _Trial:
             progress(len(first) + done, len(first) + going_on)
             yield again
 
-    def _may_free(self, held: Held) -> bool:
+    def may_free(self, held: Held) -> bool:
         """Whether the bound of the changed picture leaves anything to be freed."""
         least = bound(lifted(self._standing, held.subject).snapshot, self._base.prices, ClusterState())
         return least.cost < self._cost(self._base.rest)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from functions.cli.analysis.forecast.at_rest import policy_at_rest
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.ladder import Ladder, ladder
 from functions.cli.analysis.forecast.open_pass import opened
@@ -162,7 +163,7 @@ def test_the_relaxed_scenarios_are_the_first_answers_of_why_not(seed: int, nodes
     snapshot = picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed))
     situation = Situation(snapshot, ClusterState(), Policy(other_pools=PoolPolicy(enabled=True)))
 
-    told, found = ladder(situation, {}, load()), why_not(situation, {}, load(), 20)
+    told, found = ladder(situation, {}, load()), why_not(policy_at_rest(situation, {}, load()), 20)
     freeing = [each for each in found.freed if each.saving][:3]
     assert [(each.change, told.at_rest.nodes - each.nodes, told.at_rest.cost - each.cost) for each in told.relaxed] == [
         (each.subject, each.nodes, each.saving) for each in freeing

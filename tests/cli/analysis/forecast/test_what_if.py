@@ -52,7 +52,7 @@ def _situation(picture: Snapshot, rules: Policy | None = None) -> Situation:
 
 
 def _freed(picture: Snapshot, rules: Policy | None = None, most: int = 9) -> WhyNot:
-    return why_not(_situation(picture, rules), {}, PRICES, most)
+    return why_not(policy_at_rest(_situation(picture, rules), {}, PRICES), most)
 
 
 def _told(found: WhyNot) -> dict[str, int]:
@@ -266,7 +266,7 @@ def test_a_lift_changes_nothing_else() -> None:
 def test_how_far_it_is_is_told_as_it_goes() -> None:
     heard: list[tuple[int, int]] = []
     picture = cluster(TWO, [KEEPS, pod("p", on="n1", owner=None)])
-    why_not(_situation(picture), {}, PRICES, 9, lambda *at: heard.append(at))
+    why_not(policy_at_rest(_situation(picture), {}, PRICES), 9, lambda *at: heard.append(at))
     assert heard[:2] == [(0, 1), (1, 1)]
     assert heard[-1][0] == heard[-1][1]
 
@@ -296,7 +296,7 @@ def test_its_base_is_the_ladders_rung_and_no_change_is_worth_more_than_the_bound
 ) -> None:
     snapshot = replace(picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
     situation = _situation(snapshot, Policy(other_pools=PoolPolicy(enabled=True)))
-    found, told = why_not(situation, {}, PRICES, 5), ladder(situation, {}, PRICES)
+    found, told = why_not(policy_at_rest(situation, {}, PRICES), 5), ladder(situation, {}, PRICES)
     rest = found.base.rest.snapshot.nodes
     assert (len(rest), PRICES.of_all(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
     for each in found.freed:

@@ -12,7 +12,7 @@ from msgspec import structs
 
 from functions.cli.analysis.forecast.at_rest import policy_at_rest
 from functions.cli.analysis.forecast.ladder import ladder_of
-from functions.cli.analysis.forecast.what_if import why_not_from
+from functions.cli.analysis.forecast.what_if import why_not
 from functions.cli.analysis.forecast.workings import KEPT, Workings
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -83,7 +83,7 @@ def _pod(pod: Pod, snapshot: Snapshot, roll: Random) -> Pod:
 
 def answers(situation: Situation, marks: Mapping[str, PoolMarks], workings: Workings) -> tuple[object, ...]:
     base = policy_at_rest(situation, marks, load(), workings=workings)
-    ladder, freed = ladder_of(base), why_not_from(base, 6)
+    ladder, freed = ladder_of(base), why_not(base, 6)
     places = [(pod.key, pod.node) for pod in ladder.left.pods] if ladder.left else []
     return base.decisions, ladder, places, freed.freed, freed.hopeless, freed.left, freed.passing
 
