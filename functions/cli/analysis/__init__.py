@@ -1,4 +1,4 @@
-"""What only people ask: why a node stays, what would let it go, what a cluster comes to, and how its days would be.
+"""What only people ask: why a node stays, which change lets it go, the steady state, and simulated days.
 
-Pure like `shared.core`, whose plans, proofs and rules it asks.
+Pure like `shared.core`, whose plans, proofs and rules it uses.
 """

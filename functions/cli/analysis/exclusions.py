@@ -1,6 +1,6 @@
 """Where the pods of a node would land if it were drained next, and which rules keep a pod off which nodes.
 
-Each rule is asked by itself, so that a node counts with every rule that excludes it; `alone` are those that would be
+Each rule is checked by itself, so that a node counts with every rule that excludes it; `alone` are those that would be
 open without the one rule. A proof takes all pods or none; this shows which have a place and which have none.
 Must agree with `Packing.taking`: a node that no rule excludes may take the pod.
 """
@@ -158,14 +158,14 @@ def _answers(packing: Packing, kind: int) -> Iterator[tuple[Exclusion, str, Node
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """Where one pod would go; an empty node = it has no place, and `choice` says what excludes the nodes."""
+    """Where one pod would go; an empty node = it has no place, and `choice` has what excludes the nodes."""
 
     pod: Pod
     node: str = ""
     runner_up: str = ""
     choice: NodeChoice = NO_CHOICE
     fixed: tuple[Finding, ...] = ()
-    """What of the pod is not modelled, so that nobody says where it would go."""
+    """What of the pod is not modelled, so that its place is unknown."""
 
 
 def landings(simulation: Simulation, name: str) -> tuple[Landing, ...]:

@@ -1,6 +1,6 @@
-"""All that is known of one node, pod or workload at once: what the plan decided of it, and what it would take to go.
+"""What is known of one node, pod or workload: the plan's decision, and what keeps it.
 
-It asks the pass's own rules and its own simulation, after the orders that the plan has before it.
+It uses the pass's own rules and simulation, after the orders that the plan has before it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ class NodeExplanation:
 
 
 class Explainer:
-    """Explains what a plan says; keep one for a plan, it makes the simulation once."""
+    """Explains a plan; keep one for a plan, it makes the simulation once."""
 
     def __init__(self, situation: Situation, plan: Plan) -> None:
         self._situation = situation

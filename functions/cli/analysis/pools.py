@@ -54,7 +54,7 @@ class PoolSummary:
     """Both of the nodes that could go at all; they include those of the orders."""
     rest_go: int
     rest_save: int
-    """Both of the nodes that would be gone at rest."""
+    """Both of the nodes that are gone in steady state."""
 
 
 def pool_summaries(
@@ -62,7 +62,7 @@ def pool_summaries(
 ) -> tuple[PoolSummary, ...]:
     """Return one summary for each pool, by its name; a node outside any pool counts in the pool without a name.
 
-    `could_go` and `at_rest` name the nodes that could go at all, and those that would be gone once all is at rest.
+    `could_go` and `at_rest` name the nodes that could go at all, and those that are gone in steady state.
     """
     rows: dict[str, list[NodeDecision]] = {}
     for each in filter(_is_counted, decisions):

@@ -53,7 +53,7 @@ def _as_reached(situation: Situation, reached: Reached) -> tuple[Move, ...]:
 def _that_could_go_at_all(
     nodes: Iterable[Node], situation: Situation, prices: Prices
 ) -> tuple[list[Candidate], dict[str, Supply]]:
-    """Return the candidates and what the autoscaler keeps of all that they take; the policy's minimums are wishes."""
+    """Return the candidates and what the autoscaler keeps of all that they take; the policy's minimums do not count."""
     counts = situation.counts()
     supplies: dict[str, Supply] = {}
     candidates: list[Candidate] = []

@@ -97,7 +97,7 @@ def _where(view: PlanView, pod: Pod, node: NodeExplanation) -> dict[str, Any]:
 
 
 def _place(place: PodPlace | None) -> dict[str, Any]:
-    """Return where a pod goes, in the keys that every pod has; `not_modelled` = nobody says where."""
+    """Return where a pod goes, in the keys that every pod has; with `not_modelled` its place is unknown."""
     if place is None:
         return {"to": None, "runner_up": None, "not_modelled": [], "blockers": [], "restarts": None}
     landing = place.landing

@@ -45,7 +45,7 @@ class PageSource:
 
 
 def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) -> None:
-    """Print a page for each word, what all of it rests on below; what means nothing is said at the end.
+    """Print a page for each word, and the notes below; unknown words are errors at the end.
 
     Raises:
         BadInput: words mean nothing in the cluster, or more than one thing: a sentence for each.
@@ -65,7 +65,7 @@ def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) ->
 
 
 def _each_meant(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Meant], Sequence[str]]:
-    """Return what is meant, and a sentence for each word that is no one thing: the others are answered all the same."""
+    """Return what is meant, and a sentence for each word that is not one thing; the others are explained anyway."""
     found, refused = [], []
     for word in words:
         try:
@@ -76,7 +76,7 @@ def _each_meant(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Me
 
 
 def as_markdown(known: PageSource, found: Sequence[Meant]) -> str:
-    """Return a page for each that was asked for, and at the end what all of them rest on."""
+    """Return a page for each word, with the notes at the end."""
     pages = (as_text(known.page(each, IN_A_FILE)) for each in found)
     return "\n\n".join((*pages, *(f"> {text(note)}" for note in known.view.notes)))
 

@@ -30,7 +30,7 @@ from shared.core.cluster.resources import Resources
 from shared.core.planning.plan import NodeDecision, Verdict
 
 KEPT: Final = "What keeps it; the first names the verdict:"
-CLOSED: Final = "Closed for it now, whatever else is true of it:"
+CLOSED: Final = "Gates that are closed now:"
 PODS: Final = ("pod", "goes to", "or else to", "kept by")
 _GATES: Final = (
     Column("gate", code=True, style=BOLD), Column("meaning", wraps=True), Column("what to do", wraps=True, below=True),
@@ -99,7 +99,7 @@ def _closed(gate: Closed) -> tuple[str, str, str]:
     """Return a gate's word, what it means with until when, and what can be done."""
     reason = gate.blocker.reason
     about = ", ".join(filter(None, (gate.blocker.object, gate.blocker.detail, gate.which)))
-    until = f"until {moment(gate.until)}" if gate.until else "no clock says until when"
+    until = f"until {moment(gate.until)}" if gate.until else "until an unknown time"
     return reason.value, f"{reason.sentence} {f'({about}) ' if about else ''}{until}", reason.remedy
 
 

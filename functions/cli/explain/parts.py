@@ -93,7 +93,7 @@ _MOST: Final = 6
 
 
 def by_reason(found: Iterable[Blocker]) -> dict[str, list[Blocker]]:
-    """Return what was found by its reason; that pods block is said by the pods' own reasons, where there are any."""
+    """Return what was found by its reason; `blocked_by_pod` is left out if pods have reasons of their own."""
     rows: dict[str, list[Blocker]] = {}
     for each in found:
         rows.setdefault(each.reason.value, []).append(each)
@@ -147,7 +147,7 @@ class NodeNamer:
 
 
 NOWHERE = "nowhere"
-NOT_SAID = "not said"
+NOT_SAID = "unknown"
 NONE = "-"
 WITH_ITS_NODE: Final = "with its node"
 _WORDS: Final = frozenset({NOWHERE, NOT_SAID, NONE, WITH_ITS_NODE})

@@ -1,4 +1,4 @@
-"""Usage from metrics.k8s.io beside requests: information for people, never part of a decision."""
+"""Usage from metrics.k8s.io next to requests: information for people, never part of a decision."""
 
 import os
 from collections.abc import Iterable, Mapping

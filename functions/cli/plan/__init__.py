@@ -1,1 +1,1 @@
-"""`ebb plan` and `ebb explain`: a plan, as a table, as JSON, or one node of it explained."""
+"""`ebb plan` and `ebb explain`: a plan, as a table, as JSON, or with one node explained."""

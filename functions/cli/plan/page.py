@@ -1,4 +1,4 @@
-"""The plan as a page, on a terminal and as markdown: scenarios, this pass, pools, reasons, what all of it rests on."""
+"""The plan as a page, on a terminal and as markdown: scenarios, this pass, pools, reasons, notes."""
 
 from collections.abc import Iterator
 from typing import Final

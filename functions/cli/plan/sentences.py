@@ -110,7 +110,7 @@ def about(blockers: Sequence[Blocker]) -> tuple[str, ...]:
 
 
 def _of_pods(blockers: Sequence[Blocker]) -> tuple[Blocker, ...]:
-    """Return what pods say, where that is what keeps the node: `blocked_by_pod` alone names no cause."""
+    """Return the blockers of pods if a pod keeps the node: `blocked_by_pod` alone names no cause."""
     if not blockers or blockers[0].reason is not Unremovable.BLOCKED_BY_POD:
         return ()
     return tuple(each for each in blockers if isinstance(each.reason, PodBlock))
@@ -121,14 +121,14 @@ def _joined(*parts: str) -> str:
 
 
 class WordKind(StrEnum):
-    """What a word is said of."""
+    """What a reason is about."""
 
     GOES = "goes"
     """Why a node goes."""
     NODE = "node"
     """What names the verdict of a node that stays."""
     POD = "pod"
-    """What a pod on such a node says; a node may have several."""
+    """What keeps a pod on such a node; a node may have several."""
     ALSO = "also"
     """What else stands in a node's way, and names no verdict."""
 
@@ -161,7 +161,7 @@ class LegendEntry:
         return some([name for name, _ in self.about], most)
 
     def some_objects(self, most: int) -> str:
-        """Return the first objects and how many more there are; a detail that all of them share is said once."""
+        """Return the first objects and how many more there are; a detail that all of them share is shown once."""
         details = {detail for _, detail in self.about}
         if len(details) > 1 or len(self.about) == 1:
             return some(self.objects, most)
@@ -244,7 +244,7 @@ _PAGE: Final = "docs/reaper.md"
 
 
 def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> Iterator[str]:
-    """Yield what the autoscaler does beside Ebb, with the pools if it does not do it everywhere."""
+    """Yield what the autoscaler does next to Ebb, with the pools if it does not do it everywhere."""
     rules = pool_rules(snapshot)
 
     def pools(own: Mapping[str, ScaleDownRule]) -> str:

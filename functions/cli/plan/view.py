@@ -28,7 +28,7 @@ GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """One node. `about` says what stands in its way, the longest wording first; `when` is when it may go."""
+    """One node. `about` is what stands in its way, the longest wording first; `when` is when it may go."""
 
     decision: NodeDecision
     sentence: str
@@ -133,7 +133,7 @@ class LadderView:
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A plan as it is shown; `notes` say what it rests on."""
+    """A plan as it is shown; `notes` are its assumptions and limits."""
 
     cluster: str
     taken_at: datetime
@@ -171,7 +171,7 @@ class PlanView:
         return " (partial)" if self.partial else ""
 
     def node(self, name: str) -> NodeView:
-        """Return a node, by its name or by an end of it that no other node shares.
+        """Return a node, by its name or by an ending that no other node has.
 
         Raises:
             BadInput: no node, or more than one, is meant.
@@ -253,7 +253,7 @@ _KEYS: Final[Mapping[Sort, Callable[[NodeView], Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class AskedNodes:
-    """What a person asked for; with nothing of it the nodes are summed up and not listed."""
+    """Which nodes are listed; by default they are summed up and not listed."""
 
     nodes: bool = False
     pools: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a cluster comes to: left to its autoscaler, under a policy at rest, with a wish given up; and never below.
+"""What is left of a cluster: by its autoscaler alone, in a policy's steady state, with a limit relaxed; and the bound.
 
 Start at `ladder`. Passes are those of `planning` on a simulated clock; the autoscaler is this package's own. Nothing
 here is ordered.

@@ -1,8 +1,8 @@
-"""What is left when nothing more goes: of the autoscaler alone, and of a policy's passes beside it.
+"""What is left when no more nodes go: by the autoscaler alone, and by a policy's passes with it.
 
 Each round is a real pass without its pace, and what the autoscaler takes meanwhile of what it has announced, one node
-after another. `pace` says when nodes would go, and which never. Then the scheduler has put the pods where it likes,
-and the next round looks at that (docs/decisions/forecast.md).
+after another. `pace` has when nodes would go, and which never. Then the scheduler has placed the pods, and
+the next round begins from there (docs/decisions/forecast.md).
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ ONE_REMOVAL: Final = DELETION + timedelta(seconds=40)
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left when nothing more goes."""
+    """What is left when no more nodes go."""
 
     snapshot: Snapshot
     gone: int = 0
@@ -114,7 +114,7 @@ def left_alone(start: Rest) -> Rest:
 
 
 def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> Rest:
-    """Return what the policy's passes and the autoscaler beside them leave."""
+    """Return what the policy's passes and the autoscaler leave together."""
     rest, is_rest, turns = start, False, _Turns(pace.now + _first_removal(start))
     rounds = 0
     while rounds < effort.rounds and not is_rest:
@@ -143,7 +143,7 @@ def _first_removal(start: Rest) -> timedelta:
 
 
 def _never(rest: Rest, passes: OpenPass, pace: Pace) -> Counter[Reason]:
-    """Return what keeps nodes for good that could go together at rest, with how many it keeps."""
+    """Return what keeps nodes for good that could go together in steady state, with how many it keeps."""
     shut = pace.never.keys() & rest.snapshot.node_by_name.keys()
     return Counter(pace.never[each] for each in passes.together(rest.snapshot, shut)) if shut else Counter()
 
@@ -184,7 +184,7 @@ def _under_way(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:
 
 
 def with_pending_placed(snapshot: Snapshot) -> Snapshot:
-    """Return the picture in which each pending pod runs that has a place now; the very same where none is pending."""
+    """Return the snapshot in which each pending pod runs that has a place now; the same object if none is pending."""
     waiting = {pod.key for pod in snapshot.pending}
     if not waiting:
         return snapshot
@@ -206,11 +206,11 @@ class _Size:
     most: float
     effort: Effort
     onward: int
-    """Rounds for what goes on from the rest, and for each change in the ladder."""
+    """Rounds for what goes on from the steady state, and for each relaxation of `ebb plan`."""
     tried: int
-    """Changes that the ladder tries."""
+    """Relaxations that `ebb plan` tries."""
     in_all: int
-    """Rounds for all changes together where these are the question."""
+    """Rounds for all changes of `ebb why-not` together."""
 
 
 _SIZES: Final = (
@@ -223,7 +223,7 @@ _SIZES: Final = (
 
 @dataclass(frozen=True)
 class PolicyAtRest:
-    """What one policy comes to: the cluster once what is on its way out has left, at rest, and why each node stays."""
+    """The steady state of one policy, from the cluster without what is on its way out, and why each node stays."""
 
     situation: Situation
     """With what was pending where the scheduler would put it."""
@@ -237,7 +237,7 @@ class PolicyAtRest:
 
     @cached_property
     def anyway(self) -> Rest:
-        """What follows from the rest without any change: no merit of one. The rest itself where it is settled."""
+        """What follows without any change, which counts for none; the steady state itself if it is settled."""
         return self.rest if self.settled else self.onward(self.situation.policy, self.rest.snapshot)
 
     @property
@@ -251,9 +251,9 @@ class PolicyAtRest:
         return self.prices.of_all(self.situation.snapshot.nodes) - self.prices.of_all(self.rest.snapshot.nodes)
 
     def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
-        """Return what the cluster at rest comes to from there with another policy, or another picture of it.
+        """Return what follows from the steady state with another policy, or another snapshot.
 
-        `rounds` limits how long it is followed; 0 = as long as the ladder does.
+        `rounds` limits how long it is followed; 0 = as long as a relaxation of `ebb plan`.
         """
         changed = Situation(snapshot, self.situation.state, policy)
         effort = Effort(share=1.0, slices=1, rounds=rounds or self.size.onward)
@@ -270,9 +270,9 @@ def policy_at_rest(
     assume_marked: bool = False,
     workings: Workings | None = None,
 ) -> PolicyAtRest:
-    """Return where the policy comes to rest.
+    """Return the steady state of the policy.
 
-    `assume_marked`: as if all that could go had been marked long ago. `workings` are shared with what goes on from it.
+    `assume_marked`: as if all removable nodes had been marked long ago. `workings` are shared with what follows.
     """
     snapshot = with_pending_placed(situation.snapshot)
     situation = Situation(snapshot, situation.state, situation.policy)

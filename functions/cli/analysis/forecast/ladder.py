@@ -18,11 +18,11 @@ from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
 
 MOST_RELAXED: Final = 3
-"""The first answers of `ebb why-not` are rungs."""
+"""So many first answers of `ebb why-not` are scenarios."""
 
 
 class Rung(StrEnum):
-    """A step of the ladder."""
+    """A scenario, by its word in JSON."""
 
     NOW = "now"
     AUTOSCALER_ALONE = "autoscaler_alone"
@@ -33,7 +33,7 @@ class Rung(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LadderStep:
-    """One rung: what is left, in nodes and micro-dollars an hour, and the evictions until then."""
+    """One scenario: what is left, in nodes and micro-dollars an hour, and the evictions until then."""
 
     rung: Rung
     nodes: int
@@ -42,14 +42,14 @@ class LadderStep:
     gone: int = 0
     """Nodes removed until then, those that were on their way out among them."""
     change: Subject | None = None
-    """Of a relaxed rung."""
+    """Of a relaxation."""
     is_rest: bool = True
-    """Whether it was followed until nothing more went."""
+    """Whether it was followed until no more nodes go."""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """All rungs, from now to the bound."""
+    """All scenarios, from now to the bound."""
 
     now: LadderStep
     alone: LadderStep
@@ -57,7 +57,7 @@ class Ladder:
     relaxed: tuple[LadderStep, ...]
     bound: LadderStep
     by: datetime | None
-    """When the policy has come to rest; None where none of its nodes goes."""
+    """When the steady state is reached; None if no node goes by the policy."""
     held_up: Mapping[Reason, int]
     """How many seconds each reason kept the node that was next."""
     never: Mapping[Reason, int]
@@ -65,17 +65,17 @@ class Ladder:
     approximate: bool
     """Whether the cluster is so large that the forecast ended before its steady state."""
     gone: frozenset[str] = frozenset()
-    """The nodes of now that are not there any more at rest, by name."""
+    """The nodes that are gone in steady state, by name."""
     begun: Snapshot | None = field(default=None, compare=False)
-    """The picture of now, with what is pending where the scheduler would put it."""
+    """The snapshot of now, with what is pending where the scheduler would put it."""
     left: Snapshot | None = field(default=None, compare=False)
-    """The picture at rest, with the pods where the scheduler would put them; pods compare by identity."""
+    """The snapshot in steady state, with the pods where the scheduler would put them; pods compare by identity."""
     order: tuple[str, ...] = ()
-    """The nodes that are gone at rest, one after another."""
+    """The same in the order in which they go."""
     begins: Mapping[str, datetime] = field(default_factory=dict)
     """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
     idle: tuple[Subject, ...] = ()
-    """Changes that were tried, and free no further node by themselves."""
+    """Changes that were tried, and free no node by themselves."""
 
     @property
     def reached(self) -> Reached:
@@ -99,19 +99,19 @@ def ladder(
     return ladder_of(policy_at_rest(situation, marks, prices, assume_marked=assume_marked), progress)
 
 
-def ladder_of(told: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
-    """Return the same of a policy that is in its steady state already."""
-    situation, prices, snapshot = told.situation, told.prices, told.situation.snapshot
-    rest, size = told.rest, told.size
-    held = subjects(told.standing, prices, rest.workings)
-    found = freed_from(told, held, size.tried, min(size.tried, len(held)) * size.onward, progress)
+def ladder_of(base: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
+    """Return the same of a steady state that is known."""
+    situation, prices, snapshot = base.situation, base.prices, base.situation.snapshot
+    rest, size = base.rest, base.size
+    held = subjects(base.standing, prices, rest.workings)
+    found = freed_from(base, held, size.tried, min(size.tried, len(held)) * size.onward, progress)
     idle = (each.held for each in found.freed if not each.saving)
     least = bound(snapshot, prices, situation.state)
     return Ladder(
         now=LadderStep(Rung.NOW, len(snapshot.nodes), prices.of_all(snapshot.nodes)),
-        alone=_step(Rung.AUTOSCALER_ALONE, left_alone(told.start), prices),
+        alone=_step(Rung.AUTOSCALER_ALONE, left_alone(base.start), prices),
         at_rest=_step(Rung.POLICY_AT_REST, rest, prices),
-        relaxed=tuple(_relaxed(each, told) for each in found.freed[:MOST_RELAXED] if each.saving),
+        relaxed=tuple(_relaxed(each, base) for each in found.freed[:MOST_RELAXED] if each.saving),
         bound=LadderStep(Rung.BOUND, least.nodes, least.cost),
         by=rest.by,
         held_up=rest.held_up,

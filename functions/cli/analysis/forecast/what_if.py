@@ -1,8 +1,8 @@
-"""Which single change would free most money: each is made by itself on the cluster at rest, and followed from there.
+"""Which single change would free most: each is made by itself in the steady state, and followed from there.
 
 A change is tried only where nothing else keeps a node. What time opens by itself (a window, an age, a gap) is left out.
-The base is the ladder's own rest; a change counts for what the same forecast adds with it. Counts bound the work: the
-changes that hold most money are tried first, each for one round, and those that free most of it are followed on.
+The base is the steady state of `ebb plan`; a change counts for what the same forecast adds with it. Counts bound the
+work: the changes that hold most money are tried first, each for one round, and those that free most are followed on.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ class Held:
 
 
 def subjects(situation: Situation, prices: Prices, workings: Workings) -> tuple[Held, ...]:
-    """Return the changes that might free a node of a cluster at rest, those that hold most money first."""
+    """Return the changes that might free a node in steady state, those that hold most money first."""
     timeless = workings.situation(situation.snapshot, situation.state, without_calendar(situation.policy))
     assessed = with_savings(assess_nodes(timeless), timeless, prices)
     counts, _ = counts_and_excess(timeless, assessed)
@@ -169,16 +169,13 @@ def _headroom(situation: Situation) -> Iterator[Subject]:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """What one change frees: nodes and micro-dollars per hour more at rest than without it.
-
-    `held` is what stood on it.
-    """
+    """What one change frees: nodes, and micro-dollars per hour, more than without it."""
 
     held: Held
     nodes: int
     saving: int
     is_rest: bool = True
-    """Whether it was followed until nothing more went; otherwise it frees at least so much."""
+    """Whether it was followed until no more nodes go; otherwise it frees at least so much."""
     rounds: int = 1
     """For how many rounds it was followed."""
     evictions: int = 0
@@ -191,16 +188,16 @@ class Freed:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """The policy at rest, what each change that was tried frees, and those that were not tried."""
+    """The steady state, what each change that was tried frees, and those that were not tried."""
 
     base: PolicyAtRest
     freed: tuple[Freed, ...]
     """The least harm first, then the most money; those that free nothing by themselves last."""
     hopeless: tuple[Held, ...]
-    """Those of which the bound says that they free nothing."""
+    """Those that cannot free anything, by the bound."""
     left: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
-    """Those that alone keep a node now, and none at rest: by then something else keeps it, too."""
+    """Those that alone keep a node now, and none in steady state: by then something else keeps it, too."""
 
 
 DoneOf = Callable[[int, int], None]
@@ -208,7 +205,7 @@ DoneOf = Callable[[int, int], None]
 
 
 def no_progress(_done: int, _of_all: int) -> None:
-    """Show nobody how far it is."""
+    """Show no progress."""
 
 
 def why_not(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> WhyNot:
@@ -244,13 +241,13 @@ def _rank(freed: Freed) -> tuple[Any, ...]:
 
 
 def _passing(base: PolicyAtRest, known: Collection[_ChangeKey]) -> tuple[Held, ...]:
-    """Return what alone keeps a node as the cluster stands now, and is not among what was found at rest."""
+    """Return what alone keeps a node now, and is not among what was found in steady state."""
     begun = Situation(base.start.snapshot, ClusterState(), base.situation.policy)
     return tuple(held for held in subjects(begun, base.prices, base.rest.workings) if _key(held.subject) not in known)
 
 
 class _Trial:
-    """The cluster at rest, on which changes are tried one at a time."""
+    """The steady state, in which changes are tried one at a time."""
 
     def __init__(self, base: PolicyAtRest) -> None:
         self._base = base
@@ -278,7 +275,7 @@ class _Trial:
             yield again
 
     def may_free(self, held: Held) -> bool:
-        """Whether the bound of the changed picture leaves anything to be freed."""
+        """Whether the bound of the changed snapshot leaves anything to free."""
         least = bound(lifted(self._standing, held.subject).snapshot, self._base.prices, ClusterState())
         return least.cost < self._cost(self._base.rest)
 
