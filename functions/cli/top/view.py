@@ -9,7 +9,8 @@ from typing import Final
 
 from rich.text import Text
 
-from functions.cli.output.format import clock, count, moment, monthly, percent, some
+from functions.cli.output.bars import grid, legend
+from functions.cli.output.format import clock, count, moment, monthly, some
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, OUR_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
@@ -98,9 +99,6 @@ def view_of(plan: Plan, snapshot: Snapshot, before: LiveView | None = None) -> L
     return LiveView(plan.cluster, plan.taken_at, tuple(bars), plan.pods, plan.pending, first)
 
 
-_LEAST_BAR: Final = 8
-_BESIDES: Final = 10
-"""Sign, percent and the blanks between them; the name comes on top."""
 _LONGEST_NAME: Final = 12
 
 
@@ -149,16 +147,13 @@ def _since(view: LiveView, first: LiveView) -> Text:
 
 
 def _rows(view: LiveView, width: int) -> Iterator[Text]:
-    """Yield a title for each pool, and its nodes in as many columns as the width has room for."""
-    name = max((len(_short(bar.name)) for bar in view.bars), default=0)
-    columns = max(1, width // (name + _BESIDES + _LEAST_BAR))
-    bar_width = max(1, width // columns - name - _BESIDES)
+    """Yield a title for each pool, and its nodes."""
+    longest = max((len(_short(bar.name)) for bar in view.bars), default=0)
     for pool, bars in _by_pool(view.bars).items():
         alive = [bar for bar in bars if bar.sign is not Sign.GONE]
         cost = monthly(sum(bar.cost for bar in alive))
         yield Text(f"{pool or 'no pool'}: {count(len(alive), 'node')}, {cost} a month", style="bold")
-        for start in range(0, len(bars), columns):
-            yield Text("  ").join(_cell(bar, name, bar_width) for bar in bars[start : start + columns])
+        yield from grid([(_short(bar.name), bar) for bar in bars], longest, width)
 
 
 def _by_pool(bars: Iterable[NodeBar]) -> Mapping[str, list[NodeBar]]:
@@ -173,25 +168,7 @@ def _short(name: str) -> str:
     return name.rpartition("-")[2][-_LONGEST_NAME:]
 
 
-def _cell(bar: NodeBar, name: int, width: int) -> Text:
-    text = Text(f"{bar.sign.mark} {_short(bar.name):<{name}} ", style=bar.sign.style)
-    if bar.share is None:
-        return text.append(f"{bar.sign.word if bar.sign is Sign.GONE else '-':<{width + 5}}")
-    full = min(width, round(bar.share * width))
-    text.append("█" * full)
-    text.append("░" * (width - full), style="bright_black")
-    return text.append(f"{percent(bar.share):>5}")
-
-
 def _feet(view: LiveView, width: int, failure: str) -> Iterator[Text]:
     present = {bar.sign for bar in view.bars} - {Sign.KEPT}
-    line = Text("bars: requested CPU", style="bright_black")
-    for sign in (each for each in Sign if each in present):
-        entry = Text.assemble((sign.mark, sign.style), f" {sign.word}")
-        if line.cell_len + 2 + entry.cell_len > width:
-            yield line
-            line = entry
-        else:
-            line = Text.assemble(line, "  ", entry)
-    yield line
+    yield from legend((sign for sign in Sign if sign in present), width)
     yield Text(failure or "q quits", style="bold red" if failure else "bright_black")

@@ -2,10 +2,11 @@
 
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from fractions import Fraction
 from io import TextIOWrapper
 from types import TracebackType
 from typing import Final, Self
@@ -15,6 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from functions.cli.output.bars import grid, legend
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating, node_of, phase_of, pod_requests, units
 
@@ -48,7 +50,8 @@ class NodeBar:
 
     name: str
     pool: str
-    share: float | None
+    share: Fraction | None
+    sign: Sign = Sign.STAYS
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class ClusterView:
     @property
     def mean_share(self) -> float:
         shares = [bar.share for bar in self.bars if bar.share is not None]
-        return sum(shares) / max(len(shares), 1)
+        return float(sum(shares) / max(len(shares), 1))
 
     def pool(self, name: str) -> int:
         return sum(bar.pool == name and bar.share is not None for bar in self.bars)
@@ -89,75 +92,33 @@ class ViewBuilder:
 
     def build(self, nodes: Sequence[Json], pods: Sequence[Json]) -> ClusterView:
         """Return the view of these nodes and pods as the API lists them."""
-        shares: dict[str, float] = {}
+        shares: dict[str, Fraction] = {}
         for node in nodes:
             name = node["metadata"]["name"]
             self._pools.setdefault(name, node["metadata"]["labels"].get(_POOL, ""))
             here = (pod for pod in pods if node_of(pod) == name)
             used = sum(pod_requests(pod).get("cpu", 0) for pod in here)
-            shares[name] = used / units("cpu", node["status"]["allocatable"]["cpu"])
+            shares[name] = Fraction(used, units("cpu", node["status"]["allocatable"]["cpu"]))
         self.first = self.first or frozenset(self._pools)
         bars = [NodeBar(name, pool, shares.get(name)) for name, pool in self._pools.items()]
         return ClusterView(bars, len(pods), sum(phase_of(pod) == "Pending" or is_terminating(pod) for pod in pods))
 
 
-LEAST_CELL: Final = 26
 MOST_WIDTH: Final = 120
-_BESIDES_BAR: Final = 21
-"""Sign, name, percent and the blanks between them."""
 _NAME: Final = 12
+_LEAST_BAR: Final = 4
 
 
 def node_bars(view: ClusterView, signs: Mapping[str, Sign], width: int) -> RenderableType:
     """Return the nodes pool by pool, with a legend of the signs that are in use."""
     width = min(width, MOST_WIDTH)
-    columns = max(1, width // LEAST_CELL)
-    bar_width = width // columns - _BESIDES_BAR
-    pools = list(dict.fromkeys(bar.pool for bar in view.bars))
+    bars = [replace(bar, sign=Sign.GONE if bar.share is None else signs.get(bar.name, Sign.STAYS)) for bar in view.bars]
     parts: list[RenderableType] = []
-    for pool in pools:
-        bars = [bar for bar in view.bars if bar.pool == pool]
+    for pool in dict.fromkeys(bar.pool for bar in bars):
         parts.append(Text(f"pool {pool}: {view.pool(pool)} nodes", style="bold"))
-        parts.append(_grid([_cell(bar, _sign(bar, signs), bar_width) for bar in bars], columns))
-    return Group(*parts, *_legend({_sign(bar, signs) for bar in view.bars}, width))
-
-
-def _sign(bar: NodeBar, signs: Mapping[str, Sign]) -> Sign:
-    return Sign.GONE if bar.share is None else signs.get(bar.name, Sign.STAYS)
-
-
-def _grid(cells: list[Text], columns: int) -> Table:
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for start in range(0, len(cells), columns):
-        row = cells[start : start + columns]
-        grid.add_row(*row, *[Text()] * (columns - len(row)))
-    return grid
-
-
-def _cell(bar: NodeBar, sign: Sign, width: int) -> Text:
-    label = f"{sign.mark} {short(bar.name):<{_NAME}} "
-    if bar.share is None:
-        return Text(f"{label}{'gone':<{width + 4}}", style=sign.style)
-    full = min(width, round(bar.share * width))
-    text = Text(label, style=sign.style)
-    text.append("█" * full, style=sign.style)
-    text.append("░" * (width - full), style="bright_black")
-    return text.append(f"{bar.share:>4.0%}", style=sign.style)
-
-
-def _legend(present: set[Sign], width: int) -> Iterator[Text]:
-    """Give lines that no terminal of that width would break between a sign and its word."""
-    line = Text("bars: CPU that pods request", style="bright_black")
-    for sign in Sign:
-        if sign not in present or sign is Sign.STAYS:
-            continue
-        entry = Text.assemble((sign.mark, sign.style), f" {sign.word}")
-        if line.cell_len + 2 + entry.cell_len > width:
-            yield line
-            line = entry
-        else:
-            line = Text.assemble(line, "  ", entry)
-    yield line
+        parts += grid([(short(bar.name), bar) for bar in bars if bar.pool == pool], _NAME, width, _LEAST_BAR)
+    present = {bar.sign for bar in bars} - {Sign.STAYS}
+    return Group(*parts, *legend((sign for sign in Sign if sign in present), width))
 
 
 LEAST_HEIGHT: Final = 22

@@ -1,5 +1,6 @@
 """The picture of the nodes: true to the API, and whole at every width."""
 
+from fractions import Fraction
 from io import StringIO
 from typing import Any
 
@@ -12,7 +13,7 @@ NAMES = [f"gke-demo-backend-25d2cdf2-0{number}ab" for number in range(7)]
 
 
 def drawn(width: int, signs: dict[str, Sign]) -> list[str]:
-    bars = [NodeBar(name, "backend", 0.5) for name in NAMES[1:]]
+    bars = [NodeBar(name, "backend", Fraction(1, 2)) for name in NAMES[1:]]
     page = StringIO()
     Console(file=page, width=width).print(
         node_bars(ClusterView([NodeBar(NAMES[0], "backend", None), *bars], 9, 0), signs, width)
@@ -31,9 +32,9 @@ def test_a_node_shows_sign_name_bar_and_share() -> None:
     lines = drawn(80, dict.fromkeys(NAMES, Sign.HELD))
     assert lines[:2] == [
         "pool backend: 6 nodes",
-        "- backend-00ab gone       ! backend-01ab ██░░░ 50%  ! backend-02ab ██░░░ 50%",
+        "- backend-00ab gone       ! backend-01ab ██░░  50%  ! backend-02ab ██░░  50%",
     ]
-    assert lines[-1] == "bars: CPU that pods request  ! held by a PDB  - gone"
+    assert lines[-1] == "bars: requested CPU  ! held by a PDB  - gone"
 
 
 def test_the_legend_never_parts_a_sign_from_its_word() -> None:
