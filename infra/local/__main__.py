@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.local.bound_process import starter_has_gone
-from infra.local.broker import Subscription, TickJob
+from infra.local.broker import Subscription
 from infra.local.clocks import ManualClock
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scenario import Scenario, ScenarioError, load
@@ -82,13 +82,9 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     alone = commands.add_parser("alone", help="simulate what the scenario's autoscaler reaches by itself")
     for command in (up, alone):
         command.add_argument("--scenario", type=Path, default=DEMO, help="the scenario file (default: the demo)")
-    up.add_argument("--port", type=int, default=0, help="first of four ports; 0 takes free ones")
-    up.add_argument("--token", help="bearer token that every Kubernetes request must carry")
     up.add_argument("--folder", type=Path, help="where the kubeconfig is written (default: a temporary folder)")
     up.add_argument("--push", action="append", default=[], metavar="TOPIC=URL", help="push a topic's messages to a URL")
     up.add_argument("--window", type=int, default=3, help="how many pushes at once a new subscription begins with")
-    up.add_argument("--tick", metavar="URL", help="call this URL as a scheduler job")
-    up.add_argument("--every", type=float, default=60.0, help="seconds between ticks")
     up.add_argument("--held", action="store_true", help="end also when standard input closes (its holder has ended)")
     return parser.parse_args(words)
 
@@ -102,8 +98,6 @@ def _connect(cloud: SimulatedGke, arguments: argparse.Namespace) -> None:
         cloud.broker.subscribe(
             Subscription(name, topic, url, dead_letter_topic=dead, max_attempts=most, first_window=arguments.window)
         )
-    if arguments.tick:
-        cloud.jobs.append(TickJob("ebb-tick", arguments.tick, arguments.every, cloud.clock))
 
 
 def _print_alone(scenario: Scenario) -> int:
@@ -118,8 +112,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    ports = range(arguments.port, arguments.port + 4) if arguments.port else (0, 0, 0, 0)
-    gke = SimulatedGkeServers(load(arguments.scenario), ports, arguments.token)
+    gke = SimulatedGkeServers(load(arguments.scenario))
     _connect(gke.cloud, arguments)
     gke.start()
     sys.stdout.write(json.dumps(gke.addresses(folder)) + "\n")

@@ -93,7 +93,7 @@ class Broker:
     topics: set[str] = field(default_factory=set)
     subscriptions: dict[str, Subscription] = field(default_factory=dict)
     published: list[tuple[str, Message]] = field(default_factory=list)
-    """Every message ever published, with its topic: for tests and for `GET /_messages`."""
+    """Every message ever published, with its topic: for tests."""
     _waiting: list[_Waiting] = field(default_factory=list)
     _outstanding: dict[int, _Outstanding] = field(default_factory=dict)
     _windows: dict[str, int] = field(default_factory=dict)
@@ -191,7 +191,6 @@ class TickJob:
     clock: TimeSource
     attempt_deadline: float = 180.0
     running: bool = False
-    paused: bool = False
     _next: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -199,7 +198,7 @@ class TickJob:
 
     def due(self) -> dict[str, str] | None:
         """The headers of the call to make now, or None; a call that is due while one runs waits for its end."""
-        if self.running or self.paused or self.clock.now() < self._next:
+        if self.running or self.clock.now() < self._next:
             return None
         scheduled, self._next = self._next, self._next + self.every
         self._next = max(self._next, self.clock.now())

@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 
 from functions.cli.analysis.simulated_days.patterns import CronJob, Demand, Overlap, runs_of, with_cron_jobs
-from functions.cli.output.format import count, some
+from functions.cli.output.format import count
+from functions.cli.simulate.patterns import note, unreadable
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.core.cluster.snapshot import Snapshot
@@ -18,7 +19,6 @@ KIND: Final = "CronJob"
 RUN: Final = "{all} {verb}, each {minutes} (--job-minutes)."
 SUSPENDED: Final = "{some} of {all} {verb} suspended, and not run: {names}."
 NO_SCHEDULE: Final = "{some} of {all} {verb} a schedule or time zone that cannot be read, and not run: {names}."
-UNREADABLE: Final = "{some} of {all} cannot be read."
 _LONGEST: Final = 31 * 24 * 3600
 """Seconds: no more are played."""
 NOT_READ: Final = (
@@ -68,30 +68,23 @@ def beside(
     raws = [raw for kind, raw in objects if kind == KIND]
     folder = PodFolder()
     read = {each.key: each for raw in raws if (each := _read(raw, folder)) is not None}
-    runs = {key: each for key, each in read.items() if _can_be_told(each, picture, usual)}
+    runs = {key: each for key, each in read.items() if _has_schedule(each, picture, usual)}
     found = with_cron_jobs(demand, tuple(runs.values()), picture, lasts, usual)
-    return found, tuple(_notes(len(raws), read, runs, usual))
+    return found, tuple(filter(None, _notes(len(raws), read, runs, usual)))
 
 
 def _notes(all_: int, read: Mapping[str, CronJob], runs: Mapping[str, CronJob], usual: timedelta) -> Iterator[str]:
     suspended = [key for key, each in runs.items() if each.suspended]
-    untold, every = [key for key in read if key not in runs], count(all_, KIND)
+    unscheduled, every = [key for key in read if key not in runs], count(all_, KIND)
     if at_work := len(runs) - len(suspended):
         verb, minutes = ("runs at its schedule", "run at their schedule")[at_work != 1], usual // timedelta(minutes=1)
         yield RUN.format(all=count(at_work, KIND), verb=verb, minutes=count(minutes, "minute"))
-    if suspended:
-        yield _named(SUSPENDED, suspended, every, ("is", "are"))
-    if untold:
-        yield _named(NO_SCHEDULE, untold, every, ("has", "have"))
-    if all_ > len(read):
-        yield UNREADABLE.format(some=all_ - len(read), all=every)
+    yield note(SUSPENDED, suspended, every, ("is", "are"))
+    yield note(NO_SCHEDULE, unscheduled, every, ("has", "have"))
+    yield unreadable(all_ - len(read), every)
 
 
-def _named(sentence: str, keys: list[str], every: str, verbs: tuple[str, str]) -> str:
-    return sentence.format(some=len(keys), all=every, verb=verbs[len(keys) != 1], names=some(sorted(keys)))
-
-
-def _can_be_told(job: CronJob, picture: Snapshot, usual: timedelta) -> bool:
+def _has_schedule(job: CronJob, picture: Snapshot, usual: timedelta) -> bool:
     try:
         runs_of(job, picture.taken_at, timedelta(), usual)
     except BadInput:

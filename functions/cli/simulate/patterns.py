@@ -21,7 +21,6 @@ from shared.errors import BadInput
 KIND: Final = "HorizontalPodAutoscaler"
 NO_WORKLOAD: Final = "{some} of {all} {verb} no workload whose pods are in the dump: {names}."
 BACKWARDS: Final = "{some} of {all} {verb} minReplicas above maxReplicas: {names}."
-UNREADABLE: Final = "{some} of {all} cannot be read."
 
 
 class _Meta(msgspec.Struct):
@@ -75,10 +74,8 @@ def limits_in(
         if key not in {*backwards, *unknown}
     }
     every = count(len(raws), KIND)
-    notes = [_note(NO_WORKLOAD, unknown, every, ("names", "name")), _note(BACKWARDS, backwards, every, ("has", "have"))]
-    if len(raws) > len(read):
-        notes.append(UNREADABLE.format(some=len(raws) - len(read), all=every))
-    return found, tuple(filter(None, notes))
+    left = (note(NO_WORKLOAD, unknown, every, ("names", "name")), note(BACKWARDS, backwards, every, ("has", "have")))
+    return found, tuple(filter(None, (*left, unreadable(len(raws) - len(read), every))))
 
 
 def _read(raw: bytes) -> _Autoscaler | None:
@@ -88,9 +85,15 @@ def _read(raw: bytes) -> _Autoscaler | None:
         return None
 
 
-def _note(sentence: str, keys: list[str], every: str, verbs: tuple[str, str]) -> str:
+def note(sentence: str, keys: list[str], every: str, verbs: tuple[str, str]) -> str:
+    """Return a note that names some of all objects of a kind; empty where there are none to name."""
     verb = verbs[len(keys) != 1]
     return sentence.format(some=len(keys), all=every, verb=verb, names=some(sorted(keys))) if keys else ""
+
+
+def unreadable(many: int, every: str) -> str:
+    """Return the note on so many objects that do not decode; empty where all do."""
+    return f"{many} of {every} cannot be read." if many else ""
 
 
 NIGHT: Final = 60

@@ -65,12 +65,15 @@ class _ContinuedList:
     taken_at: float
 
 
-class Lister:
-    """Answers lists. `token_life` is how many seconds a continue token is good for (etcd compacts every 5 minutes)."""
+_TOKEN_LIFE = 300.0
+"""Seconds for which a continue token is good: etcd compacts every 5 minutes."""
 
-    def __init__(self, store: Store, token_life: float = 300.0) -> None:
+
+class Lister:
+    """Answers lists."""
+
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._token_life = token_life
         self._rests: dict[str, _ContinuedList] = {}
 
     def forget(self) -> None:
@@ -103,7 +106,7 @@ class Lister:
         if not re.fullmatch(r"c\d+-\w{12}", token):
             raise bad_request("continue key is not valid: it was not issued here")
         rest = self._rests.get(token)
-        if rest is None or rest.taken_at + self._token_life <= now:
+        if rest is None or rest.taken_at + _TOKEN_LIFE <= now:
             raise RefusedError(410, "Expired", _EXPIRED)
         if rest.path != request.path:
             raise bad_request("continue key is not valid: it belongs to another list")
@@ -129,10 +132,10 @@ Verb = Callable[[ResourcePath, HttpRequest], HttpAnswer]
 class KubeApi:
     """Serves a world. `token`: the bearer token every request must carry (None: no check)."""
 
-    def __init__(self, store: Store, record: Record, token: str | None = None, token_life: float = 300.0) -> None:
+    def __init__(self, store: Store, record: Record, token: str | None = None) -> None:
         self._store, self._record = store, record
         self._token = token
-        self.lister = Lister(store, token_life)
+        self.lister = Lister(store)
         self.faults: list[InjectedFault] = []
         self._lists: dict[tuple[object, ...], tuple[int, HttpAnswer]] = {}
         self._verbs: dict[str, Verb] = {

@@ -40,9 +40,9 @@ class SimulatedGkeClient:
         headers = {"Content-Type": MERGE_PATCH, "User-Agent": PERSON}
         self._call("PATCH", f"{self._kube}/api/v1/nodes/{node}", {"spec": {"unschedulable": True}}, headers)
 
-    def schedule(self, url: str, every: float, *, paused: bool = False) -> None:
-        """Make, or pause, the scheduler job that calls the planner every so many seconds."""
-        self._call("POST", f"{self._kube}/_job", {"name": "ebb-tick", "url": url, "every": every, "paused": paused})
+    def schedule(self, url: str, every: float) -> None:
+        """Make the scheduler job that calls the planner every so many seconds."""
+        self._call("POST", f"{self._kube}/_job", {"name": "ebb-tick", "url": url, "every": every})
 
     def read_policy(self, bucket: str, name: str) -> str:
         """Read the policy as it lies in the bucket."""

@@ -65,10 +65,10 @@ def application(handler: Handler, lock: AbstractContextManager[Any]) -> Callable
 
 
 class HttpServer:
-    """One handler on one port (0: any free one), from `start` to `stop`."""
+    """One handler on a free port, from `start` to `stop`."""
 
-    def __init__(self, handler: Handler, lock: AbstractContextManager[Any], port: int = 0) -> None:
-        self._server = make_server(HOST, port, application(handler, lock), threaded=True, request_handler=_Quiet)
+    def __init__(self, handler: Handler, lock: AbstractContextManager[Any]) -> None:
+        self._server = make_server(HOST, 0, application(handler, lock), threaded=True, request_handler=_Quiet)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
@@ -114,7 +114,7 @@ def _empty(_: object) -> bytes:
 class PubSubServer:
     """Publisher and Subscriber on one port; every call runs under the lock."""
 
-    def __init__(self, broker: Broker, lock: AbstractContextManager[Any], port: int = 0) -> None:
+    def __init__(self, broker: Broker, lock: AbstractContextManager[Any]) -> None:
         self._broker = broker
         self._lock = lock
         self._server = grpc.server(ThreadPoolExecutor(max_workers=4))
@@ -133,7 +133,7 @@ class PubSubServer:
                 for service, methods in handlers.items()
             )
         )
-        self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:{port}')}"
+        self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
 
     def start(self) -> None:
         self._server.start()

@@ -3,7 +3,7 @@
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,19 +39,19 @@ def kubeconfig(server: str, token: str | None) -> str:
 
 
 class SimulatedGkeServers:
-    """Everything of a scenario on loopback, from `start` to `stop`. Other threads take `lock` before they touch it.
+    """Everything of a scenario on free ports of loopback, from `start` to `stop`.
 
-    `ports` are those of the Kubernetes API, GKE, Cloud Storage and Pub/Sub; 0 takes any free one.
+    Other threads take `lock` before they touch it.
     """
 
-    def __init__(self, scenario: Scenario, ports: Sequence[int] = (0, 0, 0, 0), token: str | None = None) -> None:
+    def __init__(self, scenario: Scenario, token: str | None = None) -> None:
         self.lock = threading.RLock()
         self.cloud = SimulatedGke(scenario, ScaledClock(scenario.time_scale), token)
-        self.kube = HttpServer(Control(self.cloud).handle, self.lock, ports[0])
+        self.kube = HttpServer(Control(self.cloud).handle, self.lock)
         self.cloud.cluster.endpoint = self.kube.base.removeprefix("http://")
-        self.gke = HttpServer(self.cloud.gke.handle, self.lock, ports[1])
-        self.storage = HttpServer(self.cloud.bucket.handle, self.lock, ports[2])
-        self.pubsub = PubSubServer(self.cloud.broker, self.lock, ports[3])
+        self.gke = HttpServer(self.cloud.gke.handle, self.lock)
+        self.storage = HttpServer(self.cloud.bucket.handle, self.lock)
+        self.pubsub = PubSubServer(self.cloud.broker, self.lock)
         self._token = token
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
