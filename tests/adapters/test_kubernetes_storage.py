@@ -57,7 +57,6 @@ def decoded(kind: type[Any], given: dict[str, Any]) -> Any:
     return msgspec.json.decode(msgspec.json.encode(given), type=kind)
 
 
-POD = {"ownerReferences": [{"kind": "Pod", "name": "web-1", "uid": "uid-web-1", "controller": True}]}
 OLD = {"annotations": {"volume.beta.kubernetes.io/storage-class": "old"}}
 CHOSEN = {"annotations": {"volume.kubernetes.io/selected-node": "n1"}}
 PLAIN: dict[str, Any] = {"storage_class": "standard-rwo", "access_modes": ("ReadWriteOnce",)}
@@ -73,7 +72,6 @@ WITH_VOLUME: dict[str, Any] = {**PLAIN, "volume": "pv-data", "bound": True}
         pytest.param({**WITH_VOLUME, "lost": True}, claim(phase="Lost"), id="its volume is lost"),
         pytest.param({**WITH_VOLUME, "deleting": True}, claim(meta={"deletionTimestamp": "2026-03-04T22:00:00Z"}),
                      id="on its way out"),
-        pytest.param({**WITH_VOLUME, "owner_uid": "uid-web-1"}, claim(meta=POD), id="made for a pod"),
         pytest.param({**WITH_VOLUME, "bound": False, "storage_class": "old"}, claim(meta=OLD),
                      id="the class in an annotation comes first"),
         pytest.param({**PLAIN, "selected_node": "n1"}, claim(volumeName="", meta=CHOSEN), id="being made"),

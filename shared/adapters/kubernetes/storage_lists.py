@@ -73,7 +73,6 @@ _affinity: Final = RawPart("spec.nodeAffinity", VolumeNodeAffinity)
 def claim(given: wire.Claim) -> PersistentVolumeClaim:
     meta, spec = given.metadata, given.spec
     notes, volume = meta.annotations or {}, spec.volume_name or ""
-    owner = next((each for each in meta.owner_references or () if each.controller), None)
     return PersistentVolumeClaim(
         namespace=intern(meta.namespace),
         name=meta.name,
@@ -83,7 +82,6 @@ def claim(given: wire.Claim) -> PersistentVolumeClaim:
         access_modes=_shared(spec.access_modes),
         lost=given.status.phase == "Lost",
         deleting=meta.deletion_timestamp is not None,
-        owner_uid=owner.uid if owner else "",
         selected_node=notes.get(_SELECTED_NODE, ""),
     )
 

@@ -7,11 +7,12 @@ Source: kubernetes, plugin/pkg/admission/limitranger,
 pkg/quota/v1/evaluator/core/pods.go; apiserver, pkg/admission/plugin/resourcequota.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from functools import partial, reduce
 from itertools import product
 from typing import Final, TypeVar
 
@@ -40,15 +41,6 @@ class LimitRange(Namespaced):
 
     items: tuple[LimitItem, ...] = ()
 
-    def completed(self, container: Container) -> Container:
-        """Return the container with the defaults of what it leaves out."""
-        rows = [item for item in self.items if not item.of_pod]
-        return replace(
-            container,
-            requests=_with_missing(container.requests, [row.default_requests for row in rows]),
-            limits=_with_missing(container.limits, [row.default_limits for row in rows]),
-        )
-
     def refuses(
         self, sent: ContainerRequests, written: ContainerRequests, limits_of: AbstractSet[str]
     ) -> Iterator[str]:
@@ -65,10 +57,13 @@ class LimitRange(Namespaced):
                 yield from (f"{low.name} has a limit of {name} too far above its request" for name in _far(high, item))
 
 
-def completed(made: ContainerRequests, ranges: Iterable[LimitRange]) -> ContainerRequests:
-    """Return what is sent, with the defaults of all ranges: of two that both have one, the API server takes any."""
-    all_rows = tuple(row for limit_range in ranges for row in limit_range.items)
-    return made.changed(LimitRange("", "", all_rows).completed)
+def _completed(rows: Sequence[LimitItem], container: Container) -> Container:
+    """Return the container with the defaults of what it leaves out."""
+    return replace(
+        container,
+        requests=_with_missing(container.requests, (row.default_requests for row in rows)),
+        limits=_with_missing(container.limits, (row.default_limits for row in rows)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +118,7 @@ def _far(about: _Measured, item: LimitItem) -> Iterator[str]:
 
 
 def _with_missing(given: Resources, defaults: Iterable[Resources]) -> Resources:
-    amounts = dict(given.amounts)
-    missing = NOTHING
-    for row in defaults:
-        missing = missing.largest(row)
-    return Resources.of({**dict(missing.amounts), **amounts})
+    return Resources.of(dict(reduce(Resources.largest, defaults, NOTHING).amounts) | dict(given.amounts))
 
 
 COUNTS: Final = ("pods", "count/pods")
@@ -235,7 +226,9 @@ class LimitsOfNamespace:
     quotas: tuple[ResourceQuota, ...] = ()
 
     def completed(self, made: ContainerRequests) -> ContainerRequests:
-        return completed(made, self.ranges) if self.ranges else made
+        """Return what is sent, with the defaults of all ranges: of two that both have one, the API server takes any."""
+        rows = [item for each in self.ranges for item in each.items if not item.of_pod]
+        return made.changed(partial(_completed, rows)) if rows else made
 
     def refuses(self, given: Replacement) -> Iterator[str]:
         """Yield what would refuse the pod, and why, even once the replaced one is gone."""

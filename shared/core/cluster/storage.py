@@ -39,8 +39,6 @@ class PersistentVolumeClaim(Namespaced):
     lost: bool = False
     """Whether its volume is there no more (phase Lost)."""
     deleting: bool = False
-    owner_uid: str = ""
-    """The UID of its controller: of the pod, where the claim was made for an ephemeral volume."""
     selected_node: str = ""
     """The node for which the scheduler has requested the volume."""
 
