@@ -13,7 +13,7 @@ from typing import Final
 from shared.core.policy.cluster_fields import DRAIN_FIELDS, Policy
 from shared.core.policy.fields import POOL_FIELDS, PoolPolicy
 from shared.core.policy.schedule import hits, last_hit
-from shared.core.policy.values import Budget, Limit, Schedule
+from shared.core.policy.values import Budget, BudgetUntil, Limit, Schedule
 
 _BUDGET: Final = POOL_FIELDS["budgets"].default[0]["nodes"]
 _USUAL_PASS: Final = timedelta(minutes=5)
@@ -42,6 +42,8 @@ def _cluster(policy: Policy) -> Iterator[str]:
         yield "nodePools: no pool is enabled, so nothing will ever be drained."
     elif policy.dry_run:
         yield "dryRun: it is true, so nothing is drained; write dryRun: false once the plans convince you."
+    if policy.budget_until is BudgetUntil.REPLACED and policy.awaiting_deletion == Limit(count=0):
+        yield "cluster.disruption.awaitingDeletion: it is 0, so no drain ever starts."
     grace = policy.drain.pending_grace
     if grace > _LONGEST_WAIT:
         yield (

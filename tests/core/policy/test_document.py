@@ -360,6 +360,8 @@ def test_what_is_hardly_meant_is_said(expected: list[str], pool: dict[str, Any])
         pytest.param("no pool is enabled", {"nodePools": {"a": {}}}, id="no pool is enabled"),
         pytest.param("write dryRun: false", {"nodePools": {"a": {"enabled": True}}}, id="dry run"),
         pytest.param("no budget limits the cluster", {"cluster": {"disruption": {"budgets": []}}}, id="no ceiling"),
+        pytest.param("awaitingDeletion: it is 0", {"cluster": {"disruption": {"awaitingDeletion": 0}},
+                                                   "drain": {"budgetUntil": "replaced"}}, id="no node may be held"),
         pytest.param("drain.pendingGrace: with 31s a moved pod may wait longer than the 30s that it is promised; "
                      "write 20s.", {"drain": {"pendingGrace": "31s"}}, id="a longer wait than promised"),
     ],
@@ -369,5 +371,5 @@ def test_what_holds_for_the_whole_policy_is_said(expected: str, document: dict[s
 
 
 def test_a_pending_grace_of_half_a_minute_is_nothing_to_speak_of() -> None:
-    said = warnings(policy_of({"drain": {"pendingGrace": "30s"}}))
-    assert not any("pendingGrace" in sentence for sentence in said)
+    said = warnings(policy_of({"drain": {"pendingGrace": "30s"}, "cluster": {"disruption": {"awaitingDeletion": 0}}}))
+    assert not any("pendingGrace" in sentence or "awaitingDeletion" in sentence for sentence in said)
