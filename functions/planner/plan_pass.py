@@ -100,8 +100,8 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     _log_unforeseen(ports, plan)
     _save_marks(ports, inputs.marks, plan)
     lives = keep_document(ports, run_id, plan, policy, wave)
+    order_soft_taints(ports, plan.cluster, inputs, lives)  # first: what the first drains move goes elsewhere already
     published = publish(ports, run_id, plan, inputs)
-    order_soft_taints(ports, plan.cluster, inputs, lives)
     _tidy(ports, inputs, advise(ports, inputs))
     over = begun + settings.pass_seconds
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)

@@ -64,6 +64,7 @@ def test_a_pass_writes_the_wave_and_the_drainer_taints_its_nodes_once() -> None:
     assert found is not None
     assert [each.name for each in found.nodes] == ["n1", "n2", "n3"]
     assert (found.policy_hash, found.deadline - found.began) == ("h", HALF.deadline)
+    assert [each.kind for each in ebb.bus.published] == [HOLD, OrderKind.DRAIN]
     assert [each.node for each in of_kind(ebb, OrderKind.DRAIN)] == ["n1"]
     deliver_all(ebb, HOLD)
     assert held(ebb) == ["n1", "n2", "n3"]
