@@ -124,6 +124,8 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         told = pace.let_go(drains, until)
         going = [each.node.name for each in drains if each.node.name in told.begun]
+        if going and len(told.begun) + len(told.never) == len(drains) and rounds < effort.rounds:
+            until = min(until, pace.now)  # all have begun: the next pass does not wait for the autoscaler
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
         step = rest.drained([*going, *taken], {*going, *names, *passes.wave})
@@ -160,7 +162,7 @@ class _Turns:
 
     def take(self, names: tuple[str, ...], until: datetime) -> tuple[str, ...]:
         """Return those that it removes by then."""
-        taken = names[: (until - self.free) // ONE_REMOVAL]
+        taken = names[: max(0, (until - self.free) // ONE_REMOVAL)]
         self.free += len(taken) * ONE_REMOVAL
         return taken
 
@@ -216,7 +218,7 @@ class _Size:
 _SIZES: Final = (
     _Size(400, Effort(share=0.1, slices=4, rounds=60), onward=12, tried=20, in_all=600),
     _Size(3_000, Effort(share=0.1, slices=3, rounds=30), onward=4, tried=9, in_all=300),
-    _Size(30_000, Effort(share=0.5, slices=1, rounds=6), onward=2, tried=6, in_all=60),
+    _Size(30_000, Effort(share=0.5, slices=1, rounds=10), onward=2, tried=6, in_all=60),
     _Size(inf, Effort(share=1.0, slices=1, rounds=2), onward=1, tried=4, in_all=4),
 )
 

@@ -67,6 +67,24 @@ def test_a_drain_ends_when_the_autoscaler_has_deleted_the_node() -> None:
     assert (told.begins, told.by) == ({"n1": NOW}, NOW + 11 * MINUTE + timedelta(seconds=30))
 
 
+def test_the_next_pass_does_not_wait_for_all_that_the_autoscaler_has_announced() -> None:
+    """Of two nodes with pods of one workload one goes at a time; the autoscaler is at its 24 nodes for 50 minutes."""
+    own = [node(f"n{place}") for place in (1, 2)]
+    others = [node(f"local{place:02}") for place in range(24)]
+    local = (Volume("v", "emptyDir"),)
+    pods = [
+        pod("full", on="home", cpu=40, owner="ReplicaSet/full"),
+        *(pod(f"p{each.name}", on=each.name, cpu=2.1) for each in own),
+        *(
+            pod(f"p{each.name}", on=each.name, cpu=0.5, owner=f"ReplicaSet/{each.name}", volumes=local)
+            for each in others
+        ),
+    ]
+    seen = cluster([node("home", cpu=64, memory=256, pool="b"), *own, *others], pods, pools=FIXED)
+
+    assert climbed(seen).begins.keys() == {"n1", "n2"}
+
+
 def test_where_the_first_node_is_kept_for_good_the_next_goes_in_its_place() -> None:
     """There is room for the pod of one of them; the dearer one is in a pool whose window never opens."""
     nodes = [node("a1", machine="n2-standard-4"), node("b1", pool="b"), node("full", cpu=8, pool="c")]
