@@ -16,6 +16,7 @@ from typer.main import get_command
 
 import functions
 from functions.cli.errors import Commands, EbbGroup
+from functions.cli.input.options import ClusterContext, ClusterProfile
 from functions.cli.output.visible import never_break_off
 
 _ROOT: Final = Path(functions.__file__ or "").resolve().parent.parent
@@ -32,7 +33,7 @@ _COMMANDS: Final = {
     "report": ("report.commands", _LOOK),
     "fleet": ("fleet.commands", _LOOK),
     "top": ("top.commands", _LOOK),
-    "dump": ("input.commands", _LOOK),
+    "dump": ("report.commands", _LOOK),
     "demo": ("main", _LOOK),
     "simulate": ("simulate.commands", _DECIDE),
     "policy": ("policy.commands", _DECIDE),
@@ -42,7 +43,7 @@ _COMMANDS: Final = {
     "release": ("drains.commands", _OPERATE),
     "pause": ("drains.commands", _OPERATE),
     "resume": ("drains.commands", _OPERATE),
-    "doctor": ("doctor.commands", _OPERATE),
+    "doctor": ("main", _OPERATE),
     "version": ("main", _OPERATE),
 }
 """Each command with its module and its group in the help."""
@@ -171,6 +172,24 @@ def become_the_demo(logs: Path | None, *, keep: bool = False) -> NoReturn:
     path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, "-P", "-m", "infra.local.demo", *kept]
     os.execve(sys.executable, command, {**os.environ, "PYTHONPATH": path})  # noqa: S606 - our own module
+
+
+def doctor(*, cluster: ClusterProfile = None, context: ClusterContext = None) -> None:
+    """Validate an installation after an apply: identity, APIs, rights, state, topics, policy and the last pass.
+
+    Changes nothing. Needs the functions' variables, which Terraform's output
+    cli names: eval "$(terraform output -raw cli)". Exit code 1 if something
+    keeps Ebb from working.
+
+    Examples:
+      ebb doctor --cluster prod
+    """
+    from functions.cli.doctor.checks import show
+    from functions.cli.doctor.installation import parts_of
+    from functions.cli.input.profiles import use_profile
+
+    use_profile(cluster, context)
+    show(parts_of(os.environ))
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from typer.testing import CliRunner
 
-from functions.cli.fleet.openmetrics import GAUGES
+from functions.cli.fleet.for_tools import GAUGES
 from functions.cli.main import app
 from functions.cli.output.openmetrics import DOLLARS
 from tests.cli import dumps

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from typing import Final
 
+import typer
+
 from functions.cli.doctor.autoscaler import autoscaler
-from functions.cli.doctor.installation import CheckResult, InstallationParts, RightsReview, fail, ok, skip, warn
+from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, RightsReview, fail, ok, skip, warn
 from functions.cli.doctor.rights import OPTIONAL_GROUPS, Fences, Right, fences, optional_rights, rights, roles
 from functions.cli.doctor.unverified import unverified
-from functions.cli.errors import told
+from functions.cli.errors import WRONG, told
 from functions.cli.output.format import count, span
 from shared.core.planning.marks import silence
 from shared.errors import EbbError, Forbidden, Gone
@@ -188,3 +190,18 @@ def _is_same(one: EbbError, other: EbbError) -> bool:
 def _failed(name: str, failure: EbbError) -> Iterator[CheckResult]:
     for sentence in told(failure).splitlines():
         yield fail(name, f"{sentence.removesuffix('.')}.", "Fix this, then run ebb doctor again.")
+
+
+def show(parts: InstallationParts) -> None:
+    """Print each check as it is made; exit with 1 if one of them keeps Ebb from working."""
+    marks = {Grade.OK: "ok  ", Grade.WARN: "warn", Grade.FAIL: "FAIL", Grade.SKIP: "skip"}
+    grades = []
+    for found in examine(parts):
+        typer.echo(f"{marks[found.grade]}  {found.check}: {found.sentence}")
+        if found.remedy:
+            typer.echo(f"      {found.remedy}")
+        grades.append(found.grade)
+    checked, failed = len(grades) - grades.count(Grade.SKIP), grades.count(Grade.FAIL)
+    typer.echo(f"\n{checked} checks: {failed} failed, {grades.count(Grade.WARN)} warnings.")
+    if failed:
+        raise typer.Exit(WRONG)

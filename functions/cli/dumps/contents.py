@@ -1,7 +1,10 @@
-"""The objects of a dump, each once, and the newest timestamp among them."""
+"""What a dump has to hold, and its objects: each once, with the newest timestamp among them.
+
+Whatever a plan reads of a cluster is listed here, in the words of `kubectl get`.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
@@ -10,8 +13,8 @@ from typing import Any, Final
 import msgspec
 
 from functions.cli.dumps.homes import Home, NodePlace, cloud_of, home_of
-from functions.cli.dumps.kinds import DEMAND
 from shared.adapters.kubernetes import (
+    buffer_objects,
     controller_wire,
     namespace_limits,
     node_objects,
@@ -32,6 +35,43 @@ from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.errors import BadInput
 from shared.port_types import ClusterReading
+
+_SHORT: Final = {
+    "persistentvolumeclaims": "pvc",
+    "persistentvolumes": "pv",
+    "storageclasses": "sc",
+    "limitranges": "limits",
+    "resourcequotas": "quota",
+}
+RESOURCES: Final[Mapping[str, str]] = {
+    "Node": "nodes",
+    "Pod": "pods",
+    "PodDisruptionBudget": "pdb",
+    "Namespace": "namespaces",
+    "ReplicaSet": "rs",
+    "Deployment": "deploy",
+    "StatefulSet": "sts",
+    **{each.kind: _SHORT.get(each.resource, each.resource) for each in storage_lists.ALL},
+    **{kind: _SHORT[resource] for kind, resource in namespace_limits.KINDS.items()},
+}
+"""By kind: its name for `kubectl get`."""
+OPTIONAL: Final[Mapping[str, str]] = {
+    vertical_autoscalers.KIND: f"{vertical_autoscalers.RESOURCE}.{vertical_autoscalers.GROUP}",
+    **buffer_objects.KINDS,
+}
+"""The same of kinds that only some clusters have, as `kubectl api-resources -o name` prints them: `kubectl get` fails
+where one is not there."""
+
+DEMAND: Final[Mapping[str, str]] = {"HorizontalPodAutoscaler": "hpa", "CronJob": "cronjobs"}
+"""The same of kinds that no plan reads, and simulated days do: they show how demand will change."""
+
+
+def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the words of the command; options of kubectl, such as the context, stand before the rest.
+
+    `also` are names of optional kinds that the cluster has.
+    """
+    return ("kubectl", *options, "get", ",".join((*RESOURCES.values(), *also)), "-A", "-o", "json")
 
 
 class StampedCondition(wire.Partial, frozen=True):

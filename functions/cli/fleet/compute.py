@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import typer
 
 from functions.cli.errors import WRONG
-from functions.cli.fleet import as_json, openmetrics, table
+from functions.cli.fleet import for_tools, table
 from functions.cli.fleet.cluster_reading import SourceResult, be_quiet, read_source
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
 from functions.cli.fleet.page import page
@@ -99,9 +99,9 @@ def show(view: FleetView, output: Format, top: int | None) -> None:
     elif output is Format.MARKDOWN:
         typer.echo(table.page(view, top))
     elif output is Format.OPENMETRICS:
-        typer.echo(openmetrics.page(view))
+        typer.echo(for_tools.metrics(view))
     else:
-        print_document(as_json.document(view, top), output, view.notes)
+        print_document(for_tools.document(view, top), output, view.notes)
 
 
 DEFAULT_JOBS: Final = max(1, min(MOST_JOBS, os.cpu_count() or 1))

@@ -6,7 +6,8 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from functions.cli.fleet.installations import InstallationHealth
-from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, states_of, table_of
+from functions.cli.fleet.table import states_of, table_of
+from functions.cli.fleet.view import FleetHold, FleetRow, FleetView
 from functions.cli.output import html
 from functions.cli.output.format import count, moment, monthly, some, whole_money, yearly
 from functions.cli.output.html import Frame, Html, Section, element, figure, made_by

@@ -1,15 +1,70 @@
-"""The fleet on a terminal and as markdown: one row for each cluster, the sum, reasons by money."""
+"""The fleet as a table: one row for each cluster with what is wrong, the sum, and reasons by money below."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from rich.console import Console
 
-from functions.cli.fleet.view import FleetView, table_of, wrong
+from functions.cli.fleet.view import FleetRow, FleetView, shown_rows
 from functions.cli.output.documents import code, text
 from functions.cli.output.format import count
-from functions.cli.output.tables import as_markdown, draw
+from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
+from functions.cli.plan import totals
 from functions.cli.plan.page import held_markdown, show_held
 from functions.cli.plan.sentences import show_notes
+from functions.cli.plan.totals import FIGURES, MEANING
+from functions.cli.plan.view import PlanView
+
+STATE: Final = "ebb"
+_UNKNOWN: Final = "-"
+
+
+def table_of(view: FleetView, top: int | None) -> Table:
+    """Return a row for each cluster with what is wrong below it, and the sum; unread clusters are never left out."""
+    shown = shown_rows(view, top)
+    states = _has_states(view)
+    left, width = len(view.rows) - len(shown), len(FIGURES) + 1 + states
+    rows = [(*_cells(row), row.state) for row in shown]
+    rows += [(f"… {left} more", *[""] * (width - 1), "")] if left else []
+    whole = [(*_total(view), states_of(view))] if len(view.rows) > 1 else []
+    name = Column(count(len(view.rows), "cluster"), wraps=True)
+    columns = (name, *FIGURES, *([Column(STATE)] if states else []))
+    below = {number: told for number, row in enumerate(shown) if (told := wrong(row))}
+    cells = [row[:width] for row in (*rows, *whole)]
+    return Table.of(columns, cells, styles=(*[""] * len(rows), *[BOLD] * len(whole)), below=below, foot=MEANING)
+
+
+def _total(view: FleetView) -> tuple[str, ...]:
+    """Return the cells of the sum: of all clusters that were read."""
+    partial = next((each.mark for each in view.views if each.partial), "")
+    name = f"all {len(view.views)}{' that were read' if view.not_read else ''}{partial}"
+    return (name, *_figures(view.views))
+
+
+def states_of(view: FleetView) -> str:
+    """Return `2 dry run, 1 failing`: how many installations each word is true of."""
+    counted = view.counts()
+    words = {word: number for word, number in counted.items() if word != "installations" and number}
+    return ", ".join(f"{number:,} {word.replace('_', ' ')}" for word, number in words.items())
+
+
+def _cells(row: FleetRow) -> tuple[str, ...]:
+    return (f"{row.title}{row.view.mark if row.view else ''}", *_figures([row.view] if row.view else []))
+
+
+def _figures(views: Sequence[PlanView]) -> tuple[str, ...]:
+    return totals.figures(views) if views else (_UNKNOWN,) * len(FIGURES)
+
+
+def wrong(row: FleetRow) -> tuple[str, ...]:
+    """Return what is wrong, each as a sentence: why it was not read, and why its installation fails."""
+    troubles = tuple(sentence for _, sentence in row.installation.troubles) if row.installation else ()
+    paused = (f"Paused: {row.installation.paused_for}",) if row.installation and row.installation.paused_for else ()
+    return (*row.faults, *paused, *troubles)
+
+
+def _has_states(view: FleetView) -> bool:
+    return any(row.state for row in view.rows)
 
 
 def show(console: Console, view: FleetView, top: int | None) -> None:

@@ -13,7 +13,7 @@ from typing import IO, Final
 
 import typer
 
-from functions.cli.dumps.kinds import OPTIONAL, kubectl_get
+from functions.cli.dumps.contents import OPTIONAL, kubectl_get
 from functions.cli.input.files import STDIN
 from functions.cli.output.progress import reading_bar, size_of
 from functions.cli.output.terminal import print_warning

@@ -1,11 +1,19 @@
-"""What a person may type for a report."""
+"""The commands that write a file: `ebb report` and `ebb dump`."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from functions.cli.input.options import AssumeMarked, ReportOutput, Sources, with_sources
+from functions.cli.input.options import (
+    AssumeMarked,
+    Context,
+    Kubeconfig,
+    OneDump,
+    ReportOutput,
+    Sources,
+    with_sources,
+)
 
 _DAYS = "The days to come"
 
@@ -59,3 +67,35 @@ def report(
     from functions.cli.report.compute import ReportRequest, write_report
 
     write_report(ReportRequest(sources, out, output, assume_marked, days, tuple(compare or ()), demand))
+
+
+def dump(
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Run kubectl and write its output; .gz compresses it.")
+    ] = None,
+    anonymize: Annotated[
+        bool,
+        typer.Option("--anonymize", help="Replace every name, and leave out what no rule reads."),
+    ] = False,
+    dump: OneDump = None,
+    names: Annotated[
+        Path | None,
+        typer.Option("--names", metavar="FILE", help="Write the replaced names to a file, for your eyes only."),
+    ] = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+) -> None:
+    """Show the kubectl command that dumps a cluster, or run it. --anonymize makes a dump safe to share.
+
+    An anonymous dump keeps every rule (labels, selectors, zones, machine
+    types, disks, owners): its plan is the original's, under other names.
+
+    Examples:
+      ebb dump
+      ebb dump --context gke_shop_europe-west4_prod --out prod.json.gz
+      ebb dump --anonymize --dump prod.json.gz --out to-share.json.gz
+    """
+    from functions.cli.input.dump_command import DumpRequest, make_dump
+
+    make_dump(DumpRequest(tuple(dump or ()), kubeconfig, context, out, anonymize, names))

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 import typer
 
-from functions.cli.doctor.checks import CHECKS, examine
-from functions.cli.doctor.commands import show
+from functions.cli.doctor.checks import CHECKS, examine, show
 from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, once, parts_of
 from functions.cli.doctor.rights import OPTIONAL_GROUPS, OPTIONS, rights, rights_of_option
-from functions.cli.dumps.kinds import OPTIONAL
+from functions.cli.dumps.contents import OPTIONAL
 from shared.core.cluster.node import Kubelet, NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState

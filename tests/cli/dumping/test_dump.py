@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.kinds import OPTIONAL, RESOURCES
+from functions.cli.dumps.contents import OPTIONAL, RESOURCES, DumpContents
 from functions.cli.main import app
 from tests.cli import dumps
 from tests.cli.dumps.rich_dump import OWN, rich_dump
@@ -177,7 +176,7 @@ def test_options_that_do_not_go_together_are_named(expected: str, typed: tuple[s
         pytest.param("this is YAML", "kind: List\n", id="YAML"),
         pytest.param("is cut off after 0 objects", '{"items": [{"kind": ', id="cut off"),
         pytest.param("holds no nodes", '{"items": []}', id="empty"),
-        pytest.param("is not of the API's shape",
+        pytest.param("items[1] (Namespace a): ",
                      json.dumps({"items": [dumps.node(1), ODD]}),
                      id="another shape"),
     ],

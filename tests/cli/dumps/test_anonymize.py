@@ -17,7 +17,7 @@ from functions.cli.analysis.potential import potential
 from functions.cli.dumps import read_dump
 from functions.cli.dumps.anonymize.objects import KINDS, NameTable, anonymized
 from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
-from functions.cli.dumps.kinds import OPTIONAL, RESOURCES
+from functions.cli.dumps.contents import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
 from shared.core.cluster.storage import claim_keys
 from shared.core.planning.make_plan import make_plan

@@ -9,9 +9,10 @@ import pytest
 
 from functions.cli.fleet.cluster_reading import SourceResult, plan_source
 from functions.cli.fleet.compute import show
-from functions.cli.fleet.openmetrics import GAUGES
+from functions.cli.fleet.for_tools import GAUGES
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
-from functions.cli.fleet.view import table_of, view_of
+from functions.cli.fleet.table import table_of
+from functions.cli.fleet.view import view_of
 from functions.cli.input.options import FleetSort, Format
 from functions.cli.output.format import use_currency
 from shared.adapters.clock import system_time

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.fleet.as_json import document
 from functions.cli.fleet.cluster_reading import plan_source
+from functions.cli.fleet.for_tools import document
 from functions.cli.fleet.installations import InstallationResult, Mode, Trouble, ask_installation
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
 from functions.cli.fleet.view import view_of

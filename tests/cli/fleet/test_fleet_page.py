@@ -12,7 +12,8 @@ from functions.cli.fleet.cluster_reading import plan_source
 from functions.cli.fleet.installations import InstallationResult, ask_installation
 from functions.cli.fleet.page import page
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
-from functions.cli.fleet.view import FleetView, table_of, view_of
+from functions.cli.fleet.table import table_of
+from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.input.profiles import read_profile
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened
