@@ -107,12 +107,7 @@ def _refuse(ports: Ports, leased: LeasedRecord, declined: Declined, remark: str 
 
 def _mark_answered(ports: Ports, leased: LeasedRecord) -> None:
     """Let the planner know that this order is no longer on its way; first, so that the end of a drain is its end."""
-
-    def change(state: ClusterState, now: datetime) -> ClusterState:
-        del now
-        return without_order(state, leased.record.order.order_id)
-
-    change_cluster(ports.state, ports.clock, change)
+    change_cluster(ports.state, ports.clock, lambda state, _: without_order(state, leased.record.order.order_id))
 
 
 def _idle_words(ports: Ports, order: Order, policy: Policy) -> str:
@@ -253,11 +248,11 @@ def _refused_restart(ports: Ports, leased: LeasedRecord, surging: Iterable[Deplo
 
 def _back_off(ports: Ports, node: Node, policy: Policy) -> None:
     """An eviction that is refused for good would be refused at the next pass too: try another node meanwhile."""
-
-    def change(state: ClusterState, now: datetime) -> ClusterState:
-        return back_off(state, node.uid, node.name, policy.drain, Refusal.PREFLIGHT, now)
-
-    change_cluster(ports.state, ports.clock, change)
+    change_cluster(
+        ports.state,
+        ports.clock,
+        lambda state, now: back_off(state, node.uid, node.name, policy.drain, Refusal.PREFLIGHT, now),
+    )
 
 
 def _prove_placement(ports: Ports, node: Node, judged: Situation) -> Situation:

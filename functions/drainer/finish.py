@@ -117,7 +117,7 @@ def conclude(
 
 
 def _because(why: Reason | None, detail: str) -> str:
-    """The details of a refusal are whole sentences, the reason's own first; other details follow it."""
+    """Return the reason's sentence and the details; those of a refusal begin with that sentence."""
     own = why.sentence if why else ""
     return detail if detail.startswith(own) else f"{own} {detail}".strip()
 
@@ -139,7 +139,7 @@ def restore_node(ports: Ports, name: str, uid: str, order_id: str) -> Node | Non
 
 
 def _uncordon(ports: Ports, node: Node, order_id: str) -> Node:
-    """Take the taint off and uncordon; attempt and success are told apart (docs/acceptance.md row 103)."""
+    """Remove the taint and uncordon; attempt and success have a line each (docs/acceptance.md row 103)."""
     if node.drain_taint is None and not node.unschedulable:  # all but the annotation is undone already
         return ports.cluster.give_back(node, order_id)
     action, message = NodeAction.UNCORDON, f"The node is to be uncordoned and untainted. {untainted(node)}".strip()
@@ -180,13 +180,11 @@ def mark_claim_drained(ports: Ports, leased: LeasedRecord, *, replaced: bool = F
 
     `replaced` also ends its use of the budgets, if the policy wants that.
     """
-    record = leased.record
+    uid, order_id = leased.record.node_uid, leased.record.order.order_id
     _wait_until_counted(leased)
-
-    def change(state: ClusterState, now: datetime) -> ClusterState:
-        return mark_drained(state, record.node_uid, record.order.order_id, now if replaced else None)
-
-    change_cluster(ports.state, ports.clock, change)
+    change_cluster(
+        ports.state, ports.clock, lambda state, now: mark_drained(state, uid, order_id, now if replaced else None)
+    )
 
 
 def _wait_until_counted(leased: LeasedRecord) -> None:

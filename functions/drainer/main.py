@@ -34,7 +34,7 @@ from shared.wiring import ports_of
 
 
 class PushReply(Enum):
-    """What the push subscription is told."""
+    """The answer to the push subscription."""
 
     DONE = 204
     """Nothing more to do for this message: done, refused, stale, old or malformed, each logged by name."""
@@ -81,7 +81,7 @@ def _decode_or_reject(ports: Ports, settings: Settings, body: bytes) -> Order | 
 
 
 def _reject(ports: Ports, body: bytes, message: PushMessage | None, why: str, refusal: Refusal) -> None:
-    """Keep the message and say why; a rejected topic that fails is said too, and the message is not repeated."""
+    """Keep and log the message with the reason; a rejected topic that fails is logged, and nothing is repeated."""
     data = message.data if message else body
     attributes: Mapping[str, str] = message.attributes if message else {}
     message_id = message.message_id if message else ""
@@ -175,7 +175,7 @@ def _log(ports: Ports, message: str, severity: str, reason: str) -> None:
 
 @cache
 def _ports(settings: Settings) -> Ports:
-    """One set of clients an instance: building them anew for each message would leak connections."""
+    """Return one set of clients for an instance: a set for each message would leak connections."""
     return ports_of(settings)
 
 
@@ -186,21 +186,20 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     log: Log = JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project)
     log = log.bind(trace=trace_id(dict(request.headers)))
     try:
-        ports = with_log(_ports(settings), log, settings.log_level)
+        ports = _set_up(settings, log)
+        reply = receive(ports, settings, request.get_data(), uuid.uuid4().hex) if ports else PushReply.AGAIN
+    except Exception as fault:  # noqa: BLE001 - the last resort: it is logged, and the message comes again
+        log.event("drain_step", unforeseen("The step", fault), severity="ERROR", reason="unforeseen")
+        return "", HTTPStatus.INTERNAL_SERVER_ERROR
+    return "", reply.value
+
+
+def _set_up(settings: Settings, log: Log) -> Ports | None:
+    """Return the ports of this call; None if the instance cannot be set up, which is logged."""
+    try:
+        return with_log(_ports(settings), log, settings.log_level)
     except Retryable as fault:
         log.event("drain_step", f"The message will come again: {fault}", severity="WARNING", reason="retryable")
-        return "", PushReply.AGAIN.value
     except EbbError as fault:
         log.event("drain_step", f"The drainer cannot start: {fault}", severity="ERROR", reason="terminal")
-        return "", PushReply.AGAIN.value
-    except Exception as fault:  # noqa: BLE001 - the last resort
-        return _unforeseen(log, fault)
-    try:
-        return "", receive(ports, settings, request.get_data(), uuid.uuid4().hex).value
-    except Exception as fault:  # noqa: BLE001 - the last resort: what nobody foresaw is said, and the message comes again
-        return _unforeseen(log, fault)
-
-
-def _unforeseen(log: Log, fault: Exception) -> ResponseReturnValue:
-    log.event("drain_step", unforeseen("The step", fault), severity="ERROR", reason="unforeseen")
-    return "", HTTPStatus.INTERNAL_SERVER_ERROR
+    return None

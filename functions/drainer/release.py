@@ -115,7 +115,7 @@ def _still_demanded(context: ReleaseContext) -> bool:
 
 
 def _still_lacking(context: ReleaseContext) -> bool:
-    """Some buffer has fewer chunks with room than it is to have, or does not say, and nobody else empties the node."""
+    """Some buffer has fewer chunks with room than it is to have, or no count, and nobody else empties the node."""
     held = context.ports.cluster.buffers()[0].held
     lacking = any(each.ready is None or each.ready < each.replicas for each in held)
     return context.claim is not None and lacking and not _is_others(context.node) and not _in_upgrade(context)
@@ -208,12 +208,9 @@ def _give_back(context: ReleaseContext, uid: str, why: Halt) -> None:
 
 
 def _leave_to_person(context: ReleaseContext, uid: str, why: Halt) -> None:
-    """Leave a node alone that a person wants and no claim holds; before it is freed, for then nothing tells of it."""
-
-    def change(state: ClusterState, now: datetime) -> ClusterState | None:
-        return left_to_person(state, uid, context.order.node, why, now)
-
-    change_cluster(context.ports.state, context.ports.clock, change)
+    """Leave a node alone that a person wants and no claim holds; before it is freed, while it still shows that."""
+    ports, name = context.ports, context.order.node
+    change_cluster(ports.state, ports.clock, lambda state, now: left_to_person(state, uid, name, why, now))
 
 
 def _detail(context: ReleaseContext, why: Halt) -> str:

@@ -36,7 +36,7 @@ class Healed:
 
 
 def heal(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> Healed:
-    """Make each repair; one that cannot be made is said, and the others still are.
+    """Make each repair; one that cannot be made is logged, and the others still are.
 
     Claims of nodes that are gone end together: a pass that finds thirty of them writes the cluster's document once.
     """
@@ -52,7 +52,7 @@ def heal(ports: Ports, cluster: str, found: Sequence[Repair], now: datetime) -> 
 
 
 class _Attempts:
-    """Tries one repair after another; what fails is said and counted, and the others do not wait for it."""
+    """Tries one repair after another; a failure is logged and counted, and the others go on."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
@@ -86,15 +86,12 @@ def _is_gone(repair: Repair, ports: Ports) -> bool:
 
 
 def _end_drain(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
-    """End the record of a drain whose node is gone, and tell; the claim goes last, so that a crash is told again."""
-    _report_removed(ports, cluster, repair, _settle_record(ports, repair), now)
-    return True
-
-
-def _report_removed(ports: Ports, cluster: str, repair: Repair, record: DrainRecord | None, now: datetime) -> None:
+    """End and report a drain whose node is gone; the claim goes last, so that after a crash it is reported again."""
+    record = _settle_record(ports, repair)
     result = DrainResult(order_id=repair.order_id, cluster=cluster, node=repair.node, outcome=Outcome.REMOVED)
     stats = log_fields(record, now) if record else {}
     report_result(ports, result, Outcome.REMOVED.sentence, pool=repair.pool, **stats)
+    return True
 
 
 def _settle_record(ports: Ports, repair: Repair) -> DrainRecord | None:

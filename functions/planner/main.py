@@ -61,7 +61,7 @@ def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
     except Exception:
         _give_up(ports, call)
         raise
-    _close(ports, call)
+    _end(ports, call, finished=True)
     return summary
 
 
@@ -93,29 +93,22 @@ def _take_lease(ports: Ports, call: Tick, lease: timedelta) -> bool:
     return after.planner is not None and after.planner.owner == call.owner
 
 
-def _close(ports: Ports, call: Tick) -> None:
+def _give_up(ports: Ports, call: Tick) -> None:
+    """Let go of lease and run, so that the retry need not wait; what fails here lapses by itself."""
+    try:
+        _end(ports, call, finished=False)
+    except EbbError as error:
+        ports.log.event("run_summary", f"The planner's lease will lapse by itself: {error}", severity="WARNING")
+
+
+def _end(ports: Ports, call: Tick, *, finished: bool) -> None:
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if state.planner is None or state.planner.owner != call.owner:
             return None
-        return replace(state, planner=None, last_pass=now)
+        return replace(state, planner=None, last_pass=now if finished else state.last_pass)
 
     change_cluster(ports.state, ports.clock, change)
-    _end_run(ports, call, finished=True)
-
-
-def _give_up(ports: Ports, call: Tick) -> None:
-    """Let go of lease and run, so that the retry need not wait; what fails here lapses by itself."""
-
-    def change(state: ClusterState, now: datetime) -> ClusterState | None:
-        del now
-        mine = state.planner is not None and state.planner.owner == call.owner
-        return replace(state, planner=None) if mine else None
-
-    try:
-        change_cluster(ports.state, ports.clock, change)
-        _end_run(ports, call, finished=False)
-    except EbbError as error:
-        ports.log.event("run_summary", f"The planner's lease will lapse by itself: {error}", severity="WARNING")
+    _end_run(ports, call, finished=finished)
 
 
 def _end_run(ports: Ports, call: Tick, *, finished: bool) -> None:

@@ -31,32 +31,23 @@ from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
 from shared.port_types import PoolsReading, pool_key
-from shared.ports import Log, Ports
+from shared.ports import Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import change_cluster
 
 
 def advise(ports: Ports, inputs: PassInputs) -> Advised | None:
-    """Log a line for each oddity, and return what is to be remembered; None where nothing is to be said now."""
-    policy, now = inputs.policy, inputs.now
+    """Log a line for each oddity, and return what is to be remembered; None if there is none now."""
+    policy, snapshot, now = inputs.policy, inputs.snapshot, inputs.now
     if not policy or not is_advice_due(inputs.state.advised, policy.hash, now):
         return None
-    in_earnest = dataclasses.replace(
-        policy, dry_run=False
-    )  # a dry run is meant, and each pass says it: would_order, run_summary
-    unknown, hardly_meant = unknown_pools(policy, inputs.snapshot), warnings(in_earnest)
-    for pool, sentence in unknown.items():
-        _warn(ports.log, sentence, pool=pool, reason="unknown_pool")
-    for sentence in hardly_meant:
-        _warn(ports.log, sentence, reason="hardly_meant")
-    unread = unread_costs(inputs.snapshot)
-    for sentence in unread:
-        _warn(ports.log, sentence, reason="unread_cost")
-    return Advised(policy.hash, now) if unknown or hardly_meant or unread else None
-
-
-def _warn(log: Log, sentence: str, **labels: str) -> None:
-    log.event("policy_warning", sentence, severity="WARNING", **labels)
+    in_earnest = dataclasses.replace(policy, dry_run=False)  # each pass logs a dry run: would_order, run_summary
+    found = [(each, {"pool": pool, "reason": "unknown_pool"}) for pool, each in unknown_pools(policy, snapshot).items()]
+    found += [(each, {"reason": "hardly_meant"}) for each in warnings(in_earnest)]
+    found += [(each, {"reason": "unread_cost"}) for each in unread_costs(snapshot)]
+    for sentence, labels in found:
+        ports.log.event("policy_warning", sentence, severity="WARNING", **labels)
+    return Advised(policy.hash, now) if found else None
 
 
 BRAKE: Final = 0.5

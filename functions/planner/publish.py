@@ -4,7 +4,7 @@ A crash in between loses this pass's orders and nothing else: what a pass that w
 count (`records.published`). No rule lives here.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 
 from functions.planner.pass_inputs import PassInputs
@@ -14,7 +14,7 @@ from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.policy import Policy
 from shared.core.records.claims import with_published
 from shared.core.records.orders import CLAIM_WITHIN, Order, Origin, order_id
-from shared.core.records.state import ClusterState, Published
+from shared.core.records.state import Published
 from shared.core.rules.situation import Situation
 from shared.ports import Ports
 from shared.store.compare_and_set import change_cluster
@@ -29,7 +29,8 @@ def publish(ports: Ports, run_id: str, plan: Plan, inputs: PassInputs) -> tuple[
     if plan.dry_run or not plan.orders or inputs.policy is None:
         return ()
     orders = {planned.uid: _order(plan, planned, run_id, inputs.snapshot.began_at) for planned in plan.orders}
-    _write_down(ports, _claims_to_come(orders.values(), inputs, inputs.policy))
+    published = _claims_to_come(orders.values(), inputs, inputs.policy)
+    change_cluster(ports.state, ports.clock, lambda state, _: with_published(state, published))
     for planned in plan.orders:
         _send(ports, orders[planned.uid], planned)
     return tuple(planned.node for planned in plan.orders)
@@ -58,14 +59,6 @@ def _claims_to_come(orders: Iterable[Order], inputs: PassInputs, policy: Policy)
         claim, pods = claim_to_be(order, node, situation)
         found[node.uid] = Published(claim=claim, expires_at=order.expires_at, pods=dict(pods))
     return found
-
-
-def _write_down(ports: Ports, published: Mapping[str, Published]) -> None:
-    def change(state: ClusterState, now: datetime) -> ClusterState:
-        del now
-        return with_published(state, published)
-
-    change_cluster(ports.state, ports.clock, change)
 
 
 def _send(ports: Ports, order: Order, planned: PlannedOrder) -> None:

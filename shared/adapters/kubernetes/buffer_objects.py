@@ -107,25 +107,19 @@ class ComputeClass(Partial, frozen=True):
     spec: ComputeClassSpec = ComputeClassSpec()
 
 
-_THRESHOLD: Final = ("consolidationThreshold", 0, 100, "percent")
-_GPU_THRESHOLD: Final = ("gpuConsolidationThreshold", 0, 100, "percent")
-_DELAY: Final = ("consolidationDelayMinutes", 1, 1440, "minutes")
-Bounds = tuple[str, int, int, str]
-
-
 def classes_of(given: Iterable[ComputeClass], *, unread: bool = False) -> ComputeClasses:
     return ComputeClasses({each.metadata.name: autoscaling_policy(each) for each in given}, unread)
 
 
 def autoscaling_policy(given: ComputeClass) -> AutoscalingPolicy:
-    """Return what the class says; what cannot be read is named in its faults."""
+    """Return the class's autoscalingPolicy; what cannot be read is named in its faults."""
     said, faults = given.spec.autoscaling_policy, list[str]()
     block: Mapping[str, Any] = said if isinstance(said, dict) else {}
     if said is not None and not isinstance(said, dict):
         faults.append(f"autoscalingPolicy is {said!r}, not an object; the profile's values hold.")
-    threshold = _read(block, _THRESHOLD, faults)
-    gpu_threshold = _read(block, _GPU_THRESHOLD, faults)
-    delay = _read(block, _DELAY, faults)
+    threshold = _read(block, "consolidationThreshold", (0, 100, "percent"), faults)
+    gpu_threshold = _read(block, "gpuConsolidationThreshold", (0, 100, "percent"), faults)
+    delay = _read(block, "consolidationDelayMinutes", (1, 1440, "minutes"), faults)
     return AutoscalingPolicy(
         None if threshold is None else Fraction(threshold, 100),
         None if gpu_threshold is None else Fraction(gpu_threshold, 100),
@@ -134,8 +128,8 @@ def autoscaling_policy(given: ComputeClass) -> AutoscalingPolicy:
     )
 
 
-def _read(block: Mapping[str, Any], bounds: Bounds, faults: list[str]) -> int | None:
-    name, least, most, unit = bounds
+def _read(block: Mapping[str, Any], name: str, bounds: tuple[int, int, str], faults: list[str]) -> int | None:
+    least, most, unit = bounds
     value = block.get(name)
     if value is None:
         return None
@@ -218,7 +212,7 @@ def chunk_class(buffer: wire.Meta, template: TemplateBody) -> PodClass:
 
 
 def _defaulted(given: list[TemplateContainer] | None) -> list[wire.Container]:
-    """Write limits into the requests that say nothing of them."""
+    """Write limits into the requests that lack them."""
     return [
         wire.Container(each.name, _requests(each.resources), each.ports, each.restart_policy) for each in given or ()
     ]

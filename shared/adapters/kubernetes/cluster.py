@@ -65,7 +65,7 @@ class KubernetesCluster:
             nodes,
             pods,
             disruption_budgets=self.disruption_budgets(),
-            namespaces=self._list("namespaces", "/api/v1/namespaces", _namespaces, _read_namespaces),
+            namespaces=self._list("namespaces", "/api/v1/namespaces", _namespaces, _labels),
             workloads=self._controllers.all(),
             storage=self.storage() if uses_claims(pods) else NO_CLAIMS,
             autoscalers=read_autoscalers(self._client),
@@ -77,7 +77,7 @@ class KubernetesCluster:
         return self._ask_for_node(Call("get", "nodes", _node_path(name)))
 
     def all_nodes(self) -> tuple[Node, ...]:
-        return self._list("nodes", "/api/v1/nodes", _nodes, _read_nodes)
+        return self._list("nodes", "/api/v1/nodes", _nodes, lambda items: tuple(map(node_objects.node, items)))
 
     def unbound_pods(self) -> tuple[Pod, ...]:
         return self._pods({"fieldSelector": "spec.nodeName="})
@@ -87,7 +87,9 @@ class KubernetesCluster:
 
     def disruption_budgets(self) -> tuple[PodDisruptionBudget, ...]:
         path = "/apis/policy/v1/poddisruptionbudgets"
-        return self._list("poddisruptionbudgets", path, _budgets, _read_budgets)
+        return self._list(
+            "poddisruptionbudgets", path, _budgets, lambda items: tuple(map(node_objects.disruption_budget, items))
+        )
 
     def workloads_of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         """Read ReplicaSets, their Deployments and StatefulSets by name; other controllers are not known."""
@@ -163,7 +165,7 @@ class KubernetesCluster:
         return writes.set_cost(self._client, pod, cost)
 
     def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
-        return self._list("pods", "/api/v1/pods", _pods, _read_pods, query)
+        return self._list("pods", "/api/v1/pods", _pods, lambda items: tuple(map(PodFolder().fold, items)), query)
 
     def _events(self, fields: Mapping[str, str], gather: Callable[[Iterator[wire.Event]], T]) -> T:
         selector = ",".join(f"{path}={value}" for path, value in fields.items())
@@ -185,7 +187,7 @@ class KubernetesCluster:
         with readable(call):
             fresh, raw = node_objects.node(_node.decode(body)), _raw_node.decode(body)
         if fresh.uid != node.uid:
-            raise Gone(f"node {node.name}: another node bears its name now.")
+            raise Gone(f"node {node.name}: another node has its name now.")
         return fresh, raw
 
     def _patch(self, node: Node, patch: Mapping[str, Any]) -> Node:
@@ -206,19 +208,7 @@ def _node_path(name: str) -> str:
     return f"/api/v1/nodes/{segment(name)}"
 
 
-def _read_nodes(items: Iterator[wire.Node]) -> tuple[Node, ...]:
-    return tuple(map(node_objects.node, items))
-
-
-def _read_pods(items: Iterator[wire.Pod]) -> tuple[Pod, ...]:
-    return tuple(map(PodFolder().fold, items))
-
-
-def _read_budgets(items: Iterator[wire.PodDisruptionBudget]) -> tuple[PodDisruptionBudget, ...]:
-    return tuple(map(node_objects.disruption_budget, items))
-
-
-def _read_namespaces(items: Iterator[wire.Namespace]) -> dict[str, Mapping[str, str]]:
+def _labels(items: Iterator[wire.Namespace]) -> dict[str, Mapping[str, str]]:
     return {each.metadata.name: each.metadata.labels or {} for each in items}
 
 

@@ -3,7 +3,7 @@
 The arithmetic, of an in-place resize too, is `shared.core.cluster.requests`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from itertools import chain
@@ -79,7 +79,7 @@ def _container(name: str, requests: bytes, *, init: bool = False, sidecar: bool 
 
 
 def template_requests(template: controller_wire.Template | None) -> ContainerRequests | None:
-    """Return what the pods of a controller's template ask for, or None where it tells no containers.
+    """Return what the pods of a controller's template ask for, or None where it has no containers.
 
     Raises:
         BadInput: a value is no quantity.
@@ -143,11 +143,13 @@ def booked(pod: wire.Pod) -> Resources | None:
     Raises:
         BadInput: a reported value is no quantity.
     """
-    statuses = {each.name: each for each in _statuses(pod.status)}
-    infeasible = _infeasible(pod.status)
+    status, spec = pod.status, pod.spec
+    statuses = {
+        each.name: each for each in chain(status.container_statuses or (), status.init_container_statuses or ())
+    }
+    infeasible = _infeasible(status)
     if not infeasible and not _reports_other_than_spec(pod, statuses):
         return None
-    status, spec = pod.status, pod.spec
     return _occupied(
         _rows(spec.containers, statuses),
         _rows(spec.init_containers, statuses),
@@ -206,10 +208,6 @@ def _actuated(resources: wire.Requests | None) -> bytes | None:
     return _reported(resources.requests) if resources else None
 
 
-def _statuses(status: wire.PodStatus) -> Iterator[wire.ContainerStatus]:
-    return chain(status.container_statuses or (), status.init_container_statuses or ())
-
-
 def _reports_other_than_spec(pod: wire.Pod, statuses: _Statuses) -> bool:
     """Compare the raw words: nearly every pod reports its spec word for word, and is done with here."""
     for container in chain(pod.spec.containers or (), pod.spec.init_containers or ()):
@@ -228,6 +226,6 @@ def _differs(spec: wire.Requests | None, allocated: msgspec.Raw, actuated: wire.
 
 
 def _infeasible(status: wire.PodStatus) -> bool:
-    """Return whether the kubelet said that the node could never hold what the pod was resized to."""
+    """Return whether the node could never hold what the pod was resized to, by the kubelet."""
     pending = next((each for each in status.conditions or () if each.type == "PodResizePending"), None)
     return pending is not None and pending.reason == "Infeasible"

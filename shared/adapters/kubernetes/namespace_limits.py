@@ -3,8 +3,7 @@
 A list that the account may not read is named and left out, for an installation is updated more often than its rights.
 """
 
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -98,20 +97,12 @@ def read_limits(client: KubernetesClient) -> NamespaceLimits:
 
 
 def range_from_dump(raw: bytes | msgspec.Raw) -> LimitRange:
-    """Return one object of a dump, as the next one does. Raises BadInput or msgspec.ValidationError."""
-    return limit_range(_one_range.decode(raw))
-
-
-def quota_from_dump(raw: bytes | msgspec.Raw) -> ResourceQuota:
-    return resource_quota(_one_quota.decode(raw))
-
-
-def limit_range(given: LimitRangeObject) -> LimitRange:
-    """Return what is known of one; rows about claims say nothing of pods.
+    """Return a LimitRange of a dump or a page, without its rows for claims.
 
     Raises:
-        BadInput: a value is no quantity.
+        BadInput, msgspec.ValidationError: a value is no quantity, or the object is not of the API's shape.
     """
+    given = _one_range.decode(raw)
     rows = (each for each in given.spec.limits or () if each.type in {_OF_POD, _OF_CONTAINER})
     return LimitRange(given.metadata.namespace, given.metadata.name, tuple(map(_item, rows)))
 
@@ -121,22 +112,15 @@ def _item(given: LimitRow) -> LimitItem:
         of_pod=given.type == _OF_POD,
         least=amounts(given.min),
         most=amounts(given.max),
-        ratios=dict(_ratios(given.max_limit_request_ratio or {})),
+        ratios={name: parse_quantity(text) for name, text in (given.max_limit_request_ratio or {}).items()},
         default_requests=amounts(given.default_request),
         default_limits=amounts(given.default),
     )
 
 
-def _ratios(given: wire.Quantities) -> Iterator[tuple[str, Fraction]]:
-    return ((name, parse_quantity(text)) for name, text in given.items())
-
-
-def resource_quota(given: QuotaObject) -> ResourceQuota:
-    """Return what is known of one, as its controller last counted it.
-
-    Raises:
-        BadInput: a value is no quantity.
-    """
+def quota_from_dump(raw: bytes | msgspec.Raw) -> ResourceQuota:
+    """Return a ResourceQuota as its controller last counted it. Raises as `range_from_dump`."""
+    given = _one_quota.decode(raw)
     rows = given.spec.scope_selector.match_expressions if given.spec.scope_selector else None
     scopes = [QuotaScope(each) for each in given.spec.scopes or ()]
     scopes += [QuotaScope(each.scope_name, each.operator, frozenset(each.values or ())) for each in rows or ()]

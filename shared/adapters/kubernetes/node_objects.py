@@ -24,7 +24,7 @@ from shared.errors import BadInput
 
 _REGISTRATION: Final = timedelta(seconds=60)
 _READY: Final = "Ready"
-_TOLD_CONDITIONS: Final = frozenset({*LIFECYCLE_CONDITIONS, SUSPENDED_CONDITION})
+_KEPT: Final = frozenset({*LIFECYCLE_CONDITIONS, SUSPENDED_CONDITION})
 _PERCENT: Final = re.compile(r"([0-9]{1,3})%", re.ASCII)
 _NEVER_HEARD: Final = "NodeStatusNeverUpdated"
 """The node controller's reason for a node whose kubelet has never reported."""
@@ -39,7 +39,9 @@ def node(given: wire.Node) -> Node:
     meta, created = given.metadata, given.metadata.creation_timestamp
     if created is None:
         raise BadInput(f"node {meta.name!r} has no metadata.creationTimestamp; it must come from a cluster as it is.")
-    condition = next((each for each in given.status.conditions or () if each.type == _READY), None)
+    conditions = given.status.conditions or ()
+    condition = next((each for each in conditions if each.type == _READY), None)
+    version = given.status.node_info.kubelet_version if given.status.node_info else ""
     return Node(
         name=meta.name,
         uid=meta.uid,
@@ -52,29 +54,17 @@ def node(given: wire.Node) -> Node:
         ready=condition is not None and condition.status == "True",
         once_ready=_once_ready(condition, created),
         allocatable=Resources.parse(given.status.allocatable or {}),
-        conditions=frozenset(each.type for each in given.status.conditions or () if _is_told(each)),
-        kubelet=_kubelet(given.status),
-        version=_version(given.status).removeprefix("v"),
+        conditions=frozenset(each.type for each in conditions if each.type in _KEPT and each.status == "True"),
+        kubelet=Kubelet(minor_version(version), frozenset(given.status.declared_features or ())),
+        version=version.removeprefix("v"),
     )
-
-
-def _is_told(condition: wire.Condition) -> bool:
-    return condition.type in _TOLD_CONDITIONS and condition.status == "True"
-
-
-def _kubelet(status: wire.NodeStatus) -> Kubelet:
-    return Kubelet(minor_version(_version(status)), frozenset(status.declared_features or ()))
-
-
-def _version(status: wire.NodeStatus) -> str:
-    return status.node_info.kubelet_version if status.node_info else ""
 
 
 def _once_ready(condition: wire.Condition | None, created: datetime) -> bool:
     """Return whether the node is Ready or has been.
 
     The API keeps no history, but a condition's lastTransitionTime: a node that registered NotReady and has stayed so
-    bears the time of its registration, seconds after its creation; a later transition of a node that is NotReady
+    has the time of its registration, seconds after its creation; a later transition of a node that is NotReady
     now can only have led away from Ready (or from Unknown, which follows a kubelet that had reported). A node that
     lost Ready within its first minute is taken for one that never had it; it then counts in no budget's
     denominator, which makes budgets smaller, never larger.
@@ -160,7 +150,7 @@ class RawNode(wire.Partial, frozen=True):
 
     @property
     def cordoned_by_another(self) -> bool:
-        """Whether the API server says that somebody else set `unschedulable` last."""
+        """Whether somebody else set `unschedulable` last, by the API server's managedFields."""
         owners = {each.manager for each in self.metadata.managed_fields or () if each.cordoned}
         return bool(owners) and _MANAGER not in owners
 

@@ -167,7 +167,8 @@ def selector_terms(given: NodeSelector, *, pinned: bool = False) -> tuple[NodeTe
 
 def pod_terms(given: PodAffinity | None, namespace: str, labels: Labels) -> tuple[PodTerm, ...]:
     """Return the required terms of a pod with these labels; one that names no namespace means the pod's own."""
-    return tuple(_pod_term(each, namespace, labels) for each in _required(given))
+    terms = given.required_during_scheduling_ignored_during_execution if given else None
+    return tuple(_pod_term(each, namespace, labels) for each in terms or ())
 
 
 def _pod_term(term: PodAffinityTerm, namespace: str, labels: Labels) -> PodTerm:
@@ -194,7 +195,3 @@ def _with_label_keys(term: PodAffinityTerm, labels: Labels) -> LabelSelector | N
     written = {(each.key, each.operator) for each in selector.requirements if len(each.values) == 1}
     missing = (each for each in asked if each[0] in labels and each not in written)
     return LabelSelector(selector.requirements + tuple(Requirement(key, how, (labels[key],)) for key, how in missing))
-
-
-def _required(given: PodAffinity | None) -> list[PodAffinityTerm]:
-    return (given.required_during_scheduling_ignored_during_execution if given else None) or []

@@ -1,4 +1,4 @@
-"""Claims, volumes, storage classes and what CSI drivers report: where each is listed, and what is kept of it.
+"""Claims, volumes, storage classes and what CSI drivers report: where each is listed, and what is kept.
 
 A list that the account may not read is named and left out, for an installation is updated more often than its rights;
 any other failure is the caller's.
@@ -91,6 +91,7 @@ def volume(given: wire.Volume) -> PersistentVolume:
     meta, spec = given.metadata, given.spec
     kind = next((source for source in _SOURCES if source in spec), "")
     source = _source.read(spec.get(kind, wire.ABSENT)) or wire.VolumeSource()
+    claimed = _claim_reference.read(spec.get("claimRef", wire.ABSENT))
     labels = _zone_labels(meta.labels or {})
     migrated = kind == _GCE_DISK
     return PersistentVolume(
@@ -102,12 +103,8 @@ def volume(given: wire.Volume) -> PersistentVolume:
         node_terms=_node_terms(bytes(spec.get("nodeAffinity", wire.ABSENT))),
         labels=labels,
         access_modes=_shared(_strings.read(spec.get("accessModes", wire.ABSENT))),
-        claim=_claim_key(_claim_reference.read(spec.get("claimRef", wire.ABSENT))),
+        claim=f"{claimed.namespace}/{claimed.name}" if claimed else "",
     )
-
-
-def _claim_key(given: wire.ClaimReference | None) -> str:
-    return f"{given.namespace}/{given.name}" if given else ""
 
 
 def _shared(modes: list[str] | None) -> tuple[str, ...]:
@@ -116,12 +113,12 @@ def _shared(modes: list[str] | None) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _same(modes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return one tuple for all that are equal: thousands of volumes say one of a few."""
+    """Return one tuple for all that are equal: thousands of volumes have one of a few."""
     return modes
 
 
 def _zone_labels(labels: Labels) -> Labels:
-    """Return the labels that say where the volume is; one object for all that say the same."""
+    """Return the labels of the volume's place; one object for all that are equal."""
     return _same_labels(tuple((key, labels[key]) for key in names.VOLUME_ZONE_LABELS if key in labels))
 
 
@@ -186,7 +183,7 @@ _STORAGE_API: Final = "/apis/storage.k8s.io/v1"
 
 
 class StorageList(Generic[StorageItem, Row]):
-    """One list. `keep` adds what an item says to the rows; the first one of a name is kept."""
+    """One list. `keep` adds an item to the rows; the first one of a name is kept."""
 
     def __init__(
         self, kind: str, path: str, item: type[StorageItem], keep: Callable[[dict[str, Row], StorageItem], object]
@@ -225,10 +222,6 @@ def _keep_attachment(rows: dict[str, Attachments], given: wire.VolumeAttachment)
         rows[node] = (*already, found)
 
 
-def _counts_capacity(given: wire.CSIDriver) -> bool:
-    return bool(given.spec.storage_capacity)
-
-
 CLAIMS: Final = StorageList("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", wire.Claim, _keep_claim)
 VOLUMES: Final = StorageList("PersistentVolume", "/api/v1/persistentvolumes", wire.Volume, _named(volume))
 CLASSES: Final = StorageList("StorageClass", f"{_STORAGE_API}/storageclasses", wire.StorageClass, _named(storage_class))
@@ -236,7 +229,9 @@ CSI_NODES: Final = StorageList("CSINode", f"{_STORAGE_API}/csinodes", wire.CSINo
 ATTACHMENTS: Final = StorageList(
     "VolumeAttachment", f"{_STORAGE_API}/volumeattachments", wire.VolumeAttachment, _keep_attachment
 )
-DRIVERS: Final = StorageList("CSIDriver", f"{_STORAGE_API}/csidrivers", wire.CSIDriver, _named(_counts_capacity))
+DRIVERS: Final = StorageList(
+    "CSIDriver", f"{_STORAGE_API}/csidrivers", wire.CSIDriver, _named(lambda given: bool(given.spec.storage_capacity))
+)
 ALL: Final[tuple[StorageList[Any, Any], ...]] = (CLAIMS, VOLUMES, CLASSES, CSI_NODES, ATTACHMENTS, DRIVERS)
 """Claims first, so that the volume of each is read after it and is there."""
 
@@ -270,7 +265,7 @@ class StorageRows:
 
 
 def read_storage(client: KubernetesClient) -> Storage:
-    """Read all of it. Raises as `KubernetesClient.read_list`, but for what may not be read."""
+    """Read all lists. Raises as `KubernetesClient.read_list`; a list that may not be read is only named."""
     found = StorageRows()
     for each in ALL:
         try:

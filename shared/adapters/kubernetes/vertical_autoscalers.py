@@ -38,7 +38,7 @@ class TargetRef(wire.Partial, frozen=True):
 
 
 class Boost(wire.Partial, frozen=True):
-    """A factor of the request, or a quantity beside it; which, `type` says, and only one may be there."""
+    """A factor of the request, or a quantity added to it: exactly one of the two, named by `type`."""
 
     factor: int | None = None
     quantity: str | int | float | None = None
@@ -106,20 +106,16 @@ def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
 
 
 def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:
-    """Return one object of a dump, or of a page. Raises BadInput or msgspec.ValidationError."""
-    return translated(_one.decode(raw))
-
-
-def translated(given: Autoscaler) -> VerticalAutoscaler:
-    """Return what is known of one.
+    """Return one object of a dump or a page.
 
     Raises:
-        BadInput: a value is no quantity.
+        BadInput, msgspec.ValidationError: a value is no quantity, or the object is not of the API's shape.
     """
+    given = _one.decode(raw)
     meta, spec = given.metadata, given.spec
     target, update = spec.target_ref or TargetRef(), spec.update_policy
-    told = given.status.recommendation if given.status else None
-    rows = told.container_recommendations if told else None
+    found = given.status.recommendation if given.status else None
+    rows = found.container_recommendations if found else None
     return VerticalAutoscaler(
         meta.namespace,
         meta.name,
