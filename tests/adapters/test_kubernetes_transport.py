@@ -125,7 +125,7 @@ def test_where_the_cluster_is_is_asked_at_most_once_a_minute(plane: Plane) -> No
     plane.rotate(told=False)
 
     for _ in range(3):
-        with pytest.raises(Retryable, match="no answer"):
+        with pytest.raises(Retryable, match="Kubernetes API, get nodes"):
             plane.client.ask(GET)
     assert plane.gke.asked == 1
 
@@ -143,7 +143,7 @@ def test_a_gke_api_that_does_not_say_leaves_the_outage_as_it_is(plane: Plane, fa
     plane.rotate()
     plane.gke.failure = failure
 
-    with pytest.raises(Retryable, match="Kubernetes API, get nodes: no answer"):
+    with pytest.raises(Retryable, match="Kubernetes API, get nodes: "):
         plane.client.ask(GET)
 
 
