@@ -5,7 +5,6 @@ It uses the pass's own rules and simulation, after the orders that the plan has 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from functions.cli.analysis.exclusions import Landing, landings
@@ -44,7 +43,7 @@ class PodPlace:
 
 @dataclass(frozen=True, slots=True)
 class NodeExplanation:
-    """One node. `closed` are the gates that it would meet now, whether or not its time has come."""
+    """One node. `closed` are the gates that it would meet now, whether or not its mark is old enough."""
 
     node: Node
     decision: NodeDecision
@@ -55,8 +54,6 @@ class NodeExplanation:
     """Why its pods do not all fit at once under every strategy; empty where they do."""
     takes: DrainTime
     closed: tuple[Closed, ...]
-    ripe: datetime | None
-    """When its mark is old enough; None where it has none."""
 
 
 class Explainer:
@@ -93,7 +90,6 @@ class Explainer:
             refusal=refusal,
             takes=decision.drain or situation.drain_estimate(assessed.node).alone,
             closed=tuple(closed(each, proposed) for each in gates),
-            ripe=decision.removable_at,
         )
 
     def pod(self, pod: Pod) -> tuple[NodeExplanation, PodPlace | None]:

@@ -88,8 +88,8 @@ def _times(decision: NodeDecision, known: NodeExplanation) -> Sequence[tuple[str
     found = []
     if decision.marked_since is not None:
         found.append(("marked since", moment(decision.marked_since)))
-    if decision.verdict is Verdict.WAITING and known.ripe is not None:
-        found.append(("removable at", moment(known.ripe)))
+    if decision.verdict is Verdict.WAITING and decision.removable_at is not None:
+        found.append(("removable at", moment(decision.removable_at)))
     if known.takes.rounds:
         found.append(("drain", length(known.takes)))
     return found

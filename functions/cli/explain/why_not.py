@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.changes import Harm, Subject, how
+from functions.cli.analysis.changes import Harm, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
 from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot, why_not
@@ -23,7 +23,7 @@ from functions.cli.plan.ladder import DEFAULTS, POLICY, month_beside
 from functions.cli.plan.sentences import show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
 from shared.core.planning.plan import NodeDecision
-from shared.core.reasons import Reason, Unremovable
+from shared.core.reasons import Unremovable
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -68,11 +68,14 @@ def _change(freed: Freed) -> dict[str, Any]:
 
 
 def _held(held: Held) -> dict[str, Any]:
-    return {**_subject(held.subject), "nodes": list(held.nodes), "holds_per_hour": _money(dollars(held.cost))}
-
-
-def _subject(subject: Subject) -> dict[str, Any]:
-    return {"reason": subject.reason.value, "object": subject.object or None, "detail": subject.detail or None}
+    subject = held.subject
+    return {
+        "reason": subject.reason.value,
+        "object": subject.object or None,
+        "detail": subject.detail or None,
+        "nodes": list(held.nodes),
+        "holds_per_hour": _money(dollars(held.cost)),
+    }
 
 
 def _money(amount: Fraction) -> float:
@@ -80,10 +83,8 @@ def _money(amount: Fraction) -> float:
 
 
 _BY_POD: Final = Unremovable.BLOCKED_BY_POD.value
-_SENTENCES: Final[Mapping[Reason, str]] = {
-    Exclusion.ROOM: "The share of each remaining node that the policy keeps free.",
-}
-"""What a change is called where the reason speaks of a single node."""
+_HEADROOM: Final = "The share of each remaining node that the policy keeps free."
+"""The reason's own sentence is about a single node."""
 _HARM: Final[Mapping[Harm, str]] = {
     Harm.NONE: "",
     Harm.REPLICA: "needs a second replica",
@@ -171,7 +172,7 @@ def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
 
 def _cells(freed: Freed) -> Sequence[str]:
     subject, money = freed.subject, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
-    meaning = _SENTENCES.get(subject.reason, subject.reason.sentence)
+    meaning = _HEADROOM if subject.reason is Exclusion.ROOM else subject.reason.sentence
     return money, f"{freed.nodes:,}", subject.name, meaning, _HARM[subject.harm], how(subject)
 
 

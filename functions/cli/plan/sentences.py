@@ -152,20 +152,12 @@ class LegendEntry:
     kind: WordKind = WordKind.NODE
     cost: int = 0
 
-    @property
-    def objects(self) -> tuple[str, ...]:
-        return tuple(_with_detail(*each) for each in self.about)
-
-    def named_objects(self, most: int) -> str:
-        """Return the first objects and how many more there are, without details."""
-        return some([name for name, _ in self.about], most)
-
     def some_objects(self, most: int) -> str:
         """Return the first objects and how many more there are; a detail that all of them share is shown once."""
         details = {detail for _, detail in self.about}
         if len(details) > 1 or len(self.about) == 1:
-            return some(self.objects, most)
-        return _with_detail(self.named_objects(most), *details)
+            return some([_with_detail(*each) for each in self.about], most)
+        return _with_detail(some([name for name, _ in self.about], most), *details)
 
 
 def legend(plan: Plan) -> tuple[LegendEntry, ...]:

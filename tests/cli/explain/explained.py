@@ -32,7 +32,6 @@ def explanation(decision: NodeDecision, **known: Any) -> NodeExplanation:
         "refusal": "",
         "takes": decision.drain or DrainTime(),
         "closed": (),
-        "ripe": decision.removable_at,
         **known,
     }
     return NodeExplanation(decision=decision, **given)

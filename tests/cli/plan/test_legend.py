@@ -23,14 +23,14 @@ def test_what_holds_most_money_comes_first_however_few_nodes_it_is() -> None:
 
 def test_what_lies_on_the_dearest_node_is_named_first() -> None:
     entries = legend(plan(blocked("n1", "shop/a"), blocked("n2", "shop/b", cost=DOLLAR)))
-    assert entries[-1].objects == ("shop/b (volume cache)", "shop/a (volume cache)")
+    assert [name for name, _ in entries[-1].about] == ["shop/b", "shop/a"]
 
 
 def test_what_pods_say_follows_the_reasons_of_the_verdicts_and_names_the_pods() -> None:
     entries = legend(plan(blocked("n1", "shop/b", "shop/a"), blocked("n2", "shop/a")))
-    assert [(entry.word, entry.nodes, entry.objects) for entry in entries] == [
+    assert [(entry.word, entry.nodes, entry.about) for entry in entries] == [
         ("blocked_by_pod", 2, ()),
-        ("local_storage", 2, ("shop/b (volume cache)", "shop/a (volume cache)")),
+        ("local_storage", 2, (("shop/b", "volume cache"), ("shop/a", "volume cache"))),
     ]
 
 
