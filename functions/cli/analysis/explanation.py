@@ -3,9 +3,7 @@
 It uses the pass's own rules and simulation, after the orders that the plan has before it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from functions.cli.analysis.exclusions import Landing, landings
 from functions.cli.analysis.openings import Closed, closed
@@ -128,94 +126,3 @@ class Explainer:
         found, workload = (*judge(landing.pod, context), *apart), context.workload_of(spec)
         restarts = workload.name if is_surged(spec, context) and not found else ""
         return PodPlace(landing, found, context.budgets_of(spec), workload, restarts)
-
-
-_NODE: Final = "node"
-_POD: Final = "pod"
-_KINDS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("no", "node", "nodes"), _NODE),
-    **dict.fromkeys(("po", "pod", "pods"), _POD),
-    **dict.fromkeys(("deploy", "deployment", "deployments"), "deployment"),
-    **dict.fromkeys(("rs", "replicaset", "replicasets"), "replicaset"),
-    **dict.fromkeys(("sts", "statefulset", "statefulsets"), "statefulset"),
-    **dict.fromkeys(("ds", "daemonset", "daemonsets"), "daemonset"),
-    **dict.fromkeys(("job", "jobs"), "job"),
-}
-"""What kubectl calls kinds, short or in the plural."""
-
-
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """What a word that a person typed may mean."""
-
-    nodes: tuple[Node, ...] = ()
-    pods: tuple[Pod, ...] = ()
-    workloads: tuple[str, ...] = ()
-
-
-def matches(situation: Situation, word: str) -> Matches:
-    """Return what the word means: nodes, pods and workloads that it names whole, else nodes, else pods that end so.
-
-    Static pods end with their node's name, so that a node's end comes before a pod's.
-    A pod or a workload may be written with its namespace, a workload with its kind: `shop/Deployment/cart`. All may be
-    written as for kubectl: `node/NAME`, `pod/NAME`, `deploy/NAME`.
-    """
-    snapshot = situation.snapshot
-    bound = [pod for pod in snapshot.pods if pod.node in snapshot.node_by_name]
-    if whole := tuple(pod for pod in bound if pod.key == word):
-        return Matches(pods=whole)  # a workload of that name has a longer one, with its kind
-    written, _, name = word.partition("/")
-    kind = _KINDS.get(written.lower(), "")
-    if kind == _NODE:
-        return Matches(tuple(node for node in snapshot.nodes if node.name.endswith(name)))
-    if kind == _POD:
-        return Matches(pods=tuple(pod for pod in bound if name in {pod.name, pod.key}))
-    word = f"{kind}/{name}" if kind else word
-    by_workload = {name: pod for pod in bound for name in _names(situation, pod)}
-    exact = Matches(
-        tuple(node for node in snapshot.nodes if node.name == word),
-        tuple(pod for pod in bound if word in {pod.name, pod.key}),
-        _workloads(by_workload, word),
-    )
-    if exact.nodes or exact.pods or exact.workloads:
-        return exact
-    nodes = tuple(node for node in snapshot.nodes if node.name.endswith(word))
-    return Matches(nodes, () if nodes else tuple(pod for pod in bound if pod.key.endswith(word)))
-
-
-def names(situation: Situation) -> Iterator[str]:
-    """Yield every name that `matches` knows: of nodes, of pods on them, and of workloads."""
-    snapshot = situation.snapshot
-    yield from snapshot.node_by_name
-    for pod in snapshot.pods:
-        if pod.node in snapshot.node_by_name:
-            yield pod.key
-            yield from _names(situation, pod)
-
-
-def pods_of(situation: Situation, workload: str) -> tuple[Pod, ...]:
-    """Return a workload's pods that lie on nodes."""
-    snapshot = situation.snapshot
-    return tuple(
-        pod for pod in snapshot.pods if pod.node in snapshot.node_by_name and workload in _names(situation, pod)
-    )
-
-
-def _names(situation: Situation, pod: Pod) -> Sequence[str]:
-    """Return what stands behind a pod: the Deployment where it is known, else the pod's own controller.
-
-    Nothing stands behind a mirror pod: the owner that it names is its node.
-    """
-    if pod.spec.owner is not None and pod.spec.owner.kind == "Node":
-        return ()
-    known = situation.snapshot.workloads.get(pod.spec.workload)
-    name = known.name if known and known.name else pod.spec.workload
-    return (name,) if name else ()
-
-
-def _workloads(known: dict[str, Pod], word: str) -> tuple[str, ...]:
-    def meant(name: str) -> bool:
-        namespace, kind, own = name.split("/", 2)
-        return word in {name, own, f"{namespace}/{own}", f"{kind}/{own}", f"{kind.lower()}/{own}"}
-
-    return tuple(sorted(name for name in known if meant(name)))

@@ -1,15 +1,29 @@
 """Which node, pod or workload a name means, and the pods of a workload."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from functions.cli.analysis.explanation import Explainer, Matches, NodeExplanation, PodPlace, matches, names, pods_of
+from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
 from functions.cli.errors import near
 from functions.cli.output.format import some
 from shared.core.cluster.pod import Pod
 from shared.core.reasons import PodBlock
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
+
+_NODE: Final = "node"
+_POD: Final = "pod"
+_KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("no", "node", "nodes"), _NODE),
+    **dict.fromkeys(("po", "pod", "pods"), _POD),
+    **dict.fromkeys(("deploy", "deployment", "deployments"), "deployment"),
+    **dict.fromkeys(("rs", "replicaset", "replicasets"), "replicaset"),
+    **dict.fromkeys(("sts", "statefulset", "statefulsets"), "statefulset"),
+    **dict.fromkeys(("ds", "daemonset", "daemonsets"), "daemonset"),
+    **dict.fromkeys(("job", "jobs"), "job"),
+}
+"""What kubectl calls kinds, short or in the plural."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +34,11 @@ class Meant:
     pods: tuple[Pod, ...] = ()
     workload: str = ""
 
+    @property
+    def name(self) -> str:
+        """The whole name."""
+        return self.workload or self.node or self.pods[0].key
+
 
 def meant(situation: Situation, word: str) -> Meant:
     """Return what is meant.
@@ -28,19 +47,60 @@ def meant(situation: Situation, word: str) -> Meant:
         BadInput: nothing, or more than one thing.
     """
     found = matches(situation, word)
-    meanings = [*(node.name for node in found.nodes), *(pod.key for pod in found.pods), *found.workloads]
-    if not meanings:
+    if len(found) > 1:
+        raise BadInput(f"{word!r} may mean {some([each.name for each in found])}; write the whole name.")
+    if not found:
         raise BadInput(_unknown(situation, word))
-    if len(meanings) > 1:
-        raise BadInput(f"{word!r} may mean {some(meanings)}; write the whole name.")
-    return _only(situation, found)
+    return found[0]
 
 
-def _only(situation: Situation, found: Matches) -> Meant:
-    if found.workloads:
-        (workload,) = found.workloads
-        return Meant(workload=workload, pods=pods_of(situation, workload))
-    return Meant(pods=found.pods) if found.pods else Meant(node=found.nodes[0].name)
+def matches(situation: Situation, word: str) -> Sequence[Meant]:
+    """Return the nodes, pods and workloads of that name, else nodes with that ending, else pods with it.
+
+    Static pods end with their node's name, so that a node's ending comes before a pod's.
+    A pod or a workload may be written with its namespace, a workload with its kind: `shop/Deployment/cart`. All may be
+    written as for kubectl: `node/NAME`, `pod/NAME`, `deploy/NAME`.
+    """
+    nodes, pods = [Meant(node=each.name) for each in situation.snapshot.nodes], _bound(situation)
+    if whole := [Meant(pods=(pod,)) for pod in pods if pod.key == word]:
+        return whole  # a workload of that name has a longer one, with its kind
+    written, _, name = word.partition("/")
+    kind = _KINDS.get(written.lower(), "")
+    if kind == _NODE:
+        return [each for each in nodes if each.node.endswith(name)]
+    named = [Meant(pods=(pod,)) for pod in pods if (name if kind == _POD else word) in {pod.name, pod.key}]
+    if kind == _POD:
+        return named
+    word = f"{kind}/{name}" if kind else word
+    exact = [*(each for each in nodes if each.node == word), *named, *_workloads(situation, word)]
+    ends = exact or [each for each in nodes if each.node.endswith(word)]
+    return ends or [Meant(pods=(pod,)) for pod in pods if pod.key.endswith(word)]
+
+
+def _bound(situation: Situation) -> Sequence[Pod]:
+    return [pod for pod in situation.snapshot.pods if pod.node in situation.snapshot.node_by_name]
+
+
+def _workloads(situation: Situation, word: str) -> Iterator[Meant]:
+    """Yield each workload that is meant, with its pods that are on nodes."""
+    for whole, pods in sorted(_behind(situation).items()):
+        namespace, kind, own = whole.split("/", 2)
+        if word in {whole, own, f"{namespace}/{own}", f"{kind}/{own}", f"{kind.lower()}/{own}"}:
+            yield Meant(workload=whole, pods=tuple(pods))
+
+
+def _behind(situation: Situation) -> Mapping[str, Sequence[Pod]]:
+    """Return the pods of each Deployment, or of their own controller if none is known.
+
+    A mirror pod has none: the owner that it names is its node.
+    """
+    found: dict[str, list[Pod]] = {}
+    for pod in _bound(situation):
+        known = situation.snapshot.workloads.get(pod.spec.workload)
+        name = known.name if known and known.name else pod.spec.workload
+        if name and not (pod.spec.owner is not None and pod.spec.owner.kind == "Node"):
+            found.setdefault(name, []).append(pod)
+    return found
 
 
 def _unknown(situation: Situation, word: str) -> str:
@@ -55,7 +115,9 @@ def _unknown(situation: Situation, word: str) -> str:
         return f"{name} is a pool; its nodes: ebb plan --pool {name}."
     if any(each == f"pdb/{name}" or each.endswith(f"/{name}") for each in budgets):
         return f"{name} is a PodDisruptionBudget; ebb why-not shows what it keeps, kubectl get pdb its status."
-    remedy = near(word, (*pools, *budgets, *names(situation))) or "see ebb plan --nodes."
+    pods = (pod.key for pod in _bound(situation))
+    known = (*pools, *budgets, *snapshot.node_by_name, *pods, *_behind(situation))
+    remedy = near(word, known) or "see ebb plan --nodes."
     return f"no node {word!r}, nor pod nor workload, among the {len(snapshot.nodes):,} nodes of the cluster; {remedy}"
 
 
