@@ -84,12 +84,13 @@ def _month(amount: int) -> int:
 POLICY: Final = "this policy"
 DEFAULTS: Final = "default settings"
 ADDED: Final = "Ebb adds"
+BOUND: Final = "no plan can go below"
 _NONE: Final = "-"
 _TITLES: Final = {
     Rung.NOW: "now",
     Rung.AUTOSCALER_ALONE: "autoscaler alone",
     Rung.POLICY_AT_REST: "with Ebb, {whose}",
-    Rung.BOUND: "no plan can go below",
+    Rung.BOUND: BOUND,
 }
 _RELAXED: Final = {
     "jobs": "running Jobs may move",

@@ -7,7 +7,7 @@ from typing import Any, Final
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep
 from functions.cli.output.format import dollars_a_month, whole_money
 from functions.cli.output.tables import BOLD, DIM, Column, Table
-from functions.cli.plan.ladder import ADDED, LadderMoney, headline, rungs
+from functions.cli.plan.ladder import ADDED, BOUND, LadderMoney, headline, rungs
 from functions.cli.plan.view import PlanView
 
 SCHEMA: Final = 1
@@ -22,7 +22,7 @@ FIGURES: Final = (
     Column("bound", right=True, style=DIM),
     Column("saved", right=True),
 )
-MEANING: Final = "All money is a month. alone: with the autoscaler alone. bound: no plan can go below."
+MEANING: Final = f"All money is a month. alone: with the autoscaler alone. bound: {BOUND}."
 
 
 def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rich.console import Console
 from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.output.format import by_the_minute, clock, count, span, whole_money, yearly
 from functions.cli.output.tables import Column, Table, draw
-from functions.cli.plan.ladder import LadderMoney
+from functions.cli.plan.ladder import BOUND, LadderMoney
 from functions.cli.plan.sentences import HOLDING, VERDICTS, LegendEntry, WordKind, legend
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
 from shared.core.planning.plan import NodeDecision, Plan
@@ -53,7 +53,7 @@ def rows(ladders: Sequence[Ladder], now: datetime) -> Iterator[tuple[str, ...]]:
     yield "saved, a month", *saved, difference(-more)
     yield _by(old.by, new.by, now)
     yield counted("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
-    yield "no plan can go below, a month", before.month(old.bound), after.month(new.bound), UNCHANGED_CELL
+    yield f"{BOUND}, a month", before.month(old.bound), after.month(new.bound), UNCHANGED_CELL
 
 
 def counted(what: str, old: int, new: int) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any, Final
 
+from functions.cli.plan.ladder import ADDED, BOUND
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
 
@@ -30,9 +31,9 @@ GLOSSARY: Final = {
     "one. 'PDB x allows 1' is what would happen if it let one copy go.",
     "scenario": "What would be left of the cluster: by the autoscaler alone, with Ebb, or with one constraint relaxed.",
     "relaxing, constraint": "To give one constraint of the policy or the cluster more room, as an experiment.",
-    "Ebb adds": "What Ebb saves on top of what the autoscaler would save by itself.",
+    ADDED: "What Ebb saves on top of what the autoscaler would save by itself.",
     "steady state": "No more nodes would go: Ebb has drained what it may, and the autoscaler has deleted empty nodes.",
-    "no plan can go below": "A theoretical minimum: the pods' requests need that many nodes under any rules. No plan "
+    BOUND: "A theoretical minimum: the pods' requests need that many nodes under any rules. No plan "
     "is known to reach it.",
     "policy, default settings": "The rules that Ebb follows: yours, or without a policy its defaults for every pool.",
     "ratio limit": "How full a node may be and still count as under-utilised.",

@@ -15,6 +15,7 @@ from functions.cli.fleet.table import table_of
 from functions.cli.fleet.view import view_of
 from functions.cli.input.options import FleetSort, Format
 from functions.cli.output.format import use_currency
+from functions.cli.plan.ladder import BOUND
 from shared.adapters.clock import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
 from tests.cli.fleet.fleets import CUT_OFF, cluster_path, dump, ebb, installation
@@ -115,7 +116,7 @@ def test_each_row_has_the_money_of_that_clusters_plan_and_the_sum_is_that_of_the
         assert f"for {now} a month; " in told[-1]
         assert f"for {alone}; " in told[-1]
         assert f"for {rest}" in told[-1].partition("with Ebb")[2]
-        assert bound in next(line for line in told if line.startswith("no plan can go below"))
+        assert bound in next(line for line in told if line.startswith(BOUND))
     whole = [int(cell[1:].replace(",", "")) for cell in total]
     assert whole == [sum(int(cell[1:].replace(",", "")) for cell in each) for each in zip(*table, strict=True)]
     assert [f"for {each}" in view.headline for each in total[1:4]] == [True] * 3
