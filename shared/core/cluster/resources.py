@@ -1,7 +1,7 @@
 """Exact resource arithmetic: quantities as the Kubernetes API writes them, amounts as the scheduler counts them.
 
 CPU is counted in millicores, everything else in whole units (bytes, pieces), both rounded up as the
-scheduler rounds (apimachinery's Quantity.MilliValue and Quantity.Value). Must not use floats.
+scheduler rounds (apimachinery's Quantity.MilliValue and Quantity.Value), without floats.
 """
 
 import re

@@ -7,7 +7,7 @@ A PodDisruptionBudget keeps order among its pods. A workload without one is trea
 `unprotected` for maxUnavailable, at least one at a time and never all replicas at once (docs/decisions/evictions.md),
 also where other drains move pods of it. Drains in flight share each round of evictions by the number of claims whose
 pods have not moved yet. The pod that was asked for least recently comes first, so that a closed budget never keeps
-others back. Rules of `next_step`; must not act.
+others back. Rules of `next_step`.
 """
 
 from collections import Counter

@@ -99,14 +99,10 @@ def _silent(held: StandingClaim) -> Repair | None:
     record = held.record
     if record is None:
         return held.release(Halt.ORPHAN, "no record of the drain can be read")
-    if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED} or not _is_silent(held, record):
+    at_work = not record.is_silent(held.inputs.now, SILENT_AFTER)
+    if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED} or at_work:
         return None
     return held.repair(RepairKind.CONTINUE, detail=f"silent in phase {record.phase.value}")
-
-
-def _is_silent(held: StandingClaim, record: DrainRecord) -> bool:
-    """Whether no step is at work, nor can be on its way any more."""
-    return record.is_silent(held.inputs.now, SILENT_AFTER)
 
 
 def _taken_back(held: StandingClaim) -> Repair | None:
@@ -131,7 +127,7 @@ def _watchdog(held: StandingClaim) -> Repair | None:
 def _unwatched(held: StandingClaim) -> Repair | None:
     """The step that wrote the node down as drained was lost before it wrote the claim: nobody sees what it moved."""
     record = held.drained_record
-    if record is None or held.claim.drained is True or not _is_silent(held, record):
+    if record is None or held.claim.drained or not record.is_silent(held.inputs.now, SILENT_AFTER):
         return None
     return held.repair(RepairKind.CONTINUE, detail="silent before its claim was drained")
 

@@ -162,12 +162,9 @@ def _value(field: _Field, text: str) -> int:
     if word in field.words:
         return field.words.index(word) + field.least
     if not word.isdigit() or not field.least <= int(word) <= field.most:
-        raise BadInput(f"{text!r} is no {field.name}; write {field.least} to {field.most}{_or_words(field)}")
+        words = f" or {field.words[0]} to {field.words[-1]}" if field.words else ""
+        raise BadInput(f"{text!r} is no {field.name}; write {field.least} to {field.most}{words}")
     return int(word)
-
-
-def _or_words(field: _Field) -> str:
-    return f" or {field.words[0]} to {field.words[-1]}" if field.words else ""
 
 
 def _is_free(text: str) -> bool:

@@ -6,6 +6,7 @@ Source: Karpenter's v1 budgets (docs/decisions/budgets.md).
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from shared.core.policy import KARPENTERS_REASONS, LEAST_AWAITING, Budget, Freeze, Limit, NamespaceRate, Rate, Schedule
@@ -27,14 +28,10 @@ class Calendar:
         if schedule is None:
             return True
         if schedule not in self._active:
-            self._active[schedule] = self._look_up(schedule)
+            self._active[schedule] = None
+            with suppress(BadInput):
+                self._active[schedule] = active(schedule, self.now)
         return self._active[schedule]
-
-    def _look_up(self, schedule: Schedule) -> bool | None:
-        try:
-            return active(schedule, self.now)
-        except BadInput:
-            return None
 
 
 def limit_now(budgets: Iterable[Budget], reason: DrainReason, nodes: int, calendar: Calendar) -> int | None:

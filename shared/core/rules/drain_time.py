@@ -4,7 +4,7 @@ A PodDisruptionBudget that allows one disruption lets three pods go in three rou
 lasts until the pod has ended and another is Ready, which takes as long as the fastest of its kind in this snapshot.
 Where pods go in turns, a disk adds the time that a driver takes to detach and attach it, 30 to 90 seconds as a rule.
 The six minutes before Kubernetes forces a detach concern failed nodes, and those are not drained.
-An estimate; must not decide: `planning.selection` does.
+An estimate: `planning.selection` decides.
 """
 
 from collections import Counter
