@@ -19,7 +19,7 @@ class UnknownTopicError(KeyError):
 class Subscription:
     """A push subscription; names are full (projects/P/…), durations in seconds.
 
-    `max_attempts` counts only with a dead-letter topic; without one a message comes back for ever.
+    `max_attempts` counts only with a dead-letter topic; without one a message comes back again and again.
     """
 
     name: str

@@ -25,7 +25,7 @@ from infra.local.world.kinds import Json
 
 @dataclass
 class ServedCluster:
-    """What the GKE API says about the cluster; `name` is projects/P/locations/L/clusters/C."""
+    """The cluster as the GKE API shows it; `name` is projects/P/locations/L/clusters/C."""
 
     name: str
     pools: dict[str, MachinePool]

@@ -82,7 +82,7 @@ class WorkloadSpec(_ScenarioModel):
     nodes: list[str] = []
     pdb: WorkloadBudget | None = None
     resized: dict[str, str] = {}
-    """What its first pods request since they were resized in place; the next ones request what the template says."""
+    """What its first pods request since they were resized in place; the next ones request what the template has."""
     pod_replacement_policy: Literal["TerminationStarted", "TerminationComplete"] | None = None
     """Of a Deployment: when it replaces a pod."""
     controller: Json = {}

@@ -1,1 +1,1 @@
-"""`ebb simulate`: days to come of a cluster in virtual time, by the autoscaler alone and with Ebb beside it."""
+"""`ebb simulate`: days to come of a cluster in virtual time, by the autoscaler alone and with Ebb."""

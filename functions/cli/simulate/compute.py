@@ -59,7 +59,7 @@ class SimulateRequest:
 
 
 def show_days(asked: SimulateRequest, output: AnswerFormat) -> None:
-    """Play the days and print what they come to: for people with the notes, for tools with these on stderr.
+    """Play the days and print their totals: for people with the notes, for tools with these on stderr.
 
     Raises:
         BadInput: an option or a file cannot be used, or the dump does not hold the whole cluster.
@@ -101,7 +101,7 @@ def played_days(asked: SimulateRequest, inputs: Inputs) -> DaysView:
 def _demand(
     asked: SimulateRequest, hours: Hours, picture: Snapshot, lasts: timedelta
 ) -> tuple[Demand, tuple[str, ...]]:
-    """Return what is wanted, CronJobs beside the pattern, and what it rests on."""
+    """Return the demand, CronJobs on top of the pattern, and what it rests on."""
     demand, about = demand_of(hours, picture, lasts)
     usual = timedelta(minutes=asked.job_minutes)
     found, jobs = cron_jobs.beside(demand, hours.objects, picture, lasts, usual)
@@ -121,7 +121,7 @@ def _inputs(asked: SimulateRequest) -> Inputs:
 
 
 def _played(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTotals]:
-    size = (len(days.picture.nodes) + len(days.picture.pods)) * (days.lasts // timedelta(days=1))
+    size = (len(days.snapshot.nodes) + len(days.snapshot.pods)) * (days.lasts // timedelta(days=1))
     if size < _SMALL or (os.cpu_count() or 1) == 1 or "fork" not in multiprocessing.get_all_start_methods():
         return [simulate(days, policy) for policy in policies]
     sys.stdout.flush()

@@ -36,7 +36,7 @@ class _WrittenJobSpec(wire.Partial, frozen=True):
 
     @property
     def pods(self) -> int:
-        """How many run beside each other."""
+        """How many run at the same time."""
         most = 1 if self.parallelism is None else self.parallelism
         return most if self.completions is None else min(most, self.completions)
 

@@ -23,7 +23,7 @@ HEAD: Final = f"{WORKLOAD},0,1,2,…,23"
 DAY, WEEK = 24, 168
 MOST: Final = 100_000
 _DIGITS: Final = 12
-"""Of a number that is repeated to whoever wrote it."""
+"""Of a number that a message repeats."""
 _NEAR: Final = 0.8
 """All names share their namespaces and kinds: only the last part is compared, and a short word has none to spare."""
 
@@ -103,7 +103,7 @@ def _bounded(replicas: int, place: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PodSize:
-    """What a line counts in, and how much of it one pod asks for."""
+    """The unit of a line, and how much one pod asks for."""
 
     unit: str = REPLICAS
     asks: int = 1

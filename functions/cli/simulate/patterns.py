@@ -100,11 +100,11 @@ NIGHT: Final = 60
 _HALF: Final = Fraction(1, 2)
 SWINGS: Final = (
     "Demand is a guess: each Deployment falls to {night}% of its replicas at night (22 to 6 h {zone}) and is back by "
-    "10 h, at weekends at {weekend}% of the rise; --demand FILE says what is known."
+    "10 h, at weekends at {weekend}% of the rise; --demand FILE has what is known."
 )
 BY_NIGHT: Final = (
-    "The picture is of {hour}, when little is wanted by that curve, and yet what runs in it is taken for the most of a "
-    "day: a picture of the day, or --demand FILE, tells more."
+    "The snapshot is of {hour}, when that curve asks for little, and yet its pods count as the most of a day: take it "
+    "by day, or give --demand FILE."
 )
 BY_LIMITS: Final = (
     "Demand is a curve between the limits of HorizontalPodAutoscalers ({known}): the least from 22 to 6 h {zone}, the "
@@ -118,20 +118,20 @@ BY_FILE: Final = "Demand is that of {file}: {known}; all else stays as it is."
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """What a person said of demand."""
+    """Demand as the options give it."""
 
     file: Path | None
     night: int | None
     weekend: int
     time_zone: str
     objects: tuple[tuple[str, bytes], ...] = ()
-    """What a dump says of demand, each with its kind."""
+    """The objects of a dump that are about demand, each with its kind."""
     live: bool = False
     """Whether a cluster itself was read, of which these are not known."""
 
 
 def demand_of(hours: Hours, picture: Snapshot, lasts: timedelta) -> tuple[Demand, tuple[str, ...]]:
-    """Return the demand, and the notes that say what it rests on.
+    """Return the demand, and the notes on what it rests on.
 
     Raises:
         BadInput: a time zone is unknown, or a file cannot be used.
@@ -139,7 +139,7 @@ def demand_of(hours: Hours, picture: Snapshot, lasts: timedelta) -> tuple[Demand
     zone, begins = _zone(hours.time_zone), picture.taken_at
     if hours.file is not None:
         if hours.night is not None:
-            raise BadInput("--night: --demand says what is wanted at night; leave out one of them.")
+            raise BadInput("--night: --demand has the demand of the night; leave out one of them.")
         rows = _recorded(hours.file, picture, zone) or read_hours(hours.file, picture)
         known = BY_FILE.format(file=hours.file, known=count(len(rows), "workload"))
         return by_hours(rows, begins, lasts, zone), (known,)
@@ -155,7 +155,7 @@ def demand_of(hours: Hours, picture: Snapshot, lasts: timedelta) -> tuple[Demand
 
 
 def _by_night(begins: datetime, zone: ZoneInfo) -> tuple[str, ...]:
-    """Return a note where the picture is of an hour at which the curve is in its lower half."""
+    """Return a note where the snapshot is of an hour at which the curve is in its lower half."""
     if Curve(weekend=100, zone=zone).share(begins) >= _HALF:
         return ()
     return (BY_NIGHT.format(hour=f"{begins.astimezone(zone):%H:%M} {zone.key}"),)

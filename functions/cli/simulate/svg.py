@@ -1,4 +1,4 @@
-"""Simulated days as a picture: the nodes over time, one line for each run. Names are data, never markup."""
+"""Simulated days as an SVG: the nodes over time, one line for each run. Names are data, never markup."""
 
 from datetime import timedelta
 from html import escape
@@ -16,7 +16,7 @@ _DAY: Final = timedelta(days=1)
 
 
 def drawn(view: DaysView) -> str:
-    """Return the picture."""
+    """Return the SVG."""
     most = max(max(view.points(run, _POINTS)) for run in view.runs)
     lines = [_line(view, run, most, place) for place, run in enumerate(view.runs)]
     names = [_name(run, place) for place, run in enumerate(view.runs)]

@@ -33,7 +33,7 @@ def show(console: Console, view: DaysView) -> None:
 
 
 def _figures(view: DaysView, width: int) -> Table:
-    """Return the figures; what they mean stands beside them where there is room for it, and else in the docs."""
+    """Return the figures; with their meanings where there is room; the docs have them, too."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("", no_wrap=True)
     for name in view.names:

@@ -1,6 +1,6 @@
-"""What is shown of simulated days, said once: each run with its figures, and what they rest on.
+"""What is shown of simulated days: each run with its figures, and what they rest on.
 
-Table, markdown, JSON and picture draw it.
+Table, markdown, JSON and SVG draw it.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ POINTS: Final = 96
 
 @dataclass(frozen=True, slots=True)
 class PlayedDay:
-    """One run: who was at work, and what it came to."""
+    """One run: who was at work, and its totals."""
 
     name: str
     outcome: PlayedTotals
@@ -41,13 +41,13 @@ class DaysView:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the runs are called: policies by their files' names, where these tell them apart."""
+        """What the runs are called: policies by their files' names, where these differ."""
         whole = tuple(run.name for run in self.runs)
         short = tuple(Path(name).name for name in whole)
         return short if len(set(short)) == len(short) else whole
 
     def saved(self, run: PlayedDay) -> Fraction:
-        """Return what a run saves beside the autoscaler alone, as a share of its money."""
+        """Return what a run saves compared with the autoscaler alone, as a share of its money."""
         alone = Fraction(self.alone.cost)
         return (alone - Fraction(run.outcome.cost)) / alone if alone else Fraction(0)
 
@@ -67,7 +67,7 @@ class DaysView:
 
 @dataclass(frozen=True, slots=True)
 class FigureColumn:
-    """One figure of a run: its title, what it means, and how it is said."""
+    """One figure of a run: its title, what it means, and how it is written."""
 
     title: str
     meaning: str
@@ -79,7 +79,7 @@ def spent(micro: float) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    """Return a sum of waiting as it is said: `12 s`, `34 min`, `5.6 h`."""
+    """Return a sum of waiting as `12 s`, `34 min`, `5.6 h`."""
     if seconds < 120:  # noqa: PLR2004 - two minutes are better said in seconds
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"  # noqa: PLR2004 - two hours
@@ -102,9 +102,9 @@ COLUMNS: Final = (
     FigureColumn("by Ebb", "those that Ebb moved", lambda _, run: f"{run.outcome.evictions_by_ebb:,}"),
     FigureColumn("again", "evictions of a pod that had been moved before", lambda _, run: f"{run.outcome.twice:,}"),
     FigureColumn("drains", "drains that Ebb began", lambda _, run: f"{run.outcome.drains:,}"),
-    FigureColumn("given back", "of these, nodes that were given back", lambda _, run: f"{run.outcome.given_back:,}"),
+    FigureColumn("uncordoned", "of these, nodes that stayed", lambda _, run: f"{run.outcome.given_back:,}"),
     FigureColumn("Pending", "time that pods were without a node, summed", lambda _, run: _seconds(run.outcome.pending)),
-    FigureColumn("at the ramp", "of it while demand rose", lambda _, run: _seconds(run.outcome.pending_at_ramp)),
+    FigureColumn("at the ramp", "of that, while demand rose", lambda _, run: _seconds(run.outcome.pending_at_ramp)),
     FigureColumn("longest", "the longest wait of one pod", lambda _, run: _seconds(run.outcome.longest_wait)),
     FigureColumn("bought back", "bought within an hour of a removal", lambda _, run: str(run.outcome.bought_back)),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Patches: RFC 7386 merge, RFC 6902 JSON patch, and Kubernetes' strategic merge.
 
-Which lists merge, and by which key, is what k8s.io/api says in its `patchStrategy` tags. `spec.taints` of a node
+Which lists merge, and by which key, is what k8s.io/api has in its `patchStrategy` tags. `spec.taints` of a node
 carries none (listType=atomic): a strategic merge replaces it whole, as a merge patch does.
 """
 

@@ -157,7 +157,7 @@ class ReplayedCluster:
 
 @dataclass(frozen=True)
 class NodeChange:
-    """One change of a node: before (None: created), after (None: deleted), by whom; the cluster is that after it."""
+    """One change of a node: before (None: created), after (None: deleted), its actor; the cluster is that after it."""
 
     name: str
     actor: str

@@ -204,9 +204,9 @@ class Narration:
         outcome = line.fields.get("outcome")
         if outcome == "given_back":
             self.signs[line.node] = Sign.GIVEN_BACK
-            self.seen["given back"] += 1
+            self.seen["uncordoned"] += 1
             why = f"returned ({line.reason}): {line.fields.get('detail', '') or line.message}"
-            yield StoryEvent(line.node, why, Sign.GIVEN_BACK, "given back")
+            yield StoryEvent(line.node, why, Sign.GIVEN_BACK, "uncordoned")
         elif outcome == "stale":
             self.signs[line.node] = Sign.GIVEN_BACK
             yield StoryEvent(line.node, "returned untouched: its pods' place was taken meanwhile", Sign.GIVEN_BACK)

@@ -56,7 +56,7 @@ def _over(evidence: Evidence, cluster: ReplayedCluster, recent: int) -> Iterator
 
 
 def cordons_for_nothing(evidence: Evidence) -> Iterator[str]:
-    """Find nodes that Ebb cordoned and neither gave back nor had deleted in time."""
+    """Find nodes that Ebb cordoned and neither uncordoned nor had deleted in time."""
     since: dict[str, float] = {}
     by_us: set[str] = set()
     for change in node_changes(evidence.entries):

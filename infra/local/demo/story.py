@@ -29,7 +29,7 @@ ACTS: Final = {
     "autoscaler": "The autoscaler also works on its own. Pool batch is not switched on in the policy: its nodes "
     "are left to the autoscaler alone.",
     "gone": "Empty nodes are left to the cluster autoscaler, which deletes them. Ebb deletes nothing.",
-    "given back": "One drain cannot finish: a replacement never gets ready, so its PDB never lets the next pod go. "
+    "uncordoned": "One drain cannot finish: a replacement never gets ready, so its PDB never lets the next pod go. "
     "At the deadline the node is uncordoned.",
 }
 

@@ -39,7 +39,7 @@ SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 SYSTEM_POD_BLOCKS_FOR = 3600.0
 _KNOWN_KINDS = {"ReplicationController", "Job", "ReplicaSet", "StatefulSet"}
 ALLOWED = ""
-"""A rule's answer that the pod may go whatever the later rules say; None leaves the decision to them."""
+"""A rule's answer that the pod may go whatever the later rules answer; None leaves the decision to them."""
 
 Rule = Callable[[Json, View, float], str | None]
 

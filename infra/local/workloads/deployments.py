@@ -175,7 +175,7 @@ class DeploymentController:
         self._late_after: dict[str, float] = {}
 
     def is_due(self, now: float) -> bool:
-        """Whether a rollout's deadline has passed, which its status says although nothing else has changed."""
+        """Whether a rollout's deadline has passed, which its status shows although nothing else has changed."""
         return any(moment < now for moment in self._late_after.values())
 
     def step(self, now: float) -> None:

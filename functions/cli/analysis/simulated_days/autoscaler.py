@@ -83,7 +83,7 @@ class ScaleDown:
         return self._rule(self._world.nodes[name]).unneeded
 
     def _rule(self, node: Node) -> ScaleDownRule:
-        return self._world.picture.scale_down(node)
+        return self._world.origin.scale_down(node)
 
     def _moves_pods(self, name: str) -> bool:
         return any(True for _ in movers(self._world.on[name].values()))
@@ -165,9 +165,9 @@ class ScalingLoop:
 
     def __init__(self, world: World, templates: NodeTemplates) -> None:
         self._world, self._begun = world, world.now
-        self._loop = loop_of(profile_of(world.picture))
+        self._loop = loop_of(profile_of(world.origin))
         self._up, self._down = ScaleUp(world, templates), ScaleDown(world, self._loop)
-        self._calm = soonest(world.picture, world.picture.nodes) / CALM
+        self._calm = soonest(world.origin, world.origin.nodes) / CALM
         self._seen, self._last = -1, world.now - self._calm
         self._next: datetime | None = None
 

@@ -1,7 +1,7 @@
 """The controllers of a simulated cluster: as many replicas as are wanted, DaemonSets' pods on new nodes, Jobs.
 
-A ReplicaSet gives up pods as kube-controller-manager's does (pkg/controller, ActivePodsWithRanks): those without a
-node, those that are not Ready, the cheapest, those beside most others of their kind, the youngest.
+A ReplicaSet removes pods in the order of kube-controller-manager (pkg/controller, ActivePodsWithRanks): those without a
+node, those that are not Ready, the cheapest, those with most others of their kind on their node, the youngest.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ class ReplicaControl:
         self._template = {key: min(pods.values(), key=lambda pod: pod.key).spec for key, pods in _rows(world)}
 
     def knows(self, controller: str) -> bool:
-        """Whether there is a pod that says what another one would be."""
+        """Whether there is a pod that shows what another one would be."""
         return controller in self._template
 
     def scale(self, controller: str, wanted: int) -> None:
@@ -45,12 +45,12 @@ class ReplicaControl:
             create(world, self._template[controller])
         if len(living) > wanted:
             beside = Counter(pod.node for pod in living.values())
-            ranked = sorted(living.values(), key=lambda pod: _given_up(pod, beside, world.now))
+            ranked = sorted(living.values(), key=lambda pod: _removal_order(pod, beside, world.now))
             for pod in ranked[: len(living) - wanted]:
                 end(world, pod)
 
     def run_job(self, spec: PodClass, pods: int, lasts: timedelta) -> None:
-        """Run so many pods to their end, so long after each has got its node; one that is evicted begins anew."""
+        """Run so many pods to their end, so long after each has got its node; one that is evicted begins again."""
         world = self._world
         self._want_more(spec.workload, pods)
         for _ in range(pods):
@@ -95,8 +95,8 @@ def _rows(world: World) -> list[tuple[str, dict[str, Pod]]]:
     return [(key, pods) for key, pods in world.controlled.living.items() if key and pods]
 
 
-def _given_up(pod: Pod, beside: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:
-    """Sort what is given up first to the front; the youngest before the older."""
+def _removal_order(pod: Pod, beside: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:
+    """Sort what is removed first to the front; the youngest before the older."""
     age = (now - (pod.created or now)).total_seconds()
     return bool(pod.node), pod.ready, deletion_cost(pod), -beside[pod.node], age, pod.key
 
@@ -119,7 +119,7 @@ class NodeTemplates:
 
     @property
     def groups(self) -> tuple[tuple[str, str], ...]:
-        """Pools with their zones, as the picture shows them."""
+        """Pools with their zones, as the snapshot shows them."""
         return tuple(sorted(self._like))
 
     def node(self, group: tuple[str, str], name: str, created: datetime) -> Node:

@@ -139,7 +139,7 @@ class Drains:
         self._orders += 1
         return Order(
             order_id=f"s{self._orders:06d}",
-            cluster=self._world.picture.cluster,
+            cluster=self._world.origin.cluster,
             node=planned.node,
             node_uid=planned.uid,
             reason=planned.reason,
@@ -204,7 +204,7 @@ class Drains:
         return tuple(self._world.pods[key] for key in self._world.pending)
 
     def _waiting_for_a_place(self, drain: DrainUnderWay, pods: tuple[Pod, ...]) -> tuple[Pod, ...]:
-        held = for_one_pod(claims_on_their_way_out(pods), self._world.picture.storage)
+        held = for_one_pod(claims_on_their_way_out(pods), self._world.origin.storage)
         if held:
             drain.write(claims_held_at=self._world.now)
         return tuple(waiting_for_a_place(pod, held, drain.record.claims_held_at) for pod in self._waiting())

@@ -48,7 +48,7 @@ class Ebb:
         self._world, self._policy, self._prices = world, policy, prices
         self._drains = Drains(world, policy)
         self._marks: Mapping[str, PoolMarks] = {}
-        self._schedules = Schedules(policy, world.picture.nodes_by_pool)
+        self._schedules = Schedules(policy, world.origin.nodes_by_pool)
         self._steers = any(pool.steer_scale_in for pool in policy.pools.values())
         self._wave: Wave | None = None
         self._seen: tuple[object, ...] = ()
@@ -161,7 +161,7 @@ class Ebb:
                 yield from (mark.since + after for mark in marks.marks.values())
 
     def _pods_come_of_age(self) -> Iterator[datetime]:
-        ages = {self._policy.pool(pool).minimum_pod_age for pool in self._world.picture.nodes_by_pool} - {timedelta(0)}
+        ages = {self._policy.pool(pool).minimum_pod_age for pool in self._world.origin.nodes_by_pool} - {timedelta(0)}
         for age in ages:
             yield from (pod.created + age for pod in self._world.pods.values() if pod.created is not None)
 

@@ -1,7 +1,4 @@
-"""What a simulated stretch of time came to: node-hours, money, evictions, waiting, and nodes bought back.
-
-Only counts; must not change the world.
-"""
+"""The totals of a simulated stretch of time: node-hours, money, evictions, waiting, and nodes bought back."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,7 +9,7 @@ from typing import Final, NamedTuple
 
 NO_TIME: Final = timedelta(0)
 BOUGHT_BACK_WITHIN: Final = timedelta(hours=1)
-"""A node of a pool that is bought so soon after one of it was removed was removed in vain."""
+"""A node that is bought so soon after the removal of one of its pool makes that removal vain."""
 HOUR: Final = timedelta(hours=1)
 
 
@@ -58,7 +55,7 @@ class Measures:
     drains: int = 0
     passes: int = 0
     planned: int = 0
-    """Passes that were planned anew: in the others nothing had changed."""
+    """Passes that made a plan: before the others nothing had changed."""
 
     def evicted(self, by: Actor, *, before: int) -> None:
         """Count an eviction of a pod that had been moved so often before."""
@@ -68,7 +65,7 @@ class Measures:
 
 @dataclass(frozen=True, slots=True)
 class PlayedTotals:
-    """What a run came to."""
+    """The totals of a run."""
 
     hours: float
     node_hours: float

@@ -37,7 +37,7 @@ class JobRun:
 
 @dataclass(frozen=True)
 class Demand:
-    """Everything that is wanted, in order of time; `ramps` are when the whole of it rises to its highest of a day."""
+    """Everything that is wanted, in order of time; `ramps` are when the sum rises to its highest of a day."""
 
     wishes: Sequence[Wish] = ()
     jobs: Sequence[JobRun] = ()
@@ -64,7 +64,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A day's curve in its time zone; at weekends only so much of it, in percent."""
+    """A day's curve in its time zone; at weekends only so much, in percent."""
 
     points: Sequence[tuple[int, int]] = OFFICE_DAY
     weekend: int = 30
@@ -190,7 +190,7 @@ class CronJob:
 
 
 def runs_of(job: CronJob, begins: datetime, lasts: timedelta, usual: timedelta) -> tuple[JobRun, ...]:
-    """Return the runs that begin in a stretch of time, each as long as is usual; a picture has those of its own moment.
+    """Return the runs that begin in a stretch of time, each as long as usual; a snapshot has those of its own moment.
 
     Raises:
         BadInput: the schedule or its time zone cannot be read.
@@ -218,7 +218,7 @@ def _each(times: Sequence[datetime], takes: timedelta, overlap: Overlap) -> Iter
 def with_cron_jobs(
     demand: Demand, jobs: Sequence[CronJob], picture: Snapshot, lasts: timedelta, usual: timedelta
 ) -> Demand:
-    """Return the demand with their runs; what runs of them in the picture ends after the same time.
+    """Return the demand with their runs; what runs of them in the snapshot ends after the same time.
 
     Raises:
         BadInput: a schedule or its time zone cannot be read.

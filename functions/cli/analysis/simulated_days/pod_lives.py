@@ -35,7 +35,7 @@ def bind(world: World, key: str, node: str) -> None:
 
 
 def found_no_place(world: World, key: str) -> None:
-    """The scheduler has found none; that says nothing new to anybody who heard it before."""
+    """Note that the scheduler has found none; only the first time is news."""
     pod = world.pods[key]
     if pod.unschedulable_since is None:
         world.change_pod(structs.replace(pod, unschedulable_since=world.now))
@@ -54,7 +54,7 @@ def evict(world: World, pod: Pod, by: Actor, most: timedelta = timedelta.max) ->
 
 
 def surge(world: World, pod: Pod) -> None:
-    """A rollout makes a pod beside this one, which it ends once the new one is available."""
+    """Start a pod by a rollout, which ends the old one once the new one is available."""
     new = create(world, pod.spec, moved=_count_move(world, pod, Actor.EBB))
     world.replaces[new.key] = pod
 

@@ -1,4 +1,4 @@
-"""READ FIRST here. One stretch of time of one cluster: with its autoscaler alone, or with Ebb beside it.
+"""READ FIRST here. One stretch of time of one cluster: with its autoscaler alone, or with Ebb.
 
 What happens next is taken from an agenda; after each moment the scheduler and the autoscaler see what is new. Equal
 input gives equal days.
@@ -23,9 +23,9 @@ from shared.core.policy import Policy
 
 @dataclass(frozen=True)
 class Days:
-    """What is played: the cluster as it begins, what is wanted of it when, and how long things take."""
+    """What is played: the cluster as it begins, the demand by time, and how long things take."""
 
-    picture: Snapshot
+    snapshot: Snapshot
     prices: Prices
     demand: Demand
     lasts: timedelta
@@ -33,16 +33,16 @@ class Days:
 
     @property
     def ends(self) -> datetime:
-        return self.picture.taken_at + self.lasts
+        return self.snapshot.taken_at + self.lasts
 
 
 def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_ONLOOKER) -> PlayedTotals:
-    """Return what the stretch comes to; without a policy the autoscaler is alone.
+    """Return the totals of the stretch; without a policy the autoscaler is alone.
 
     A policy that is in dry run or paused counts as if it were at work.
     """
-    world = World(days.picture, days.prices, days.delays, days.picture.taken_at, onlooker=onlooker)
-    scheduler, autoscaler = Scheduler(world), ScalingLoop(world, NodeTemplates(days.picture))
+    world = World(days.snapshot, days.prices, days.delays, days.snapshot.taken_at, onlooker=onlooker)
+    scheduler, autoscaler = Scheduler(world), ScalingLoop(world, NodeTemplates(days.snapshot))
     _note(world, days.demand)
     if policy is not None:
         Ebb(world, replace(policy, dry_run=False, paused=False), days.prices).begin()
@@ -58,7 +58,7 @@ def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_O
     world.now = days.ends
     waits = world.pending.items()
     world.measures.waits += [PodWait(since, days.ends - since, key in world.times_moved) for key, since in waits]
-    return outcome(world.measures, days.picture.taken_at, days.ends, days.demand.ramps)
+    return outcome(world.measures, days.snapshot.taken_at, days.ends, days.demand.ramps)
 
 
 def _note(world: World, demand: Demand) -> None:

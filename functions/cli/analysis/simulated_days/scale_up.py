@@ -193,7 +193,7 @@ def _by_cost(costs: dict[NodeGroup, int]) -> list[list[NodeGroup]]:
 
 
 def _as_if_ready(snapshot: Snapshot) -> Snapshot:
-    """Return the picture in which all that boots is there; what is cordoned or being deleted stays no room."""
+    """Return the snapshot in which all that boots is there; what is cordoned or being deleted stays no room."""
     return replace(snapshot, nodes=tuple(_grown_up(snapshot.nodes)))
 
 

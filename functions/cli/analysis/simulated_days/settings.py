@@ -1,4 +1,4 @@
-"""How long things take in a simulated cluster, besides what its profile and its pods say themselves."""
+"""How long things take in a simulated cluster, where neither its profile nor its pods set it."""
 
 from dataclasses import dataclass
 from datetime import timedelta

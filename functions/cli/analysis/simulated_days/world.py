@@ -59,7 +59,8 @@ NO_ONLOOKER: Final = Onlooker()
 class World:
     """One simulated cluster. `revision` grows with all that scheduler or autoscaler could see."""
 
-    picture: Snapshot
+    origin: Snapshot
+    """The cluster as the days begin."""
     prices: Prices
     delays: Delays
     now: datetime
@@ -85,16 +86,16 @@ class World:
     """Grows with what neither scheduler nor autoscaler asks about: readiness, announcements, what leaves."""
 
     def __post_init__(self) -> None:
-        self.controlled = ControlledPods(self.picture.workloads)
-        self.budgets = BudgetCounts(self.picture.disruption_budgets, self.controlled)
+        self.controlled = ControlledPods(self.origin.workloads)
+        self.budgets = BudgetCounts(self.origin.disruption_budgets, self.controlled)
         self._serial = count(1)
         self._snapshot: tuple[tuple[int, int, datetime], Snapshot] | None = None
         self._cost = 0
         self.versions: Counter[str] = Counter()
         """By node: grows with every change of its pods or of itself."""
-        for node in self.picture.nodes:
+        for node in self.origin.nodes:
             self._add(node)
-        for pod in self.picture.pods:
+        for pod in self.origin.pods:
             if not pod.phase.finished:
                 self.add_pod(pod)
         self.controlled.want_what_is_there()
@@ -146,7 +147,7 @@ class World:
             self.agenda.note(max(pod.deleting, self.now), lambda: self.delete_pod(pod))
 
     def change_pod(self, pod: Pod) -> None:
-        """Write a pod's new state; the caller notes by `changed` or `details` to whom that is news."""
+        """Write a pod's new state; the caller notes by `changed` or `details` who must look again."""
         self.onlooker.pod(self, self.pods[pod.key], pod)
         self.pods[pod.key] = pod
         if pod.node:
@@ -199,7 +200,7 @@ class World:
         names = sorted(self.nodes)
         keys = sorted(self.pods)
         return replace(
-            self.picture,
+            self.origin,
             began_at=self.now,
             taken_at=self.now,
             nodes=tuple(self.nodes[name] for name in names),

@@ -80,7 +80,7 @@ class Recorded(Onlooker):
 def _budgets(world: World, pod: Pod) -> list[Entry]:
     """Return what the eviction leaves of each PodDisruptionBudget's pods."""
     rows: list[Entry] = []
-    for budget in world.picture.disruption_budgets:
+    for budget in world.origin.disruption_budgets:
         if budget.matches(pod.spec):
             meant = [each for each in world.pods.values() if each.deleting is None and budget.matches(each.spec)]
             left = sum(each.ready for each in meant if each.key != pod.key)
