@@ -1,0 +1,188 @@
+"""One night on a real control plane with the default scheduler, with waves and without (docs/decisions/waves.md)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+import pytest
+
+from infra.local.scenario import Autoscaling, MachinePool
+from shared.core.cluster.names import HELD_TAINT
+from tests.fixtures_real import NewControlPlane
+from tests.measured_figures import MEASURED
+from tests.real.audit_record import granted, uid_asked_for
+from tests.real.control_plane import MERGE_PATCH, ControlPlane
+from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, nodes, paced
+from tests.real.emulators import FirestoreEmulator, PubSubEmulator
+from tests.real.installation import Installation, RealServices
+from tests.real.memory import Memory
+from tests.real.waiting import until
+from tests.real.watches import Seen, Watch
+
+NODES, APPS, BY_DAY, REPLICAS, AT_ONCE = 60, 60, 16, 10, 6
+GONE: Final = 18
+"""Nodes after which the night ends: three tenths, the size of the wave."""
+SECONDS, TO_END, EVERY = 200.0, 120.0, 4.0
+"""The longest night, the time that its last drains have, and the pause between two passes."""
+MOST_WAITING: Final = 30.0
+POOLS: Final = {
+    "night": MachinePool(
+        name="night",
+        annotations={"kwok.x-k8s.io/node": "fake"},
+        autoscaling=Autoscaling(min_node_count=5, max_node_count=90),
+    )
+}
+POLICY: Final = f"""
+dryRun: false
+cluster:
+  minimumNodes: 5
+  timeSinceLastAddition: 0s
+  timeGap: 0s
+  rate: {{nodes: 100%, per: 1m}}
+  disruption: {{budgets: [{{nodes: {AT_ONCE}}}]}}
+drain: {{timeout: 2m, watchdog: 2m}}
+nodePools:
+  night:
+    enabled: true
+    scaleDownCPURequestRatioLimit: 1
+    scaleDownMemoryRequestRatioLimit: 1
+    scaleDownRequiredUnderutilizedNodeCount: 1
+    excessNodesThreshold: 0
+    minimumNodeAge: 0s
+    maxNodesPerPass: {AT_ONCE}
+    disruption: {{consolidateAfter: 1s, expireAfter: Never, budgets: [{{nodes: {AT_ONCE}}}]}}
+"""
+WAVE: Final = POLICY.replace("cluster:\n", "cluster:\n  wave: {nodes: 30%, deadline: 90m}\n")
+pytestmark = [pytest.mark.control_plane, pytest.mark.deep, pytest.mark.timeout(2 * (SECONDS + TO_END))]
+
+
+@dataclass(frozen=True)
+class Night:
+    """What became of the cluster."""
+
+    gone: int
+    bought: int
+    evictions: int
+    twice: int
+    """Evictions of pods that an eviction had made."""
+    waited: float
+    """The longest time of a pod without a node, in seconds."""
+    held: int
+    """Nodes that carry the soft taint at the end."""
+
+    @property
+    def a_node(self) -> float:
+        return self.evictions / self.gone
+
+    def __str__(self) -> str:
+        return (
+            f"{self.gone} nodes gone, {self.a_node:.2f} evictions a node, {self.twice} pods moved twice, "
+            f"longest without a node {self.waited:.0f} s, {self.bought} nodes bought, {self.held} soft taints left"
+        )
+
+
+@pytest.mark.parametrize("policy", [pytest.param(POLICY, id="passes"), pytest.param(WAVE, id="waves")])
+def test_no_pod_waits_and_no_node_is_bought_in_a_night(
+    policy: str,
+    new_control_plane: NewControlPlane,
+    firestore_emulator: FirestoreEmulator,
+    pubsub_emulator: PubSubEmulator,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> None:
+    """The two lines are there to be compared: a wave needs fewer evictions a node, and moves fewer pods twice."""
+    monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator.host)
+    database = "ebb-waves" if policy is WAVE else "ebb-passes"
+    with new_control_plane() as plane, Watch(plane.proxy_url) as watch:
+        hosts = firestore_emulator.host, pubsub_emulator.host
+        found = night(plane, watch, RealServices(plane.kubeconfig, plane.proxy_url, *hosts, database), policy)
+    record_property(MEASURED, f"{database}: {found}")
+
+    assert (found.bought, found.held) == (0, 0)
+    assert found.waited <= MOST_WAITING
+    assert found.gone >= GONE // 2
+
+
+def night(plane: ControlPlane, watch: Watch, services: RealServices, policy: str) -> Night:
+    """Let passes follow each other until so many nodes are gone, and wait for the drains that have begun."""
+    populate(plane)
+    before, first = names_of(plane), {pod["metadata"]["uid"] for pod in pods_of(plane)}
+    with Installation(services, policy, POOLS, {"EBB_STEP_SECONDS": "15"}, hands=2 * AT_ONCE) as ebb:
+        begun = monotonic()
+        while len(before - names_of(plane)) < GONE and monotonic() - begun < SECONDS:
+            passed(ebb)
+        ebb.bucket.put("policies", "policy.yaml", f"paused: true\n{policy}".encode())
+        until("every drain ended", lambda: passed(ebb) and Memory(ebb).is_at_rest() and not held(plane), TO_END)
+    until("every pod running", lambda: len(pods_of(plane)) == APPS * REPLICAS and all(map(is_bound, pods_of(plane))))
+    watch.stop()
+    evicted = [uid_asked_for(each) for each in granted(plane.audit())]
+    after = names_of(plane)
+    return Night(
+        gone=len(before - after),
+        bought=len(after - before),
+        evictions=len(evicted),
+        twice=sum(uid not in first for uid in evicted),
+        waited=longest_wait(watch.seen(), first),
+        held=len(held(plane)),
+    )
+
+
+def passed(ebb: Installation) -> bool:
+    """Let one pass happen; the next one comes some seconds later."""
+    begun = monotonic()
+    ebb.tick()
+    until("the next pass", lambda: monotonic() - begun >= EVERY)
+    return True
+
+
+def populate(plane: ControlPlane) -> None:
+    """Fill the nodes to 88 % with pods of five sizes, and scale in to 55 %; each app lets two pods go at a time."""
+    plane.api.create(nodes(NODES, pool="night"))
+    for number, name in enumerate(names := [f"app-{number}" for number in range(APPS)]):
+        app = deployment(name, replicas=BY_DAY, cpu=f"{75 + 70 * (number % 5)}m", memory="300Mi", grace=2)
+        plane.api.create([paced(app, readiness="1s"), disruption_budget(name, maxUnavailable=2)])
+    until("every pod ready", lambda: sum(map(is_ready, pods_of(plane))) == APPS * BY_DAY)
+    for name in names:
+        path = f"/apis/apps/v1/namespaces/default/deployments/{name}"
+        plane.api.request("PATCH", path, {"spec": {"replicas": REPLICAS}}, MERGE_PATCH)
+    until("the scale-in", lambda: len(pods_of(plane)) == APPS * REPLICAS)
+
+
+def names_of(plane: ControlPlane) -> set[str]:
+    return {node["metadata"]["name"] for node in plane.api.items("/api/v1/nodes")}
+
+
+def pods_of(plane: ControlPlane) -> list[Manifest]:
+    return plane.api.items("/api/v1/namespaces/default/pods")
+
+
+def held(plane: ControlPlane) -> list[str]:
+    rows = plane.api.items("/api/v1/nodes")
+    return [node["metadata"]["name"] for node in rows if HELD_TAINT in map(key_of, node["spec"].get("taints", []))]
+
+
+def key_of(taint: Manifest) -> str:
+    return str(taint["key"])
+
+
+def is_bound(pod: Manifest) -> bool:
+    return bool(pod["spec"].get("nodeName"))
+
+
+def is_ready(pod: Manifest) -> bool:
+    return any((each["type"], each["status"]) == ("Ready", "True") for each in pod["status"].get("conditions", []))
+
+
+def longest_wait(seen: list[Seen], first: set[str]) -> float:
+    """Return the longest time from the making of a pod that replaces another until it has a node, in seconds."""
+    made = dict[str, float]()
+    waits = [0.0]
+    for each in seen:
+        uid = each.thing["metadata"]["uid"]
+        if each.plural == "pods" and uid not in first and not each.gone:
+            began = made.setdefault(uid, each.at)
+            if is_bound(each.thing):
+                made[uid] = float("inf")
+            waits.append(each.at - began)
+    return max(waits)
