@@ -27,6 +27,7 @@ class Rearrangement(Packing):
     def __init__(self, start: Packing) -> None:
         super().__init__(start.arrays, start.strategy)
         self.begin_at(start)
+        self._constraints.unfollow()
         self.steps = 0
         self._taken: dict[int, None] = {}
         self._earlier = {node: Counter(kinds) for node, kinds in self._relocated.items()}
@@ -67,9 +68,9 @@ class Rearrangement(Packing):
         guests = [kind for kind in self._relocated.get(node, Counter()).elements() if self._is_homeless(kind)]
         for kind in guests:
             self._do(self._lie if self._lying[kind][node] else self._put, kind, node, -1)
-        self._do(self._hold, 0, node, 1)
-        for kind in own.elements():
-            self._do(self._constraints.leave, kind, node, 1)
+        for kind, pods in own.items():
+            self._do(self._constraints.leave, kind, node, pods)
+        self._do(self._hold, 0, node, 1)  # a node is cheaper to close once its pods are no longer counted there
         self.steps += 1
         for kind in self.strategy.order(self.arrays, [*own.elements(), *guests]):
             if own[kind]:

@@ -127,6 +127,10 @@ class ConstraintState(Protocol):
         """What is misplaced now is not named again: it was not the packing's to choose."""
         return
 
+    def unfollow(self) -> None:
+        """Nothing asks for `misplaced` from now on: nothing has to be kept for it."""
+        return
+
     def copy(self) -> Self:
         """Return an independent twin."""
         ...
@@ -242,6 +246,10 @@ class ConstraintStates(ConstraintState):
     def accept(self) -> None:
         for state in self._states:
             state.accept()
+
+    def unfollow(self) -> None:
+        for state in self._states:
+            state.unfollow()
 
     def copy(self) -> "ConstraintStates":
         return ConstraintStates(self._concerning, [state.copy() for state in self._states])

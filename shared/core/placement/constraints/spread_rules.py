@@ -214,6 +214,28 @@ class SpreadPlaces:
                 self._count(asked, domain, sign * pods)
 
 
+class NoPlaces(SpreadPlaces):
+    """What a packing keeps that nobody asks for lost places: nothing."""
+
+    def copy(self) -> "NoPlaces":
+        return self
+
+    def add(self, asked: Asked, node: int, domain: int, pods: int) -> None:
+        """Keep nothing."""
+
+    def close(self, node: int) -> None:
+        """Keep nothing."""
+
+    def reopen(self, node: int) -> None:
+        """Keep nothing."""
+
+    def changed(self, rule: SpreadRule, domain: int) -> None:
+        """Keep nothing."""
+
+    def domains_changed(self, topologies: Iterable[Topology]) -> None:
+        """Keep nothing."""
+
+
 def _copied(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
     return {asked: dict(counts) for asked, counts in places.items()}
 

@@ -24,6 +24,7 @@ from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, Dom
 from shared.core.placement.constraints.spread_rules import (
     Asked,
     DepartingDomains,
+    NoPlaces,
     SpreadPlaces,
     SpreadRule,
     SpreadRules,
@@ -75,7 +76,7 @@ class TopologySpreadState(ConstraintState):
         """By node and rule, the pods counted."""
         self._own_nodes: set[int] = set()
         self._going = DepartingDomains(self._of.topologies, spread.uncertain)
-        self._places = SpreadPlaces()
+        self._places: SpreadPlaces = SpreadPlaces()
 
     def copy(self) -> "TopologySpreadState":
         twin = object.__new__(TopologySpreadState)
@@ -97,10 +98,11 @@ class TopologySpreadState(ConstraintState):
             self.presume(kind, node)
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
-        for rule in self._of.counting[kind]:
-            domain = rule.topology.domain_of[node]
-            if domain != NOWHERE:
-                count(self._mine_on(node), rule.place, pods)
+        counted = self._counted(kind, node)
+        if counted:
+            here = self._mine_on(node)
+            for rule, domain in counted:
+                count(here, rule.place, pods)
                 self._book(rule, domain, node, pods)
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
@@ -159,6 +161,9 @@ class TopologySpreadState(ConstraintState):
 
     def accept(self) -> None:
         self._places.accept(self)
+
+    def unfollow(self) -> None:
+        self._places = NoPlaces()
 
     def least(self, asked: Asked) -> int:
         """Return how many pods the emptiest domain of a constraint holds for good."""
