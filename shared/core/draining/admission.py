@@ -185,7 +185,7 @@ def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Coll
     simulation = Simulation.of(
         snapshot, leaving, announced=announced, closed=claimed - leaving, lent=(node.name,), robust=False
     )
-    simulation.ignore_unplaced()
+    simulation.unplaced = ()  # they fit nowhere anyhow
     for earlier in _before(node, claimed - leaving, snapshot.node_by_name, state):
         simulation.try_remove(earlier)
     refused = simulation.try_remove(node.name)

@@ -7,7 +7,7 @@ from datetime import datetime
 from shared.core.cluster.autoscaling import Buffers, CapacityBuffer, buffer_of
 from shared.core.cluster.names import OUR_TAINT
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod, is_daemon, is_mirror
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.buffer_room import BufferRoom
 from shared.core.placement.cluster_arrays import ClusterArrays
@@ -40,7 +40,7 @@ def nodes_to_give_back(
     if not pods:
         return {}
     arrays = ClusterArrays(_with_nodes(snapshot, freed))
-    candidates = sorted((arrays.index[name] for name in freed), key=lambda place: (-arrays.free_cpu(place), place))
+    candidates = _emptiest_first(arrays, freed)
     destinations = [place for place, node in enumerate(snapshot.nodes) if is_destination(node)]
     packing = Packing(arrays, PACKED)
     packing.open([*destinations, *candidates])
@@ -79,6 +79,10 @@ def _with_nodes(snapshot: Snapshot, changed: Mapping[str, Node]) -> Snapshot:
     return replace(snapshot, nodes=tuple(changed.get(node.name, node) for node in snapshot.nodes))
 
 
+def _emptiest_first(arrays: ClusterArrays, names: Iterable[str]) -> list[int]:
+    return sorted(map(arrays.index.__getitem__, names), key=lambda place: (-arrays.free_cpu(place), place))
+
+
 def waiting_pods(snapshot: Snapshot) -> list[Pod]:
     """Return the pods that the scheduler has found no place for, in the snapshot's order."""
     return [pod for pod in snapshot.pods if is_waiting(pod)]
@@ -89,9 +93,8 @@ def is_waiting(pod: Pod) -> bool:
 
     A DaemonSet's pod and a mirror pod are bound to their own node: no other node's room helps them.
     """
-    elsewhere = not is_daemon(pod.spec) and not is_mirror(pod.spec)
     wanted = pod.deleting is None and not pod.phase.finished
-    return not pod.node and pod.unschedulable_since is not None and wanted and elsewhere
+    return not pod.node and pod.unschedulable_since is not None and wanted and not pod.spec.stays
 
 
 def as_given_back(node: Node) -> Node:
@@ -105,9 +108,8 @@ def nodes_for_buffers(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, 
     lacking = Buffers(tuple(each for each in snapshot.buffers.held if not _is_whole(each)))
     if not freed or not lacking.held:
         return {}
-    nodes = tuple(freed.get(node.name, node) for node in snapshot.nodes)
-    arrays = ClusterArrays(replace(snapshot, nodes=nodes, buffers=lacking))
-    candidates = sorted((arrays.index[name] for name in freed), key=lambda place: (-arrays.free_cpu(place), place))
+    arrays = ClusterArrays(replace(_with_nodes(snapshot, freed), buffers=lacking))
+    candidates = _emptiest_first(arrays, freed)
     packing = Packing(arrays, PACKED)
     packing.bar(candidates)
     packing.reserve([arrays.kind_of[pod.spec] for pod in arrays.pending], OUTSIDE)

@@ -65,7 +65,8 @@ class Rearrangement(Packing):
     def take(self, node: int, ejections: int = 0) -> bool:
         """Take the node if all that would have to leave it has a place, or nothing has changed."""
         mark, own = self.mark(), Counter(self._own_of(node))
-        guests = [kind for kind in self._relocated.get(node, Counter()).elements() if self._is_homeless(kind)]
+        here = self._relocated.get(node, Counter())
+        guests = [kind for kind in here.elements() if not self.arrays.goes_with_its_node(kind)]
         for kind in guests:
             self._do(self._lie if self._lying[kind][node] else self._put, kind, node, -1)
         for kind, pods in own.items():
@@ -84,7 +85,7 @@ class Rearrangement(Packing):
     def give_back(self, node: int) -> None:
         """Put back onto a node that was taken all that was there before."""
         for kind in self._earlier.get(node, Counter()).elements():
-            if self._is_homeless(kind):
+            if not self.arrays.goes_with_its_node(kind):
                 self._recall(kind)
                 self._do(self._put, kind, node, 1)
         own = self._own_of(node)
@@ -94,9 +95,6 @@ class Rearrangement(Packing):
         for kind in own:
             self._do(self._constraints.leave, kind, node, -1)
         self._do(self._hold, 0, node, -1)
-
-    def _is_homeless(self, kind: int) -> bool:
-        return not self.arrays.goes_with_its_node(kind)
 
     def _own_of(self, node: int) -> tuple[int, ...]:
         if node not in self._own:

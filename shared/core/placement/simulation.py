@@ -177,10 +177,6 @@ class Simulation:
         """The nodes taken, in order."""
         return tuple(self.arrays.nodes[node].name for node in self._taken)
 
-    def ignore_unplaced(self) -> None:
-        """Let nodes be taken although pods of nodes on their way out have no place: they fit nowhere anyhow."""
-        self.unplaced = ()
-
     def try_remove(self, name: str) -> NoPlace | None:
         """Take the node if everything on it has a place elsewhere; otherwise leave the simulation as it was.
 

@@ -136,8 +136,7 @@ def cluster_metrics(
 
 
 def _kept(plan: Plan) -> dict[ReasonGroup, int]:
-    stay = (each for each in plan.decisions if each.verdict in {Verdict.KEEP, Verdict.WAITING})
-    counts = Counter(group_of(each.reason) for each in stay)
+    counts = Counter(group_of(each.reason) for each in plan.decisions if each.verdict in _STAY)
     return {group: counts[group] for group in ReasonGroup}
 
 
@@ -173,14 +172,11 @@ class MissedSaving:
 def missed_savings(plan: Plan) -> tuple[MissedSaving, ...]:
     """Return what each word keeps, by pool and word; what a pass of a dry run would order is missed by no word."""
     proved = frozenset(plan.at_rest.nodes) if plan.at_rest else frozenset()
-    missed = [each for each in plan.decisions if each.verdict in _STAY and _is_seen(each, proved)]
-    nodes: Counter[tuple[str, str]] = Counter()
-    costs: Counter[tuple[str, str]] = Counter()
-    for each in missed:
-        key = (each.pool, _word(each))
-        nodes[key] += 1
-        costs[key] += each.cost
-    return tuple(MissedSaving(*key, nodes[key], costs[key]) for key in sorted(nodes))
+    costs: dict[tuple[str, str], list[int]] = {}
+    for each in plan.decisions:
+        if each.verdict in _STAY and _is_seen(each, proved):
+            costs.setdefault((each.pool, _word(each)), []).append(each.cost)
+    return tuple(MissedSaving(*key, len(costs[key]), sum(costs[key])) for key in sorted(costs))
 
 
 def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:

@@ -114,12 +114,12 @@ class Selection:
 
     def _hold(self, wanted: Sequence[str]) -> None:
         """Prove a wave of these nodes as a whole; what does not fit leaves it."""
-        found = proved(wanted, self._closed) if wanted else None
-        if found is None or not found.nodes:
+        nodes, simulation = proved(wanted, self._closed) if wanted else ((), None)
+        if not nodes:
             return
-        self.wave, self._simulation = found.nodes, found.simulation
-        self._places = {name: place for place, name in enumerate(found.nodes)}
-        self._open = dict.fromkeys(found.nodes)
+        self.wave, self._simulation = nodes, simulation
+        self._places = {name: place for place, name in enumerate(nodes)}
+        self._open = dict.fromkeys(nodes)
 
     def _closed(self, names_of: Sequence[str]) -> Simulation:
         """Return the simulation of this pass, with what was taken, in which nothing may be put on those nodes."""

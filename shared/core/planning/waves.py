@@ -130,16 +130,8 @@ def chosen(rows: Iterable[AssessedNode], situation: Situation, prices: Prices) -
     return tuple(each.node.name for each in sorted(rows, key=worth)[:size])
 
 
-@dataclass(frozen=True)
-class ProvedSet:
-    """Nodes whose pods fit onto all others, in order; `simulation` is the proof, and nothing may be put on them."""
-
-    nodes: tuple[str, ...]
-    simulation: Simulation
-
-
-def proved(wanted: Sequence[str], closed: ClosedTo) -> ProvedSet:
-    """Return those of the wanted nodes whose pods are proved together onto nodes outside the set.
+def proved(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Simulation]:
+    """Return the wanted nodes whose pods are proved together onto nodes outside the set, and the proof.
 
     They are proved in their order and in the opposite one: rules about other pods (spread, anti-affinity) depend on who
     went before, and a set that goes in both orders went in every order that was drawn (tests/real, 20 of each of 500).
@@ -151,7 +143,7 @@ def proved(wanted: Sequence[str], closed: ClosedTo) -> ProvedSet:
         ways = (_fitting(simulation.copy(), order) for order in (wanted, wanted[::-1]))
         fitting = frozenset.intersection(*ways)
         if len(fitting) == len(wanted):
-            return ProvedSet(tuple(wanted), simulation)
+            return tuple(wanted), simulation
         wanted = [name for name in wanted if name in fitting]
 
 

@@ -91,7 +91,7 @@ def parts_of_a_wave(picture: Snapshot, dice: Random, parts: int) -> list[tuple[S
         return Simulation.of(picture, closed=names)
 
     free = [node.name for node in picture.nodes if _may_go(node)]
-    wave = proved(dice.sample(free, len(free) // 2), closed).nodes
+    wave = proved(dice.sample(free, len(free) // 2), closed)[0]
     drawn = [dice.sample(wave, dice.randint(1, len(wave))) for _ in range(parts)] if wave else []
     found = [_steps(closed(wave), part) for part in drawn]
     return [(steps, len(part) - len(steps)) for steps, part in zip(found, drawn, strict=True)]

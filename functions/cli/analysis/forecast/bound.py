@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod, PodClass, is_daemon, is_mirror
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.node_filters import NodeFilters
@@ -73,8 +73,8 @@ class _Row:
     @classmethod
     def of(cls, node: Node, snapshot: Snapshot) -> "_Row":
         pods = [pod for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished]
-        own = [pod for pod in pods if is_daemon(pod.spec) or is_mirror(pod.spec)]
-        moving = [pod for pod in pods if not is_daemon(pod.spec) and not is_mirror(pod.spec)]
+        own = [pod for pod in pods if pod.spec.stays]
+        moving = [pod for pod in pods if not pod.spec.stays]
         stays = any(map(_never_moves, moving)) or _is_left_alone(node, snapshot)
         lives = _sum([pod for pod in moving if pod.deleting is None and (stays or _is_replicated(pod))])
         if node.outside:
@@ -110,7 +110,7 @@ def _parts(snapshot: Snapshot) -> Iterator[NDArray[np.int64]]:
     where = {node.name: number for number, node in enumerate(snapshot.nodes)}
     places: dict[PodClass, set[int]] = {}
     for pod in snapshot.pods:
-        if pod.node in where and not is_daemon(pod.spec) and not is_mirror(pod.spec):
+        if pod.node in where and not pod.spec.stays:
             places.setdefault(pod.spec, set()).add(where[pod.node])
     alike: dict[bytes, set[int]] = {}
     for spec, own in places.items():

@@ -5,6 +5,7 @@ thrown away, and a forecast that shares its workings with another ends like one 
 """
 
 from collections.abc import Callable
+from operator import is_
 from typing import Final, Generic, TypeVar
 
 from functions.cli.analysis.forecast.autoscaler import unneeded
@@ -21,14 +22,16 @@ _Found = TypeVar("_Found")
 
 
 class _Kept(Generic[_Found]):
-    """What was found of the last few snapshots; all that can be placed alike are one."""
+    """What was found of the last few snapshots; those that are alike are one."""
 
-    def __init__(self, find: Callable[[Snapshot], _Found], keeps: int) -> None:
-        self._find, self._keeps = find, keeps
+    def __init__(
+        self, find: Callable[[Snapshot], _Found], are_alike: Callable[[Snapshot, Snapshot], bool], keeps: int
+    ) -> None:
+        self._find, self._are_alike, self._keeps = find, are_alike, keeps
         self._known: list[tuple[Snapshot, _Found]] = []
 
     def __call__(self, snapshot: Snapshot) -> _Found:
-        found = next((row for row in self._known if _are_alike(row[0], snapshot)), None)
+        found = next((row for row in self._known if self._are_alike(row[0], snapshot)), None)
         row = found or (snapshot, self._find(snapshot))
         self._known = [row, *(each for each in self._known if each is not row)][: self._keeps]
         return row[1]
@@ -38,10 +41,11 @@ class Workings:
     """Shared by all rounds of one forecast, and by what goes on from where it ends; without any to keep, all is new."""
 
     def __init__(self, keeps: int = KEPT) -> None:
-        self.arrays_of = _Kept(ClusterArrays, keeps)
+        self.arrays_of = _Kept(ClusterArrays, _are_alike, keeps)
+        self.unneeded = _Kept(self._unneeded, is_, keeps)
+        """What the autoscaler would announce to remove, in order."""
         self._keeps = keeps
         self._first: Situation | None = None
-        self._unneeded: list[tuple[Snapshot, tuple[str, ...]]] = []
 
     def situation(self, snapshot: Snapshot, state: ClusterState, policy: Policy) -> Situation:
         """Return the situation, with what was found of kinds of pods as far as it holds in it."""
@@ -49,15 +53,9 @@ class Workings:
         self._first = (self._first or fresh) if self._keeps else fresh
         return self._first.changed(snapshot, state, policy)
 
-    def unneeded(self, snapshot: Snapshot) -> tuple[str, ...]:
-        """Return what the autoscaler would announce to remove, in order."""
-        found = next((names for known, names in self._unneeded if known is snapshot), None)
-        if found is None:
-            context = self.situation(snapshot, ClusterState(), Policy()).drain_context("")
-            found = unneeded(snapshot, context, self.arrays_of)
-        others = (row for row in self._unneeded if row[0] is not snapshot)
-        self._unneeded = [(snapshot, found), *others][: self._keeps]
-        return found
+    def _unneeded(self, snapshot: Snapshot) -> tuple[str, ...]:
+        context = self.situation(snapshot, ClusterState(), Policy()).drain_context("")
+        return unneeded(snapshot, context, self.arrays_of)
 
 
 def _are_alike(one: Snapshot, other: Snapshot) -> bool:

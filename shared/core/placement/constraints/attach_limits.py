@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shared.core.cluster.pod import WITH_CLAIM, PodClass, Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import Storage
-from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState
+from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, all_of
 from shared.core.placement.node_filters import NodeMask
 from shared.core.rules.volumes import claim_of, disk_of, made_for
 
@@ -122,15 +122,16 @@ class AttachLimitsState(ConstraintState):
         return (before + pods > 0) - (before > 0)
 
     def allowed(self, kind: int) -> NodeMask | None:
-        found: NodeMask | None = None
-        for brought in self._of.brings[kind]:
-            free = self._of.limits[brought.driver] - self._counts[brought.driver]
-            mask = free >= len(brought.volumes) + brought.own
-            for node, here in self._there_already(brought.volumes).items():
-                new = len(brought.volumes) - here + brought.own
-                mask[node] = not new or free[node] >= new
-            found = mask if found is None else found & mask
-        return found
+        return all_of([self._taking(brought) for brought in self._of.brings[kind]])
+
+    def _taking(self, brought: Brought) -> NodeMask:
+        """Return the nodes with room for what a pod brings of one driver."""
+        free = self._of.limits[brought.driver] - self._counts[brought.driver]
+        mask: NodeMask = free >= len(brought.volumes) + brought.own
+        for node, here in self._there_already(brought.volumes).items():
+            new = len(brought.volumes) - here + brought.own
+            mask[node] = not new or free[node] >= new
+        return mask
 
     def allows(self, kind: int, node: int) -> bool:
         for brought in self._of.brings[kind]:

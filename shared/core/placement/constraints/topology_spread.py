@@ -20,7 +20,7 @@ import numpy as np
 
 from shared.core.cluster.pod import is_replaced
 from shared.core.placement.constraints.constraint import Constraint, ConstraintInput, ConstraintState, all_of
-from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, count
+from shared.core.placement.constraints.domain_counts import NOWHERE, Counts, DomainCounts, TwinRows, count
 from shared.core.placement.constraints.spread_rules import (
     Asked,
     DepartingDomains,
@@ -70,8 +70,7 @@ class TopologySpreadState(ConstraintState):
 
     def __init__(self, spread: TopologySpread) -> None:
         self._of = spread.rules
-        self._counts = [DomainCounts(rule.topology.count) for rule in self._of.rules]
-        self._own_counts = set(range(len(self._counts)))
+        self._counts = TwinRows((DomainCounts(rule.topology.count) for rule in self._of.rules), DomainCounts.copy)
         self._on: dict[int, Counts] = {}
         """By node and rule, the pods counted."""
         self._own_nodes: set[int] = set()
@@ -80,10 +79,9 @@ class TopologySpreadState(ConstraintState):
 
     def copy(self) -> "TopologySpreadState":
         twin = object.__new__(TopologySpreadState)
-        twin._of, twin._counts, twin._on = self._of, list(self._counts), dict(self._on)
+        twin._of, twin._counts, twin._on = self._of, self._counts.copy(), dict(self._on)
         twin._going, twin._places = self._going.copy(), self._places.copy()
-        self._own_counts, self._own_nodes = set(), set()
-        twin._own_counts, twin._own_nodes = set(), set()
+        self._own_nodes, twin._own_nodes = set(), set()
         return twin
 
     def discount(self, kind: int, node: int, *, replaced: bool) -> None:
@@ -116,7 +114,7 @@ class TopologySpreadState(ConstraintState):
         """It keeps no domain from being the emptiest."""
         if not self._going.may_go(node):
             for rule, domain in self._counted(kind, node):
-                self._mine(rule).add(domain, 0, lasting=-1)
+                self._counts.mine(rule.place).add(domain, 0, lasting=-1)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         self.add(kind, node, -pods)
@@ -125,7 +123,7 @@ class TopologySpreadState(ConstraintState):
     def evict(self, kind: int, node: int, pods: int = 1) -> None:
         for rule, domain in self._counted(kind, node):
             if not rule.honours_taints:
-                self._mine(rule).leave(domain, -pods)
+                self._counts.mine(rule.place).leave(domain, -pods)
 
     def bar(self, node: int) -> None:
         self._rebook(node, self._going.bar)
@@ -190,18 +188,11 @@ class TopologySpreadState(ConstraintState):
             self._on[node] = dict(self._on.get(node, {}))
         return self._on[node]
 
-    def _mine(self, rule: SpreadRule) -> DomainCounts:
-        """Return the counts of a rule to change them."""
-        if rule.place not in self._own_counts:
-            self._own_counts.add(rule.place)
-            self._counts[rule.place] = self._counts[rule.place].copy()
-        return self._counts[rule.place]
-
     def _book(self, rule: SpreadRule, domain: int, node: int, pods: int) -> None:
         """Count pods as what those of the node are now."""
         if self._going.is_closed(node) and rule.honours_taints:
             return
-        self._mine(rule).add(domain, pods, lasting=0 if self._going.may_go(node) else pods)
+        self._counts.mine(rule.place).add(domain, pods, lasting=0 if self._going.may_go(node) else pods)
         self._places.changed(rule, domain)
 
     def _rebook(self, node: int, turn: Callable[[int], list[Topology]]) -> None:
