@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import Any, Final
 
 import typer
@@ -19,6 +18,7 @@ from functions.cli.output.format import count, dollars, dollars_a_month, monthly
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
+from functions.cli.plan.as_json import money
 from functions.cli.plan.ladder import DEFAULTS, POLICY, month_beside
 from functions.cli.plan.sentences import show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
@@ -48,7 +48,7 @@ def _at_rest(base: PolicyAtRest) -> dict[str, Any]:
     left, rest = base.rest.snapshot.nodes, base.rest
     return {
         "nodes": len(base.situation.snapshot.nodes) - len(left),
-        "saving_per_hour": _money(dollars(base.saving)),
+        "saving_per_hour": money(dollars(base.saving)),
         "nodes_left": len(left),
         "cost_per_month": float(round(dollars_a_month(base.prices.of_all(left)), 2)),
         "by": rfc3339(rest.by) if rest.by else None,
@@ -60,7 +60,7 @@ def _change(freed: Freed) -> dict[str, Any]:
     return {
         **_held(freed.held),
         "frees_nodes": freed.nodes,
-        "frees_per_hour": _money(dollars(freed.saving)),
+        "frees_per_hour": money(dollars(freed.saving)),
         "harm": freed.subject.harm.name.lower(),
         "how": how(freed.subject),
         "is_rest": freed.is_rest,
@@ -74,12 +74,8 @@ def _held(held: Held) -> dict[str, Any]:
         "object": subject.object or None,
         "detail": subject.detail or None,
         "nodes": list(held.nodes),
-        "holds_per_hour": _money(dollars(held.cost)),
+        "holds_per_hour": money(dollars(held.cost)),
     }
-
-
-def _money(amount: Fraction) -> float:
-    return float(round(amount, 4))
 
 
 _BY_POD: Final = Unremovable.BLOCKED_BY_POD.value
@@ -88,7 +84,7 @@ _HEADROOM: Final = "The share of each remaining node that the policy keeps free.
 _HARM: Final[Mapping[Harm, str]] = {
     Harm.NONE: "",
     Harm.REPLICA: "needs a second replica",
-    Harm.WEAKENS: "weakens a protection: ask the owner first",
+    Harm.WEAKENS: "weakens a protection: ask its owner first",
 }
 AT_LEAST: Final = "+: at least so much. The search was cut short."
 FREES: Final = "What each change frees by itself; harmless changes first:"
@@ -106,8 +102,8 @@ def _base(found: WhyNot, whose: str) -> str:
     )
 
 
-def _others(found: WhyNot) -> Sequence[str]:
-    """Return a sentence for each group of changes that are not in the table, with the most that one of them holds."""
+def _others(found: WhyNot) -> Iterator[str]:
+    """Yield a sentence for each group of changes that are not in the table, with the most that one of them holds."""
     idle = [each.held for each in found.freed if not each.saving]
     rows = (
         (idle, "{changes} tried would free nothing alone: {names}."),
@@ -115,7 +111,7 @@ def _others(found: WhyNot) -> Sequence[str]:
         (found.passing, f"{{changes}} skipped ({{most}} a month at most), {_kept_too(found)}: {{names}}."),
         (found.left, "{changes} not tried ({most} a month at most, --top N tries more): {names}."),
     )
-    return [_of_group(text, held) for held, text in rows if held]
+    return (_of_group(text, held) for held, text in rows if held)
 
 
 def _kept_too(found: WhyNot) -> str:
@@ -161,19 +157,18 @@ def page(found: WhyNot, cluster: str, whose: str, notes: Sequence[str]) -> str:
 def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
     """Yield the policy's steady state, what single changes free beyond it, and what was not tried."""
     freeing = [each for each in found.freed if each.saving]
-    foot = (*(() if all(each.is_rest for each in freeing) else (AT_LEAST,)), *_others(found))
     yield _base(found, whose)
+    yield FREES if freeing else NOTHING
     if freeing:
-        yield FREES
-        yield Table.of(_CHANGES, map(_cells, freeing), foot="\n".join(foot))
-    else:
-        yield "\n".join((NOTHING, *foot))
+        is_whole = all(each.is_rest for each in freeing)
+        yield Table.of(_CHANGES, map(_cells, freeing), foot="" if is_whole else AT_LEAST)
+    yield from _others(found)
 
 
 def _cells(freed: Freed) -> Sequence[str]:
-    subject, money = freed.subject, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
+    subject, frees = freed.subject, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
     meaning = _HEADROOM if subject.reason is Exclusion.ROOM else subject.reason.sentence
-    return money, f"{freed.nodes:,}", subject.name, meaning, _HARM[subject.harm], how(subject)
+    return frees, f"{freed.nodes:,}", subject.name, meaning, _HARM[subject.harm], how(subject)
 
 
 UNPRICED = "why-not: no price is known for these machines, and changes are ranked by money; name a table with --prices."

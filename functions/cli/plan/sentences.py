@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from fractions import Fraction
 from typing import Final
 
 from rich.console import Console
 
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.input.inputs import WARNING
-from functions.cli.output.format import clock, count, monthly, percent, some, span
+from functions.cli.output.format import clock, count, monthly, percent, rounded_percent, some, span
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.plan import NodeDecision, Plan, Potential, Verdict
@@ -58,7 +59,7 @@ def saving(plan: Plan) -> str:
 
 
 def potential_saving(plan: Plan, potential: Potential) -> str:
-    share = f", {potential.saving * 100 // plan.cost}% of the cost" if plan.cost else ""
+    share = f", {rounded_percent(Fraction(potential.saving, plan.cost))} of the cost" if plan.cost else ""
     nodes = count(len(potential.nodes), "node")
     saved = f"{monthly(potential.saving)} a month by " if plan.cost else ""
     return f"{saved}{nodes}{share}, with only the safety rules in force"

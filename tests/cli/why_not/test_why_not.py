@@ -168,6 +168,14 @@ def test_tools_get_every_key() -> None:
     ]
 
 
+def test_each_group_of_other_changes_has_a_line_of_its_own(tmp_path: Path) -> None:
+    dump = dumps.write(tmp_path / "c.json", 24, cpu="350m")
+    shown = CliRunner().invoke(app, ["why-not", "--dump", str(dump), "--top", "1"]).stdout
+    groups = [line for line in shown.splitlines() if re.match(r"\d+ changes? (tried|cannot|skipped|not tried)", line)]
+    assert groups
+    assert "\\n" not in shown
+
+
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, _shown(width).splitlines())) <= width
