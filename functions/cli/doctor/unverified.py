@@ -5,6 +5,7 @@ A cluster without such things says nothing of them, and that is no finding.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from functions.cli.doctor.installation import CheckResult, InstallationParts, ok, warn
@@ -31,19 +32,12 @@ def unverified(parts: InstallationParts) -> Iterable[CheckResult]:
     try:
         reading = parts.cluster().read()
     except Forbidden as refused:
-        yield warn(CHECK, f"This identity may not read the cluster ({_bare(refused)}).", _AS)
+        yield warn(CHECK, f"This identity may not read the cluster ({str(refused).removesuffix('.')}).", _AS)
         return
-    found = [_named(word, each) for word, look in SIGHTINGS.items() for each in look(reading)]
+    rows = ((word, each) for word, look in SIGHTINGS.items() for each in look(reading))
+    found = [replace(each, sentence=f"{word}: {each.sentence}") for word, each in rows]
     nothing = "None of the GKE features that Ebb has not been tested with are in use (docs/unverified.md)."
     yield from found or [ok(CHECK, nothing)]
-
-
-def _bare(refused: Forbidden) -> str:
-    return str(refused).removesuffix(".")
-
-
-def _named(word: str, found: CheckResult) -> CheckResult:
-    return CheckResult(found.check, found.grade, f"{word}: {found.sentence}", found.remedy)
 
 
 def _suspended(reading: ClusterReading) -> Iterator[CheckResult]:

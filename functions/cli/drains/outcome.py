@@ -3,6 +3,7 @@
 Pure. The sentences are those of the reasons themselves.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -37,10 +38,12 @@ def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
     node, outcome = record.order.node, record.outcome
     if outcome in _DONE:
         said = f"{node}: {outcome}. {sentence(outcome, Outcome)}"
-        return Ending(0, (said, *_would_restart(record), *_policy_is_dry(record)))
+        return Ending(0, (said, *_of_a_dry_run(record)))
+    said = f"{node}: {outcome}, {record.why}."
     if any(each.reason != record.why for each in record.objections):
-        return Ending(WRONG, (_first(record), *_remark(record)), objections(record))
-    return Ending(WRONG, (_why(record), *_remedy(record)))
+        first = f"{said} {sentence(record.why, *_OBJECTIONS)}".strip()
+        return Ending(WRONG, tuple(filter(None, (first, record.remark))), objections(record))
+    return Ending(WRONG, (f"{said} {why_sentence(record)}", *_remedy(record)))
 
 
 def unclaimed(order: Order) -> Ending:
@@ -87,15 +90,13 @@ def _drained(record: DrainRecord, claim: Claim | None) -> Ending:
     return Ending(0, (f"{node}: drained. The cluster autoscaler deletes it next.{watchdog}",))
 
 
-def _would_restart(record: DrainRecord) -> tuple[str, ...]:
-    """The detail of a dry run are the Deployments whose pods would leave without a gap."""
-    return (f"It {record.detail}.",) if record.outcome == Outcome.WOULD_DRAIN and record.detail else ()
-
-
-def _policy_is_dry(record: DrainRecord) -> tuple[str, ...]:
-    if record.outcome != Outcome.WOULD_DRAIN or record.order.dry_run:
-        return ()
-    return ("The policy says dryRun: true; set dryRun: false to let drains start.",)
+def _of_a_dry_run(record: DrainRecord) -> Iterator[str]:
+    """Yield which Deployments would move their pods without a gap, and that the policy is a dry run."""
+    if record.outcome == Outcome.WOULD_DRAIN:
+        if record.detail:
+            yield f"It {record.detail}."
+        if not record.order.dry_run:
+            yield "The policy says dryRun: true; set dryRun: false to let drains start."
 
 
 def objections(record: DrainRecord) -> tuple[str, ...]:
@@ -108,19 +109,6 @@ def _objection(row: Objection, node: str) -> str:
     about = ", ".join(part for part in (row.object, row.detail) if part)
     said = (f"{row.reason}{f' ({about})' if about else ''}:", sentence(row.reason, *_OBJECTIONS))
     return " ".join(part for part in (*said, _remedy_of(row.reason, node, *_OBJECTIONS)) if part)
-
-
-def _first(record: DrainRecord) -> str:
-    said = sentence(record.why, *_OBJECTIONS)
-    return f"{record.order.node}: {record.outcome}, {record.why}. {said}".strip()
-
-
-def _remark(record: DrainRecord) -> tuple[str, ...]:
-    return (record.remark,) if record.remark else ()
-
-
-def _why(record: DrainRecord) -> str:
-    return f"{record.order.node}: {record.outcome}, {record.why}. {why_sentence(record)}"
 
 
 def _remedy(record: DrainRecord) -> tuple[str, ...]:

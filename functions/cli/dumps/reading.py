@@ -175,7 +175,9 @@ def _named(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found
 
 def _add(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
     with _named_place(file, found):
-        _keep(contents, kind, found.raw)
+        if kind == "Status":
+            raise _Refused(f"the cluster refused ({_status.decode(found.raw).message})")
+        contents.add(kind, found.raw)
 
 
 @contextmanager
@@ -193,12 +195,6 @@ def place_of(file: Path, found: Found) -> str:
     """Return where an object stands and what it is called."""
     place = f"{name_of(file)}: items[{found.place}]" if found.place >= 0 else name_of(file)
     return f"{place}{_name_of(found.raw)}"
-
-
-def _keep(contents: DumpContents, kind: str, raw: bytes) -> None:
-    if kind == "Status":
-        raise _Refused(f"the cluster refused ({_status.decode(raw).message})")
-    contents.add(kind, raw)
 
 
 def _name_of(raw: bytes) -> str:

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from functions.cli.input.files import STDIN
+from functions.cli.dumps.files import STDIN
 from functions.cli.input.options import LISTED, PriceOptions
 from functions.cli.input.profiles import CLUSTER, folder, profile_path, profiles, read_profile
 from functions.cli.input.readers import cluster_of

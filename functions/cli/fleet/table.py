@@ -22,7 +22,7 @@ _UNKNOWN: Final = "-"
 def table_of(view: FleetView, top: int | None) -> Table:
     """Return a row for each cluster with what is wrong below it, and the sum; unread clusters are never left out."""
     shown = shown_rows(view, top)
-    states = _has_states(view)
+    states = any(row.state for row in view.rows)
     left, width = len(view.rows) - len(shown), len(FIGURES) + 1 + states
     rows = [(*_cells(row), row.state) for row in shown]
     rows += [(f"… {left} more", *[""] * (width - 1), "")] if left else []
@@ -61,10 +61,6 @@ def wrong(row: FleetRow) -> tuple[str, ...]:
     troubles = tuple(sentence for _, sentence in row.installation.troubles) if row.installation else ()
     paused = (f"Paused: {row.installation.paused_for}",) if row.installation and row.installation.paused_for else ()
     return (*row.faults, *paused, *troubles)
-
-
-def _has_states(view: FleetView) -> bool:
-    return any(row.state for row in view.rows)
 
 
 def show(console: Console, view: FleetView, top: int | None) -> None:

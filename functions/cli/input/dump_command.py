@@ -14,7 +14,7 @@ from typing import IO, Final
 import typer
 
 from functions.cli.dumps.contents import OPTIONAL, kubectl_get
-from functions.cli.input.files import STDIN
+from functions.cli.dumps.files import STDIN
 from functions.cli.output.progress import reading_bar, size_of
 from functions.cli.output.terminal import print_warning
 from shared.errors import BadInput, Terminal

@@ -9,6 +9,7 @@ from typing import Final
 
 import yaml
 
+from functions.cli.dumps.files import STDIN, name_of
 from shared.core.policy import Policy
 from shared.core.policy.field import Path as FieldPath
 from shared.core.policy.field import path_text
@@ -51,7 +52,6 @@ def _fields(node: yaml.Node, path: FieldPath, seen: set[int]) -> Iterator[tuple[
             yield from _fields(value, (*path, place), seen)
 
 
-STDIN: Final = Path("-")
 _LINE: Final = re.compile(r"line (?P<line>\d+)(?::|,) (?P<rest>.*)", re.DOTALL)
 
 
@@ -93,10 +93,6 @@ def write_text(path: Path, text: str, option: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInput(f"{option}: {path} cannot be written ({error.strerror}).") from error
-
-
-def name_of(path: Path) -> str:
-    return "stdin" if path == STDIN else str(path)
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from functions.cli.input.files import name_of, read_bytes
+from functions.cli.dumps.files import name_of
+from functions.cli.input.files import read_bytes
 from functions.cli.input.readers import Reading
 from functions.cli.output.format import some
 from shared.adapters.gke import reading_of

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from functions.cli.input.files import STDIN
+from functions.cli.dumps.files import STDIN
 from functions.cli.input.missing_data import NO_BUDGETS, check_usable, cloud, left_out, partial, printed_again
 from functions.cli.output.progress import reading_bar, reading_line, size_of
 from shared.adapters.clock import system_time
@@ -18,6 +18,7 @@ from shared.port_types import ClusterReading, PoolsReading
 from shared.settings import read_settings
 
 if TYPE_CHECKING:
+    from functions.cli.dumps import DumpedCluster
     from functions.cli.dumps.homes import Home
     from shared.core.policy import Policy
 
@@ -46,15 +47,10 @@ def installed_policy() -> "Policy | None":
     """
     if not os.environ.get("EBB_POLICY"):
         return None
-    from shared.settings import read_settings
     from shared.wiring import policy_of
 
     return policy_of(read_settings(os.environ)).read()
 
-
-if TYPE_CHECKING:
-    from functions.cli.dumps import DumpedCluster
-    from functions.cli.dumps.homes import Home
 
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
 HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."

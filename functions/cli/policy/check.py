@@ -6,7 +6,8 @@ from typing import Any
 
 from rich.console import Console
 
-from functions.cli.input.files import name_of, parse_policy, read_bytes
+from functions.cli.dumps.files import name_of
+from functions.cli.input.files import parse_policy, read_bytes
 from functions.cli.input.inputs import gather, odd_pools
 from functions.cli.input.options import Sources
 from functions.cli.output.format import count

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.analysis.simulated_days.patterns import pods_for
+from functions.cli.dumps.files import name_of
 from functions.cli.errors import near
-from functions.cli.input.files import name_of, read_bytes
+from functions.cli.input.files import read_bytes
 from shared.core.cluster.resources import CPU, MEMORY, amount
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
