@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 from rich.text import Text
 from typer.testing import CliRunner
 
 from functions.cli.main import app
 from functions.cli.output.visible import visible, visible_lines
+from shared.adapters.prices import OWN_TABLE
 from tests.cli import dumps
 
 STEERING: Final = "\x1b]0;owned\x07\x1b[31m\u202e\u2066\x9b\nkeep  \r"
@@ -44,6 +46,16 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def prices(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ebb's own table, in which the machine whose name steers has a price: changes are ranked by money."""
+    table = yaml.safe_load(Path(OWN_TABLE).read_text())
+    table["machines"][f"e2-standard-4{STEERING}"] = 0.13
+    path = tmp_path_factory.mktemp("prices") / "prices.json"
+    path.write_text(json.dumps(table, default=str))
+    return path
+
+
 def _run(*words: str) -> str:
     shown = CliRunner().invoke(app, words)
     assert shown.exit_code in (0, 1, 2), shown.output
@@ -69,8 +81,9 @@ def _run(*words: str) -> str:
         pytest.param(("policy", "init"), id="a first policy"),
     ],
 )
-def test_no_name_of_a_dump_steers_who_reads_it(dump: Path, words: tuple[str, ...]) -> None:
-    told = _run(*words, "--dump", str(dump))
+def test_no_name_of_a_dump_steers_who_reads_it(dump: Path, prices: Path, words: tuple[str, ...]) -> None:
+    priced = ("--prices", str(prices)) if words == ("why-not",) else ()
+    told = _run(*words, *priced, "--dump", str(dump))
     assert HARM.findall(told) == []
     assert not [line for line in told.splitlines() if line.startswith("keep  ")]
     assert r"\x1b" in unescape(told)
