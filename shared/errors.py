@@ -34,7 +34,7 @@ class BadSettings(BadInput):
 
 
 class BadPolicy(BadInput):
-    """The policy document is missing or invalid; nothing of it is applied."""
+    """The policy document is missing or invalid; no part is applied."""
 
 
 class BadOrder(BadInput):
@@ -58,7 +58,7 @@ class Stale(EbbError):
 
 
 class Gone(Stale):
-    """The object is no longer there, or another one bears its name."""
+    """The object is no longer there, or another one has its name."""
 
 
 class Terminal(EbbError):
@@ -70,7 +70,7 @@ class Terminal(EbbError):
 
 
 class Forbidden(Terminal):
-    """The account's rights do not reach (403): what is asked for in addition may be left out, and that said."""
+    """The account lacks a right (403). A list that only adds to the answer may be left out, which is reported."""
 
 
 class Unreadable(Terminal):

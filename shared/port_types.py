@@ -34,7 +34,7 @@ class ClusterReading:
     buffers: Buffers = NO_BUFFERS
     """What capacity buffers hold room for; empty where the cluster has no such kind."""
     compute_classes: ComputeClasses = NO_CLASSES
-    """What ComputeClasses say of scale-down; none where the cluster has no such kind."""
+    """The scale-down settings of ComputeClasses; none where the cluster has no such kind."""
     limits: NamespaceLimits = NO_LIMITS
     """The LimitRanges and ResourceQuotas."""
 

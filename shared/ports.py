@@ -105,7 +105,7 @@ class NodeWrites(Protocol):
         """
 
     def set_soft_taint(self, node: Node, *, held: bool) -> Node:
-        """Write the soft taint of a wave on the node, or remove it, on the version read; nothing else of it is touched.
+        """Write the soft taint of a wave on the node, or remove it, on the version read; nothing else is touched.
 
         Raises Stale when the node changed since it was read, Gone when it is no more.
         """
@@ -186,7 +186,7 @@ class PolicySource(Protocol):
     """Where the policy stands."""
 
     def read(self) -> Policy:
-        """Read and parse it anew. Raises BadPolicy when it is missing or invalid, Retryable on an outage."""
+        """Read and parse it again. Raises BadPolicy when it is missing or invalid, Retryable on an outage."""
 
 
 class OrderBus(Protocol):

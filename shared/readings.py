@@ -102,7 +102,7 @@ class SharedReadings:
         read: Callable[[Collection[str]], Mapping[str, T]],
         sleep: Sleep,
     ) -> tuple[Mapping[str, T], datetime]:
-        """Return what is there of these names, and a time after which all of it was read.
+        """Return what is there of these names, and a time after which all was read.
 
         A call reads the names that nobody has read lately, and all calls use what it brought.
 

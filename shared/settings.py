@@ -40,7 +40,7 @@ class Settings:
     rejected_topic: str = ""
     """EBB_REJECTED_TOPIC: keeps messages that are no orders."""
     results_topic: str = ""
-    """EBB_RESULTS_TOPIC: drain results for whoever wants them."""
+    """EBB_RESULTS_TOPIC: drain results for other systems."""
     state: str = "firestore"
     """EBB_STATE: `firestore`, or `sqlite:PATH`."""
     firestore_database: str = "(default)"
@@ -66,7 +66,7 @@ class Settings:
     decision_log: str = "changes"
     """EBB_DECISION_LOG: log each node's verdict on change only, or at every pass."""
     google_cloud_project: str = ""
-    """GOOGLE_CLOUD_PROJECT: where the functions run, if not beside the cluster; traces are named by it."""
+    """GOOGLE_CLOUD_PROJECT: where the functions run, if not in the cluster's project; traces are named by it."""
 
     @property
     def project(self) -> str:
@@ -114,7 +114,7 @@ def read_settings(environment: Mapping[str, str], *needed: str) -> Settings:
 
 
 def not_set(names: Sequence[str], *wrong: str) -> BadSettings:
-    """Return the failure that says which variables are missing, and what is wrong with others."""
+    """Return the failure that names the variables that are missing, and what is wrong with others."""
     first, *rest = map(variable, names)
     failure = BadSettings(f"{', nor is '.join([f'{first} is not set', *rest])}.", *wrong)
     failure.at_a_shell = (

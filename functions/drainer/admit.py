@@ -157,7 +157,7 @@ def _check_and_claim(
 
 
 def _as_listed(ports: Ports, node: Node, listed: Iterable[Node]) -> Node:
-    """Return the node, read once more where a list knows another state of it: that may be the younger one."""
+    """Return the node, read once more if a list has another version: that may be the younger one."""
     if any(each.uid == node.uid and each.resource_version == node.resource_version for each in listed):
         return node
     again = reads.node_named(ports, node.name)

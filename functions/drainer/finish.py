@@ -68,7 +68,7 @@ def give_back(
     The node comes first: a Deployment that cannot be written (its webhook is down) must not keep it cordoned.
 
     Raises:
-        Retryable: the node or a document could not be written; the record says `halting`, so a later step goes on.
+        Retryable: the node or a document could not be written; the record is `halting`, so a later step goes on.
         Stale: another step has overtaken this one.
     """
     order = leased.record.order

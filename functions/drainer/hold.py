@@ -1,4 +1,4 @@
-"""Orders of a wave: write or remove its soft taint on some nodes, as the wave's document says at this moment.
+"""Orders of a wave: write or remove its soft taint on some nodes, by the wave's document at this moment.
 
 An order names nodes and a direction, and decides nothing: `hold` taints only what a living wave names, `let_go` frees
 only what none names. So a message that is late, doubled or sent by hand does no harm, and one that breaks off is

@@ -2,7 +2,7 @@
 
 `whole_snapshot` is the one way to a snapshot of the whole cluster: for the proof of placement of an order, and for
 anything else that needs to know where there is room. It is read at most once at a time in an instance, so that the cost
-of an order does not grow with the orders beside it; ask for it as late as you can, and read the state after it.
+of an order does not grow with other orders. Read it as late as you can, and the state after it.
 
 Each function raises Retryable when something cannot be read, or when another order has been reading it for too long.
 """
@@ -55,7 +55,7 @@ CLASSES_FOR: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class WholeSnapshot:
-    """The whole cluster, and the cluster's document as it stood just before the reading of it began."""
+    """The whole cluster, and the cluster's document as it stood just before that reading began."""
 
     snapshot: Snapshot
     state: ClusterState
@@ -137,7 +137,7 @@ def buffers(ports: Ports, now: datetime) -> Buffers:
 
 
 def compute_classes(ports: Ports, node: Node, now: datetime) -> ComputeClasses:
-    """Return what the ComputeClasses say of scale-down; nothing is read for a node that is of none."""
+    """Return the scale-down settings of ComputeClasses; nothing is read for a node that is of none."""
     if not node.labels.get(COMPUTE_CLASS_LABEL):
         return NO_CLASSES
     return _recent(ports, "capacity buffers", now, CLASSES_FOR, ports.cluster.buffers).value[1]

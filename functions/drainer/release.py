@@ -141,7 +141,7 @@ def _still_overdue(context: ReleaseContext) -> bool:
 
 
 def reason_found(context: ReleaseContext, why: Halt) -> Halt:
-    """Return why the node is given back in truth: what is left of an orphan tells whether a person took it back.
+    """Return the true reason to return the node: what is left of an orphan shows whether a person took it back.
 
     The cordon, the taint and the annotation are written and undone in one patch: a part of them is somebody's work.
     """

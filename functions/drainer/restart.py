@@ -1,4 +1,4 @@
-"""Restarts a Deployment whose pods leave without a gap, and undoes that restart when the drain gives up.
+"""Restarts a Deployment whose pods leave without a gap, and undoes that restart when the drain fails.
 
 The Deployment is read in the same moment, the record is written before it is touched, and the write holds only on the
 version that was read (docs/decisions/single-replicas.md).
@@ -96,7 +96,7 @@ def undo_restarts(ports: Ports, leased: LeasedRecord) -> str:
 
 
 def _undo(ports: Ports, name: str, asked: Surge, order_id: str, *, is_over: bool) -> Surge:
-    """Undo one, and return what is known of it now: by that a pass sees whether another look is worth a release."""
+    """Undo one, and return its new row in the record: by that a pass sees whether another look is worth a release."""
 
     def restore() -> Deployment | None:
         found = ports.cluster.deployment(name)

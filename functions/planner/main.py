@@ -128,7 +128,7 @@ SCHEDULE_HEADER: Final = "X-CloudScheduler-ScheduleTime"
 
 @cache
 def _deps(settings: Settings) -> PlannerDeps:
-    """One set of clients an instance: building them anew each tick would leak connections."""
+    """Return one set of clients for an instance: a set for each tick would leak connections."""
     return PlannerDeps(ports_of(settings), settings, PassLog(everything=settings.decision_log == "all"))
 
 

@@ -1,6 +1,6 @@
-"""What one pass rests on: the picture, the state as it stood before it, marks and drain records.
+"""What one pass rests on: the snapshot, the state as it stood before it, marks and drain records.
 
-What only advises, and each document by itself, may be unreadable without ending the pass: that is said, and healing
+What only advises, and each document by itself, may be unreadable without ending the pass: that is logged, and healing
 goes by what the node shows.
 """
 
@@ -29,7 +29,7 @@ class PassInputs:
 
     snapshot: Snapshot
     state: ClusterState
-    """As it stood before the picture; once the pass has healed, without what that ended."""
+    """As it stood before the snapshot; once the pass has healed, without what that ended."""
     records: Mapping[str, DrainRecord]
     """Of the claims that stand, and of drains that have left a restart hanging, by order id; one that cannot be read is
     missing."""
@@ -75,7 +75,7 @@ def read_inputs(
 
 
 def _read_marks(ports: Ports) -> dict[str, PoolMarks]:
-    """Return the pools' marks; those of a document that does not decode begin anew."""
+    """Return the pools' marks; those of a document that does not decode begin again."""
     found = ports.state.all("pools", PoolMarks)
     for each in found.values():
         if each.fault:
@@ -91,7 +91,7 @@ def _read_records(ports: Ports, state: ClusterState, left: Iterable[str]) -> dic
 
 
 def record_of(ports: Ports, order_id: str) -> DrainRecord | None:
-    """Return a drain's record; None where there is none, or where this version cannot read it, which is said."""
+    """Return a drain's record; None if there is none, or if this version cannot read it, which is logged."""
     try:
         return ports.state.get(drain_key(order_id)).value
     except Unreadable as fault:
@@ -104,7 +104,7 @@ def _log_skipped(log: Log, fault: str) -> None:
 
 
 def begun_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
-    """Ask what the autoscaler said of nodes whose cordon is gone and whose taint is ours: few, or none."""
+    """Return when the autoscaler began to delete nodes whose cordon is gone and whose taint is ours: few, or none."""
     cleared = [node.name for node in snapshot.nodes if node.drain_taint is not None and not node.unschedulable]
     said = {name: deletion_begun_at(ports, "run_summary", name) for name in cleared}
     return {name: at for name, at in said.items() if at is not None}

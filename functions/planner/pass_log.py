@@ -41,7 +41,7 @@ class PassReport:
 
 
 def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
-    """Return what the function answers; the run's line says the same."""
+    """Return what the function answers; the run's line has the same fields."""
     return {
         "run_id": report.run_id,
         "verdicts": plan.counts(),
@@ -165,7 +165,7 @@ def dollars(micro: int) -> float:
 
 @dataclass(frozen=True)
 class PassOutcome:
-    """What is told: the plan, and what it rests on."""
+    """What is logged: the plan, and what it rests on."""
 
     plan: Plan
     snapshot: Snapshot

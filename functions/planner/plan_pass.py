@@ -113,7 +113,7 @@ def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callab
 def _steer(ports: Ports, plan: Plan, inputs: PassInputs, may_write: Callable[[], bool]) -> Steered:
     """Write deletion costs last: they are advice to others, and no order waits for them.
 
-    Without a policy nobody wishes for any: what stands is taken back.
+    Without a policy there are none to write: what stands is taken back.
     """
     found = steering(plan, Situation(inputs.snapshot, inputs.state, inputs.policy or Policy()))
     return steer(ports, found, dry_run=plan.dry_run, may_write=may_write)
@@ -131,7 +131,7 @@ def _read_policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:
 
 
 def _read_pools(ports: Ports) -> tuple[PoolsReading, EbbError | None]:
-    """Return the pools; when the GKE API does not say them, minimums are unknown: heal only, then 503 or 500."""
+    """Return the pools; if the GKE API does not answer, minimums are unknown: heal only, then 503 or 500."""
     try:
         return ports.pools.read(), None
     except EbbError as fault:
@@ -143,7 +143,7 @@ def _heal_only(
 ) -> None:
     """Heal although the pass ends by the fault that led here; what healing meets itself is a line of the log.
 
-    Where the `whole` picture cannot be had, nodes, pods and documents are enough to give a node back.
+    If the `whole` snapshot cannot be read, nodes, pods and documents are enough to return a node.
     """
     faults = []
     for each in whole:
@@ -158,7 +158,7 @@ def _heal_only(
 
 
 def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> tuple[Healed, PassInputs]:
-    """Repair first: a breaker that cannot be written ends the pass, but not what stands to be given back.
+    """Repair first: a breaker that cannot be written ends the pass, but not the return of nodes.
 
     Return what the pass rests on from here, too: a claim that ends here leaves the budgets in this very pass, and a
     breaker that opens holds its pool in it.
@@ -173,7 +173,7 @@ def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> tuple[Healed,
 
 
 def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
-    """Write the breakers and say so as an alert."""
+    """Write the breakers, and log each for an alert."""
     change_cluster(ports.state, ports.clock, lambda state, now: with_breakers(state, opened, now))
     for pool, breaker in opened.items():
         message = f"No new drain in pool {pool} until {breaker.until.isoformat()}: {breaker.why}."
@@ -197,7 +197,7 @@ def _save_marks(ports: Ports, old: Mapping[str, PoolMarks], plan: Plan) -> None:
 
 
 def _version_of_marks(ports: Ports, pool: str) -> str | None:
-    """Return the version to write over; marks that do not decode are written over too, for they began anew."""
+    """Return the version to write over; marks that do not decode are written over too, for they begin again."""
     try:
         return ports.state.get(pool_key(pool)).version
     except Unreadable:

@@ -51,7 +51,7 @@ def _order(plan: Plan, planned: PlannedOrder, run_id: str, picture_at: datetime)
 
 
 def _claims_to_come(orders: Iterable[Order], inputs: PassInputs, policy: Policy) -> dict[str, Published]:
-    """Return by node UID what each order will claim, as far as the planner can tell."""
+    """Return by node UID what each order will claim, as far as the planner can know."""
     found: dict[str, Published] = {}
     situation = Situation(inputs.snapshot, inputs.state, policy)
     for order in orders:

@@ -1,7 +1,7 @@
-"""Writes what a pass has to say to ReplicaSets that are scaled in, after its orders; no rule lives here.
+"""Writes the deletion costs of a pass for ReplicaSets that are scaled in, after its orders; no rule lives here.
 
 Each write stands alone and is conditional on the pod as it was read: killed between two of them, a pass leaves costs
-that the next one counts, keeps or takes back. What cannot be written is said and does not keep the pass from ending.
+that the next one counts, keeps or takes back. What cannot be written is logged, and the pass ends as usual.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from shared.errors import EbbError, Forbidden, Stale
 from shared.ports import Ports
 
 MOST_TOLD: Final = 3
-"""So many failures of a pass are told; the others are counted."""
+"""So many failures of a pass are logged; the others are counted."""
 _REMEDY: Final = "Apply infra/options/steer.yaml, or take steerScaleIn out of the policy."
 
 
@@ -29,7 +29,7 @@ class Steered:
 
 
 def steer(ports: Ports, found: Steering, *, dry_run: bool, may_write: Callable[[], bool]) -> Steered:
-    """Make the writes one after another while `may_write` says so: a pass whose lease is over must not."""
+    """Make the writes one after another while `may_write` is true: a pass whose lease is over stops."""
     done, outages, goes_on = Steered(left=found.later), Outages(), True
     for place, write in enumerate(found.writes):
         if not goes_on or not may_write():
@@ -69,7 +69,7 @@ def _log_marked(ports: Ports, workloads: Sequence[str]) -> None:
 
 
 def _log(ports: Ports, found: Steering, done: Steered, *, dry_run: bool) -> None:
-    """Say what was written; in dry run what would stand."""
+    """Log what was written; in dry run what would stand."""
     if not (found.writes or (dry_run and found.wanted)):
         return
     would = f"{len(found.wanted)} pods would carry a deletion cost (dry run)" if dry_run else f"{done.written} written"

@@ -1,6 +1,6 @@
 """What a pass does about its wave: whether it lives, its document, and orders for the soft taints that stand for it.
 
-The document is written before any order that follows from it. Which taints are missing or left over is found anew in
+The document is written before any order that follows from it. Which taints are missing or left over is found again in
 each pass (`planning.waves.soft_taints`), so that a lost message, a killed pass or a lost document needs no memory: the
 next pass orders what is still to be done, and the drainer looks at the document again before it writes.
 """
@@ -23,7 +23,7 @@ from shared.ports import Ports
 
 @dataclass(frozen=True)
 class LivingWave:
-    """The wave at the begin of a pass: its document, the nodes that are left of it, and why it ended just now."""
+    """The wave at the begin of a pass: its document, the nodes that are left, and why it ended just now."""
 
     document: StoredDocument[Wave]
     left: tuple[str, ...] | None = None

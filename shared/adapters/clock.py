@@ -1,6 +1,6 @@
 """The system's clock, for durations and waiting, and for the embedded state that lives on this machine.
 
-Must not become a second time of day beside the state's: all instances agree on the state's read time.
+The time of day is the state's read time, on which all instances agree.
 """
 
 import time

@@ -71,7 +71,7 @@ def _walk(value: Any, rename: Callable[[str], str]) -> Any:
 
 
 def plain_time(time: datetime) -> datetime:
-    """Return a time in UTC as a plain datetime; the client's own class counts nanoseconds beside it."""
+    """Return a time in UTC as a plain datetime; the client's own class also counts nanoseconds."""
     utc = time.astimezone(UTC)
     return datetime.combine(utc.date(), utc.time(), UTC)
 

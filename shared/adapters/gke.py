@@ -21,9 +21,9 @@ _GKE: Final = Service(
 )
 _UNITS: Final = {CPU: 1000, MEMORY: 2**30}
 """What a unit of the autoscaler's limits is in ours: millicores and bytes."""
-_LOCAL: Final = "http://"
 _AT_WORK: Final = frozenset({"RECONCILING", "STOPPING"})
 """States of a pool whose nodes GKE changes or deletes (google.container.v1 NodePool.Status)."""
+_LOCAL: Final = "http://"
 """A GKE API that stands in for Google's is plain http, on loopback."""
 
 
@@ -39,7 +39,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class ClusterDescription:
-    """What the GKE API says of the cluster, as far as Ebb needs it. Addresses are empty where GKE has none."""
+    """What Ebb needs of the GKE API's cluster. Addresses are empty where GKE has none."""
 
     pools: PoolsReading
     dns: str = ""
@@ -53,7 +53,7 @@ class ClusterDescription:
         """Return the address to use; `auto` takes the first of dns, public and private that is open.
 
         Whether this process has a way into the cluster's network it cannot see: where both IP endpoints exist and
-        only the private one is reachable, EBB_ENDPOINT says `private` (Terraform writes it with VPC egress).
+        only the private one is reachable, EBB_ENDPOINT is `private` (Terraform writes it with VPC egress).
 
         Raises:
             BadSettings: the cluster has no such endpoint.
@@ -138,7 +138,7 @@ def _local_client(api: str) -> Any:
 
 
 def description(cluster: Any) -> ClusterDescription:
-    """Return what a container_v1 Cluster says.
+    """Return the description of a container_v1 Cluster.
 
     Raises:
         Terminal: its CA certificate cannot be read.
@@ -202,14 +202,14 @@ def _pool(pool: Any) -> NodePool:
 
 
 def _placed_together(policy: Any) -> bool:
-    """Whether the nodes form one group: compact placement, or a policy of the user's own, which says no less."""
+    """Whether the nodes form one group: compact placement, or a placement policy of the user's own."""
     return policy.type_.name == "COMPACT" or bool(policy.policy_name and not policy.tpu_topology)
 
 
 class LabelPools:
     """Implements `shared.ports.Pools` without a GKE API: the pools are those that node labels name.
 
-    They come from the picture, which is not read here: `shared.store.snapshots.snapshot_of` fills them in.
+    They come from the snapshot, which is not read here: `shared.store.snapshots.snapshot_of` fills them in.
     """
 
     def read(self) -> PoolsReading:

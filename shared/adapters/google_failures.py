@@ -9,7 +9,7 @@ from shared.errors import EbbError, Retryable, Stale, Terminal
 
 _LOG_IN: Final = "run `gcloud auth application-default login`"
 _UNIDENTIFIED: Final = "Getting metadata from plugin failed with error"
-"""How gRPC says that the identity could not be refreshed."""
+"""gRPC's words if the identity could not be refreshed."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ _IDENTITY: Final = Service("The identity", "Run `gcloud auth application-default
 
 
 def who() -> str:
-    """Return the identity's e-mail address, or what is known of it.
+    """Return the identity's e-mail address, or what is known of the identity.
 
     Raises:
         Terminal: there is none. Retryable: it could not be refreshed.

@@ -47,7 +47,7 @@ class SqliteState:
         """Open the file, or make it.
 
         Raises:
-            Terminal: the file cannot be opened or is no database; the failure says what to check.
+            Terminal: the file cannot be opened or is no database; the failure names what to check.
         """
         self._path = path
         self._cluster = cluster

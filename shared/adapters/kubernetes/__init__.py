@@ -2,5 +2,5 @@
 
 `cluster` implements the Cluster port; `client` carries its calls, `access` opens the way in; `wire`, `translate`,
 `fold` and their neighbours turn JSON into core types, that of a dump too (`functions.cli.dumps`). No rule lives here:
-what a reading means for a node is the core's to say.
+the core decides what a reading means for a node.
 """

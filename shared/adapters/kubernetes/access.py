@@ -68,7 +68,7 @@ class Bearer:
 
 
 def _has_not_moved() -> None:
-    """Of a kubeconfig: what it says of the address is the person's."""
+    """Of a kubeconfig: a person wrote the address."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def from_kubeconfig(path: str, context: str | None = None) -> Access:
 
     Raises:
         BadSettings: the file cannot be read, or describes no such context.
-        Retryable: its credential plugin gives no credentials; the sentence says what to run.
+        Retryable: its credential plugin gives no credentials; the sentence names the command to run.
     """
 
     def log_in() -> Login:
@@ -137,7 +137,7 @@ def from_gke(
 
 
 def from_google(find: Callable[[], Endpoint]) -> Access:
-    """Return the access to a GKE cluster as the identity that this process runs under; `find` says where it is.
+    """Return the access to a GKE cluster as the identity that this process runs under; `find` returns its endpoint.
 
     Raises:
         Retryable, BadSettings: as `find`.

@@ -46,7 +46,7 @@ def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
     """Return where a kind is listed, or None where the cluster does not have it.
 
     Raises:
-        Retryable, Terminal: the cluster does not say.
+        Retryable, Terminal: the cluster does not answer.
     """
     found = _served(client, group, "", _group)
     for each in (found.versions if found else None) or ():
@@ -75,7 +75,7 @@ class AdvisoryLists:
     unread: list[str] = field(default_factory=list)
 
     def read(self, resource: str, item: Callable[[bytes | msgspec.Raw], T], group: str = "") -> tuple[T, ...]:
-        """Return what each object of a list says; nothing where the cluster has no such kind.
+        """Return what `item` makes of each object of a list; nothing if the cluster has no such kind.
 
         Kinds of a `group` are found by discovery, and those of the core API at their own place.
         """
@@ -107,7 +107,7 @@ _object: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class AccessReviews:
-    """Asked of one cluster, in the name of whoever's credentials the client has."""
+    """Reviews of one cluster, for the identity of the client's credentials."""
 
     def __init__(self, client: KubernetesClient) -> None:
         self._client = client
@@ -116,7 +116,7 @@ class AccessReviews:
         """Whether the one who asks may do so in every namespace.
 
         Raises:
-            Terminal: the API server refuses to say. Gone: it reviews nothing. Retryable: it did not answer.
+            Terminal: the API server refuses to answer. Gone: it reviews nothing. Retryable: it did not answer.
         """
         name, _, subresource = resource.partition("/")
         asked = {"verb": verb, "group": group, "resource": name, "subresource": subresource}
@@ -132,7 +132,7 @@ class AccessReviews:
         """Whether the cluster has that kind.
 
         Raises:
-            Retryable, Terminal: the API server does not say.
+            Retryable, Terminal: the API server does not answer.
         """
         return path_of(self._client, group, resource) is not None
 
@@ -140,7 +140,7 @@ class AccessReviews:
         """Return what stands under that name of a kind that has no namespace, as version v1; None where nothing does.
 
         Raises:
-            Forbidden: the one who asks may not see it. Retryable, Terminal: the API server does not say.
+            Forbidden: the one who asks may not see it. Retryable, Terminal: the API server does not answer.
         """
         try:
             return self._client.fetch(Call("get", resource, f"/apis/{group}/v1/{resource}/{name}"), _object)

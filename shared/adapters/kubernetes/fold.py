@@ -25,7 +25,7 @@ _MOST_GRACE_SECONDS: Final = 2**31 - 1
 EXTENDED: Final = "extendedResourceClaimStatus"
 """Stands for a claim whose name is new with each pod: a driver granted an extended resource by it (KEP-5004)."""
 MOST_KINDS: Final = 20_000
-"""How many kinds of words are kept at once; where hardly two pods say the same, keeping all would only take room."""
+"""How many kinds of words are kept at once; if hardly two pods are alike, keeping all would only take room."""
 _TOKEN_NAME: Final = re.compile(rb'"kube-api-access-[a-z0-9]{5}"')
 """The service account token's volume, which admission gives a random name in every pod."""
 _TOPOLOGY: Final = b'"topology.kubernetes.io/'
@@ -107,9 +107,9 @@ class PodFolder:
 
 
 def _pod_words(pod: wire.Pod, *, running: bool) -> Words:
-    """Return every word that a pod's class and what it is booked as are made from, and nothing of it alone.
+    """Return every word that a pod's class and its booked requests are made from, and nothing of the pod alone.
 
-    Encoded in one call; most pods say what another has said.
+    Encoded in one call; most pods are like another one.
     """
     status = pod.status
     reported = (status.container_statuses, status.init_container_statuses, status.allocated_resources, status.resources)
@@ -263,7 +263,7 @@ class ClaimTemplate(wire.Partial, frozen=True):
 
 
 class VolumeSource(wire.Partial, frozen=True):
-    """What tells two volumes of one kind apart for us; the other fields are the kubelet's business."""
+    """How two volumes of one kind differ for Ebb; the other fields are the kubelet's business."""
 
     medium: str | None = ""
     claim_name: str | None = ""
@@ -278,7 +278,7 @@ _source: Final = RawPart("spec.volumes[]", VolumeSource)
 
 
 def _volume_words(raw: msgspec.Raw) -> bytes:
-    """Return the volumes' words with one name for every token volume, so that pods of one kind say the same."""
+    """Return the volumes' words with one name for every token volume, so that pods of one kind are equal."""
     return _TOKEN_NAME.sub(b'"kube-api-access"', bytes(raw))
 
 

@@ -52,7 +52,7 @@ _named: Final = msgspec.json.Decoder(NamedObject)
 
 @dataclass
 class OddObjects:
-    """What could not be read, a sentence each, however often a list was begun anew."""
+    """What could not be read, a sentence each, however often a list was begun again."""
 
     found: dict[str, None] = field(default_factory=dict)
 
@@ -63,7 +63,7 @@ class OddObjects:
     def left_out(
         self, kind: str, items: Iterator[bytes | msgspec.Raw], read: Callable[[bytes | msgspec.Raw], T]
     ) -> Iterator[T]:
-        """Yield what each item of a list says, without those that cannot be read."""
+        """Yield what is read of each item of a list, without those that cannot be read."""
         for raw in items:
             yield from self.attempt(f"{kind} {_name(raw)}", partial(read, raw))
 

@@ -1,4 +1,4 @@
-"""One request to the API server and its answer, over a way in that is looked for anew when it no longer leads there.
+"""One request to the API server and its answer, over a way in that is looked up again when it no longer leads there.
 
 GKE rotates a cluster's CA and with it its address, and an instance may live for days.
 """
@@ -150,7 +150,7 @@ class Transport:
 
 
 def _look_up_again(access: Access) -> Access | None:
-    """Return the way in as it is now, None where it is the same or cannot be asked: the failed call says enough."""
+    """Return the way in as it is now; None if it is the same or cannot be read."""
     try:
         return access.find_again()
     except EbbError:

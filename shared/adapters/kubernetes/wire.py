@@ -8,7 +8,7 @@ import msgspec
 ABSENT: Final = msgspec.Raw(b"")
 """The default of raw parts."""
 SILENT: Final = (ABSENT, msgspec.Raw(b"null"))
-"""A raw part that says nothing: not there, or null."""
+"""A raw part without content: not there, or null."""
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 Quantities = dict[str, str | int | float]
 
@@ -113,7 +113,7 @@ class EventSource(Partial, frozen=True):
 
 
 class Event(Partial, frozen=True):
-    """What somebody said of an object.
+    """A line that somebody wrote about an object.
 
     Older writers fill in `source` and `lastTimestamp`, newer ones `reportingComponent` and `eventTime`.
     """
@@ -228,14 +228,14 @@ class Claim(Partial, frozen=True):
 
 
 class Volume(Partial, frozen=True):
-    """A PersistentVolume. Its source is a field of the spec that bears the source's kind as its name."""
+    """A PersistentVolume. Its source is a field of the spec with the source's kind as its name."""
 
     metadata: Meta
     spec: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict)
 
 
 class VolumeSource(Partial, frozen=True):
-    """What tells two volumes of one kind apart: of csi the first two, of gcePersistentDisk the last."""
+    """How two volumes of one kind differ: of csi the first two, of gcePersistentDisk the last."""
 
     driver: str | None = ""
     volume_handle: str | None = ""

@@ -30,7 +30,7 @@ _AT_REST: Final = frozenset({"NewReplicaSetAvailable", "DeploymentPaused"})
 _ROLLING_UPDATE: Final = "RollingUpdate"
 _ON_DELETE: Final = "OnDelete"
 _AT_THE_END: Final = "TerminationComplete"
-"""The podReplacementPolicy under which a Deployment makes a pod anew only when the old one has ended (KEP-5882)."""
+"""The podReplacementPolicy under which a Deployment makes a new pod only when the old one has ended (KEP-5882)."""
 
 
 def workloads(
@@ -186,7 +186,7 @@ class Controllers:
     def all(self, namespace: str = "") -> Mapping[str, Workload]:
         """List all of them, or those of one namespace.
 
-        ReplicaSets first: what a Deployment says after that is at least as new.
+        ReplicaSets first: a Deployment that is read after that is at least as new.
         """
         sets = self._listed("replicasets", namespace)
         return workloads(sets, by_key(self._listed("deployments", namespace)), self._listed("statefulsets", namespace))

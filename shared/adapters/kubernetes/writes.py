@@ -127,7 +127,7 @@ def read_deployment(client: KubernetesClient, name: str) -> Deployment:
 
 
 def restart(client: KubernetesClient, given: Deployment, stamp: str, *, dry_run: bool) -> Deployment:
-    """Write or remove the stamp on the version read; what says so already is left as it is."""
+    """Write or remove the stamp on the version read; a Deployment that has it already is left as it is."""
     if given.stamp == stamp:
         return given
     query = {"dryRun": "All"} if dry_run else {}
@@ -174,7 +174,7 @@ def set_cost(client: KubernetesClient, pod: Pod, cost: int | None) -> bool:
     path = _pod_path(pod)
     fresh = client.fetch(Call("get", "pods", path), _object).metadata
     if fresh.uid != pod.uid:
-        raise Gone(f"pod {pod.key}: another pod bears its name now.")
+        raise Gone(f"pod {pod.key}: another pod has its name now.")
     patch = cost_patch(fresh, cost)
     if patch is not None:
         client.ask(Call("patch", "pods", path, body=patch))
@@ -185,7 +185,7 @@ def cost_patch(meta: wire.Meta, cost: int | None) -> dict[str, Any] | None:
     """Return the patch; None where there is nothing to do, or nothing that we may.
 
     A pod that is being deleted is left as it is: nobody will choose it any more. Of a mark without a cost only the mark
-    goes: somebody took the cost away, or never wrote one, and the next pass looks at the pod anew.
+    goes: somebody took the cost away, or never wrote one, and the next pass looks at the pod again.
     """
     annotations = meta.annotations or {}
     standing, mark = annotations.get(names.DELETION_COST), annotations.get(names.STEERED)
