@@ -2,7 +2,7 @@
 
 The kube-scheduler will not follow our packing, so a plan must hold under several of these
 (docs/decisions/robust-fit.md): packed, as GKE's optimize-utilization profile scores; spread, as the default profile
-scores; and at random. Must not know what is feasible, and must not be random without a seed.
+scores; and at random, from a seed. Which nodes are feasible is no matter of theirs.
 """
 
 from collections.abc import Callable, Sequence

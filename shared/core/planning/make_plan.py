@@ -2,7 +2,7 @@
 
 Reading it from top to bottom is reading the pass: what each node is, since when it could go, whose time has
 come, which of those go now. Each node gets exactly one verdict, with all its reasons.
-Must not act; equal input gives an equal plan.
+Equal input gives an equal plan.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 The table is a value given in; figures, sources and dates stand in `data/prices.yaml`. What the table does not know is
 estimated and marked so. Disks, network and the cluster fee are not in it: they do not change which node is cheapest to
-keep. Must not use floats, nor read files.
+keep. All amounts are integers or exact fractions.
 """
 
 import re

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from shared.core.cluster import names
-from shared.core.cluster.pod import Pod, PodClass, is_of_replica_set
+from shared.core.cluster.pod import Pod, is_of_replica_set
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.planning.at_rest import Searcher
@@ -77,7 +77,7 @@ def steering(plan: Plan, situation: Situation) -> Steering:
     now = {} if plan.dry_run else wanted
     going = _going(plan, situation.policy)
     back = [CostWrite(pod, None) for pod in ours if not _stays(pod, now, going)]
-    new = [CostWrite(pod, now[pod.uid]) for pod in pods if pod.uid in now and not _has(pod, now[pod.uid])]
+    new = [CostWrite(pod, now[pod.uid]) for pod in pods if pod.uid in now and pod.steered != str(now[pod.uid])]
     writes = (*back, *new)
     return Steering(writes[:MOST_WRITES], max(0, len(writes) - MOST_WRITES), wanted, tuple(costs), marked)
 
@@ -100,10 +100,6 @@ def _going(plan: Plan, policy: Policy) -> frozenset[str]:
 
 def _stays(pod: Pod, wanted: Mapping[str, int], going: frozenset[str]) -> bool:
     return not has_written_cost(pod.spec) and (pod.uid in wanted or pod.node in going)
-
-
-def _has(pod: Pod, cost: int) -> bool:
-    return pod.steered == str(cost)
 
 
 def _standing(ours: Iterable[Pod]) -> dict[str, int]:
@@ -135,11 +131,8 @@ def _can_be_ranked(pod: Pod) -> bool:
     """
     spec = pod.spec
     by_replica_set = is_of_replica_set(spec) and spec.namespace != names.KUBE_SYSTEM
-    return by_replica_set and pod.deleting is None and not pod.phase.finished and not _is_spread(spec)
-
-
-def _is_spread(spec: PodClass) -> bool:
-    return any(each.topology_key != names.HOSTNAME_LABEL for each in spec.hard_spread)
+    is_spread = any(each.topology_key != names.HOSTNAME_LABEL for each in spec.hard_spread)
+    return by_replica_set and pod.deleting is None and not pod.phase.finished and not is_spread
 
 
 def _ranked_by_nobody(snapshot: Snapshot, workloads: set[str]) -> frozenset[str]:

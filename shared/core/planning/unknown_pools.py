@@ -1,6 +1,6 @@
-"""Pools that the policy names and the cluster does not have: most often a typing mistake, which would go unheard.
+"""Pools that the policy names and the cluster does not have: most often a typing mistake.
 
-Must not refuse anything: one policy may serve several clusters.
+They are warnings and refuse nothing, because one policy may serve several clusters.
 """
 
 import difflib

@@ -74,7 +74,10 @@ class OpenPass:
 
     def _plan(self, snapshot: Snapshot, kept: dict[str, Backoff], wave: tuple[str, ...] | None = None) -> Plan:
         long_ago = self._now - _LONG
-        marks = {pool: _all_marked(nodes, long_ago) for pool, nodes in snapshot.nodes_by_pool.items()}
+        marks = {
+            pool: PoolMarks(marks={node.uid: Mark(node.name, long_ago) for node in nodes})
+            for pool, nodes in snapshot.nodes_by_pool.items()
+        }
         state = ClusterState(last_pass=self._now, backoffs=kept)
         situation, arrays_of = self._workings.situation(snapshot, state, self._open), self._workings.arrays_of
         return make_plan(situation, marks, self._prices, brake=lambda: True, wave=wave, arrays_of=arrays_of)
@@ -140,10 +143,6 @@ def _opened(pool: PoolPolicy) -> PoolPolicy:
         budgets=(),
         windows=None,
     )
-
-
-def _all_marked(nodes: Iterable[Node], since: datetime) -> PoolMarks:
-    return PoolMarks(marks={node.uid: Mark(node.name, since) for node in nodes})
 
 
 def _deletion(snapshot: Snapshot, node: Node) -> timedelta:
