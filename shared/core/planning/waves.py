@@ -1,9 +1,9 @@
 """Waves: one fixed set of nodes, proved as a whole, kept while it lasts, held softly (docs/decisions/waves.md).
 
 The pods of the set S are proved onto the keepers K (all other nodes), together, under every strategy. So every subset
-of S is proved too, in every order; no pod that Ebb moves lies on a node that goes next; and a wave may stop after any
-node. Each node of S carries a PreferNoSchedule taint, so that the scheduler prefers K while K has room. Nothing is
-cordoned before its own drain.
+of S has a place, whichever node goes first; no pod that Ebb moves lies on a node that goes next; and a wave may stop
+after any node. Each node of S carries a PreferNoSchedule taint, so that the scheduler prefers K while K has room.
+Nothing is cordoned before its own drain.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -134,7 +134,7 @@ def proved(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Si
     """Return the wanted nodes whose pods are proved together onto nodes outside the set, and the proof.
 
     They are proved in their order and in the opposite one: rules about other pods (spread, anti-affinity) depend on who
-    went before, and a set that goes in both orders went in every order that was drawn (tests/real, 20 of each of 500).
+    went before. A set that goes in both orders goes in nearly each other one (docs/decisions/waves.md, The property).
     A node that does not fit leaves the set and becomes a keeper; then the rest is proved again, for one keeper more may
     lead a strategy to other places. So the set only shrinks, and the last proofs hold for all of it.
     """
