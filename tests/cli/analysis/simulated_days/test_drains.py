@@ -139,17 +139,26 @@ def test_a_drain_whose_pods_have_lost_their_place_moves_none() -> None:
 
 
 def test_one_drain_gives_way_for_one_pod_that_waits() -> None:
-    pods = [pod(f"p{n}", on=f"n{n}", grace_seconds=0, owner=f"ReplicaSet/w{n}") for n in (1, 2)]
-    world = World(cluster([node(f"n{n}") for n in (1, 2, 3)], pods), load(), DELAYS, NOW)
+    pods = [pod(f"p{n}", on=f"n{n}", grace_seconds=0) for n in (1, 2, 3)]
+    two = pdb("web", app="web", max_unavailable=Limit(count=2))
+    world = World(cluster([node(f"n{n}") for n in (1, 2, 3)], pods, disruption_budgets=(two,)), load(), DELAYS, NOW)
     drains = Drains(world, policy())
     for name in ("n1", "n2"):
         claim(drains, name)
     play(world, NOW + CORDON_SETTLES)
-    bind(world, min(world.pending), "n3")
+    first, _ = sorted(world.pending)
+    bind(world, first, "n3")
     play(world, NOW + timedelta(minutes=1))
 
     assert world.measures.given_back == {Halt.REPLACEMENT_PENDING.value: 1}
-    assert drains.under_way.keys() == {"n1"}
+    assert len(drains.under_way) == 1
+
+
+def test_a_node_whose_pods_may_not_be_moved_any_more_is_not_claimed() -> None:
+    kept = pod("p", on="n1", annotations={names.SAFE_TO_EVICT: "false"})
+    _, drains = begun(kept)
+
+    assert drains.under_way == {}
 
 
 SURGED = Workload(
