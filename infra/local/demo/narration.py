@@ -1,7 +1,6 @@
 """What the demo prints about each log line of the functions."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +73,7 @@ class Narration:
     def __init__(self) -> None:
         self.signs: dict[str, Sign] = {}
         self.passes = Passes()
-        self.seen: Counter[str] = Counter()
+        self._has_marked = False
         self._held: dict[tuple[str, str], str] = {}
         self._narrated: set[str] = set()
         self._taken: set[str] = set()
@@ -118,7 +117,6 @@ class Narration:
         if entry["verb"] == "delete":
             act = "autoscaler" if node in self._taken else "gone"
             self.signs[node] = Sign.GONE
-            self.seen[act] += 1
             yield StoryEvent(node, "deleted by the autoscaler: no longer paid for", Sign.GONE, act)
             return
         drains = any(taint.startswith(TO_BE_DELETED) for taint in entry["taints"])
@@ -166,8 +164,8 @@ class Narration:
             return
         counts = line.fields["verdicts"]
         self.passes.summaries.append(counts)
-        if counts["waiting"] and not self.seen["marked"]:
-            self.seen["marked"] += 1
+        if counts["waiting"] and not self._has_marked:
+            self._has_marked = True
             yield StoryEvent("", f"{counts['waiting']} nodes marked, {counts['keep']} kept", Sign.MARKED, "marks")
 
     def _published(self, line: LogLine) -> Iterator[StoryEvent]:
@@ -192,7 +190,6 @@ class Narration:
             self._held[line.node, pod] = budget
             self.signs[line.node] = Sign.HELD
             if held is None:
-                self.seen["held"] += 1
                 yield StoryEvent(line.node, f"PDB {budget} holds back {_name(pod)}", Sign.HELD, "held")
         elif answer == "granted":
             if not any(node == line.node for node, _ in self._held):
@@ -204,7 +201,6 @@ class Narration:
         outcome = line.fields.get("outcome")
         if outcome == "given_back":
             self.signs[line.node] = Sign.GIVEN_BACK
-            self.seen["uncordoned"] += 1
             why = f"returned ({line.reason}): {line.fields.get('detail', '') or line.message}"
             yield StoryEvent(line.node, why, Sign.GIVEN_BACK, "uncordoned")
         elif outcome == "stale":
