@@ -1,6 +1,6 @@
 """The checks, in the order in which one rests on another; `CHECKS` is the list.
 
-Each asks for itself and says what it found; what an adapter names as a failure is a finding, too (`examine`).
+Each makes its own reads and reports what it found. What an adapter names as a failure is a finding, too (`examine`).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +32,7 @@ def settings(parts: InstallationParts) -> Iterable[CheckResult]:
 
 def identity(parts: InstallationParts) -> Iterable[CheckResult]:
     if parts.settings.kubeconfig:
-        yield ok("identity", f"These checks ask the cluster as {parts.settings.kubeconfig} says.")
+        yield ok("identity", f"These checks read the cluster by {parts.settings.kubeconfig}.")
     else:
         yield ok("identity", f"These checks ask as {parts.identity()}.")
 

@@ -104,7 +104,7 @@ def fences(check: str, file: str, reviews: RightsReview) -> Fences:
     """Compare the admission policies that stand with those of a file of infra; one that nothing binds is missing.
 
     Raises:
-        Forbidden: the one who asks may not see them. Retryable, Terminal: the API server does not say.
+        Forbidden: this identity may not read them. Retryable, Terminal: the API server does not answer.
     """
     missing: list[str] = []
     differing: list[CheckResult] = []
@@ -120,10 +120,10 @@ def fences(check: str, file: str, reviews: RightsReview) -> Fences:
 
 
 def roles(check: str, file: str, reviews: RightsReview) -> Iterator[CheckResult]:
-    """Say which ClusterRoles grant more than those of a file of infra; what they lack is asked elsewhere.
+    """Report which ClusterRoles grant more than those of a file of infra. Other checks find what they lack.
 
     Raises:
-        Forbidden: the one who asks may not see them. Retryable, Terminal: the API server does not say.
+        Forbidden: this identity may not read them. Retryable, Terminal: the API server does not answer.
     """
     for name in _names(_ROLE, file):
         granted = rights_in(_standing(_ROLE, name, reviews) or {})
@@ -165,7 +165,7 @@ def _filled(shipped: Any, identities: Mapping[str, str]) -> Any:
 
 def _again(file: str) -> str:
     return (
-        f"Apply infra/{file} again, as its comment says, or by terraform apply where the submodule rbac made it; "
+        f"Apply infra/{file} again, as its comment shows, or by terraform apply where the submodule rbac made it; "
         "if ebb is older than the functions, renew ebb."
     )
 
@@ -183,7 +183,7 @@ def _differs(
 
 
 def _differing(shipped: Mapping[str, Any], standing: Mapping[str, Any]) -> Iterator[str]:
-    """Return the fields that say something else than what is shipped."""
+    """Return the fields that differ from what is shipped."""
     for name, value in shipped.items():
         if not _agrees(value, standing.get(name)):
             yield name
@@ -203,7 +203,7 @@ def _agrees(shipped: Any, standing: Any) -> bool:
 
 
 def _all_fields_agree(shipped: Mapping[str, Any], standing: Any) -> bool:
-    """Whether two objects say the same; one that is shipped empty, as a selector of everything, stands empty."""
+    """Whether two objects mean the same; one that is shipped empty, as a selector of everything, stands empty."""
     if not isinstance(standing, Mapping) or (standing and not shipped):
         return False
     return not any(_differing(shipped, standing))
@@ -255,7 +255,7 @@ def _found(option: Option, asked: str, reviews: RightsReview, *, wide: bool) -> 
     if asked:
         yield _needed(option, asked, lacking)
     elif not lacking and not wide:
-        remedy = f"Delete what {option.file} made, as its comment says, or drop {option.name} from optional_rights."
+        remedy = f"Delete what {option.file} made, as its comment shows, or drop {option.name} from optional_rights."
         yield warn(NAME, f"This identity has the right of {option.file}, and nothing asks for it.", remedy)
     yield from _stands(option, reviews, needed=bool(asked) and not lacking)
 
@@ -281,7 +281,7 @@ def _stands(option: Option, reviews: RightsReview, *, needed: bool) -> Iterator[
 
 
 def _apply(option: Option) -> str:
-    return f"Apply {option.file}, as its comment says; if you ask as a person, ask as the {option.function}."
+    return f"Apply {option.file}, as its comment shows; if you ran it as a person, run it as the {option.function}."
 
 
 def _asked_by_pools(option: Option, policy: Policy) -> str:

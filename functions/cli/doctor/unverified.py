@@ -1,6 +1,6 @@
 """What Ebb assumes about GKE and nobody has seen there: what this cluster shows, by the words of docs/unverified.md.
 
-A cluster without such things says nothing of them, and that is no finding.
+A cluster without such things shows nothing about them, and that is no finding.
 """
 
 from collections import Counter
@@ -83,7 +83,7 @@ def _buffers(reading: ClusterReading) -> Iterator[CheckResult]:
         yield warn(CHECK, sentence, _TELL)
     silent = [each.key for each in held if each.ready is None]
     if silent:
-        yield warn(CHECK, f"{some(silent)} of {len(held)} say no readyReplicas: no drain ends early by it.", _TELL)
+        yield warn(CHECK, f"{some(silent)} of {len(held)} have no readyReplicas: no drain ends early by it.", _TELL)
     elif held:
         room = sum(each.replicas for each in held)
         ready = sum(each.ready or 0 for each in held)
@@ -100,7 +100,7 @@ def _autoscalers(reading: ClusterReading) -> Iterator[CheckResult]:
 
 
 def _kubelets(reading: ClusterReading) -> Iterator[CheckResult]:
-    """Say so only where nodes differ, for nothing is asked where all are alike."""
+    """Report versions only if nodes differ: if all are alike, no rule reads them."""
     kinds = {each.kubelet for each in reading.nodes}
     strange = [each.name for each in reading.nodes if each.kubelet.version == UNKNOWN_VERSION]
     if strange:

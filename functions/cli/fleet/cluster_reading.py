@@ -30,7 +30,7 @@ _PREFIX: Final = "EBB_"
 
 @dataclass(frozen=True)
 class PlannedCluster:
-    """One cluster as it was planned; `nodes` tell it again where it is read twice."""
+    """One cluster as it was planned; by its `nodes` a second reading is recognised."""
 
     view: PlanView
     home: "Home | None"
@@ -56,7 +56,7 @@ copyreg.pickle(MappingProxyType, lambda frozen: (_frozen, (dict(frozen),)))
 
 
 def be_quiet() -> None:
-    """Begin a process of the fleet: how far things are is said by the one that began it."""
+    """Begin a process of the fleet without output: the first process shows the progress."""
     sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
 
 
@@ -89,7 +89,7 @@ def _readings(source: ClusterSource) -> tuple[Reading, ...]:
 
 
 def _named(reading: Reading) -> Reading:
-    """Return the reading under the name that its nodes tell, with that of its file."""
+    """Return the reading under the name that its nodes show, with that of its file."""
     home = reading.dumped.home
     known = home is not None and any(home) and not reading.cluster.startswith(f"{home} (")
     return replace(reading, cluster=f"{home} ({reading.cluster})") if known else reading

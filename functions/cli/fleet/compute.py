@@ -31,7 +31,7 @@ from shared.core.policy import Policy
 ReadResult = TypeVar("ReadResult", SourceResult, InstallationResult)
 Read = Callable[[ClusterSource], SourceResult]
 ENDED: Final = "Its process was ended while it was read: most often the machine's memory ran out; try --jobs 1."
-UNEXPECTED: Final = "It could not be planned ({fault}): a fault of Ebb; ebb plan on it alone says where."
+UNEXPECTED: Final = "It could not be planned ({fault}): a fault of Ebb; ebb plan on it alone shows where."
 MOST_JOBS: Final = 8
 """More at once would rather fill the memory than be faster."""
 

@@ -38,7 +38,7 @@ class Mode(StrEnum):
 
 
 class Trouble(StrEnum):
-    """Why an installation does not do what its policy says."""
+    """Why an installation does not do what its policy asks for."""
 
     NO_PASS = "no_pass"  # noqa: S105 - a pass, and no word that opens anything
     BREAKER = "breaker"
@@ -48,7 +48,7 @@ class Trouble(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InstallationHealth:
-    """One installation as its state and its policy tell; `mode` is None where neither says it."""
+    """One installation by its state and its policy; `mode` is None if neither shows it."""
 
     name: str
     cluster: str
@@ -58,7 +58,7 @@ class InstallationHealth:
     status: InstallationStatus
     saved_nodes: int
     saved: int
-    """Micro-dollars per hour that drains still save, as `ebb history` says."""
+    """Micro-dollars per hour that drains still save, as `ebb history` shows it."""
     policy: Policy | None = None
 
     @property

@@ -81,7 +81,7 @@ def _clusters(view: FleetView) -> Section:
 
 
 def _bar(told: FleetRow, most: int) -> str:
-    """Draw what stays of a cluster's bill, what is saved of it, and the bound as a line; the cells have the figures."""
+    """Draw what stays of a cluster's bill, the saving, and the bound as a line; the cells have the figures."""
     ladder = told.view.ladder.ladder if told.view and told.view.ladder else None
     return bill(ladder.at_rest.cost, ladder.now.cost, most, least=ladder.bound.cost) if ladder and most else ""
 
@@ -116,7 +116,7 @@ def _hold(hold: FleetHold) -> dict[str, Any]:
 def _installations(view: FleetView) -> Section:
     rows = [_installation(each.title, each.installation) for each in view.rows if each.installation]
     made = (html.table(Table.of(_STATES, rows), "Installations"),) if rows else ()
-    lead = "What state and policy of each say. What is wrong stands with the clusters."
+    lead = "By the state and policy of each. Faults are shown with the clusters."
     return Section("installations", "Installations", lead, made)
 
 

@@ -212,7 +212,7 @@ def _known_contexts(kubeconfig: Path | None, environment: Mapping[str, str]) -> 
 def _variables(
     context: str, known: Mapping[str, Mapping[str, str]], environment: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """Return what the environment may say while a context is read: nothing of another cluster."""
+    """Return the environment for reading a context, without variables of another cluster."""
     cluster = cluster_of(context)
     if cluster in known:
         return known[cluster]

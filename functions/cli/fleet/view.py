@@ -33,11 +33,11 @@ class FleetRow:
     faults: tuple[str, ...] = ()
     has_policy: bool = False
     home: "Home | None" = None
-    """Where a dump's nodes say that they belong."""
+    """The cluster that a dump's nodes name."""
 
     @property
     def title(self) -> str:
-        """Return the cluster's name as a dump tells it, too: `prod europe-west4 my-project`."""
+        """Return the cluster's name as a dump has it, too: `prod europe-west4 my-project`."""
         parts = parts_of(self.cluster)
         return " ".join(reversed(parts)) if parts else self.cluster
 
@@ -57,7 +57,7 @@ class FleetRow:
 
     @property
     def state(self) -> str:
-        """Return what the last column says."""
+        """Return the last column's text."""
         told = self.installation.in_words if self.installation else ""
         return ", ".join(part for part in (told, NOT_READ if self.faults else "") if part)
 
@@ -116,7 +116,7 @@ class FleetView:
         return sum(bool(row.faults) for row in self.rows)
 
     def counts(self) -> dict[str, int]:
-        """Return how many installations there are, and how many are as each word says."""
+        """Return how many installations there are, and how many each word is true of."""
         modes = Counter(each.mode for each in self.installations)
         failing = sum(each.is_failing for each in self.installations)
         return {

@@ -22,7 +22,7 @@ _HUNDRED: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many nodes the pools have, as far as somebody said."""
+    """How many nodes the pools have, as far as it is known."""
 
     pools: Mapping[str, int] = field(default_factory=dict)
     total: int | None = None
@@ -90,7 +90,7 @@ def _awaiting(policy: Policy, nodes: int | None) -> Iterator[NodeLimit]:
 
 
 def _of_cluster(limits: Iterable[NodeLimit]) -> Iterator[NodeLimit]:
-    """Leave out a share of a cluster of unknown size: it says nothing of one pool."""
+    """Leave out a share of a cluster of unknown size: it means no number for one pool."""
     return (each for each in limits if each.count is not None)
 
 

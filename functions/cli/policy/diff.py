@@ -168,7 +168,7 @@ def _verdict(decision: NodeDecision) -> str:
 def show(console: Console, changed: Sequence[PolicyChange], moved: Sequence[PolicyChange], nodes: int | None) -> None:
     """Print both kinds of changes, and one line that sums up; or that nothing changes.
 
-    Without a cluster `nodes` is None: then nothing is said of verdicts.
+    Without a cluster `nodes` is None: then no verdicts are shown.
     """
     if not changed and not moved:
         console.print(SAME if nodes is None else NOTHING)

@@ -52,7 +52,7 @@ def page(changed: Sequence[PolicyChange], impact: Impact | None, notes: Sequence
 
 
 def _within(parts: Sequence[str], last: str) -> str:
-    """Return the parts that a comment has room for, and say where it has not."""
+    """Return the parts that a comment has room for, and a note if it has no room for all."""
     kept: list[str] = []
     room = MOST - len(MORE)
     for part in (*parts, last):

@@ -88,7 +88,7 @@ GUESSED: Final = (
 
 
 def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightPace, partial: str = "") -> str:
-    """Return the policy as YAML; `most` is None if nobody knows how much could go, and `partial` says why."""
+    """Return the policy as YAML; `most` is None if nobody knows how much could go, and `partial` is the reason."""
     zone = time_zone(node.zone for node in snapshot.nodes)
     rows = [each for each in pool_summaries(plan.decisions, most.nodes if most else ()) if each.pool]
     busy = {each.pool for each in plan.decisions if each.accelerator_ratio is not None}

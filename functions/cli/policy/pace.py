@@ -37,7 +37,7 @@ _STEP: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class NightPace:
-    """How fast nodes go: between passes, in one pass by pool, in an hour; and the forecast of it in a sentence."""
+    """How fast nodes go: between passes, in one pass by pool, in an hour; and the forecast in a sentence."""
 
     gap: timedelta
     per_pass: Mapping[str, int]
@@ -47,7 +47,7 @@ class NightPace:
 
 @dataclass(frozen=True, slots=True)
 class FoundPace:
-    """A pace, and where a policy with it comes to rest."""
+    """A pace, and the steady state of a policy with it."""
 
     pace: NightPace
     told: PolicyAtRest

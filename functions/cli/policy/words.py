@@ -1,4 +1,4 @@
-"""How the settings of a policy are said: each value by its type, and what a value that is left out means there."""
+"""How the settings of a policy are written: each value by its type, and what a value that is left out means there."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta

@@ -64,7 +64,7 @@ _WITH_ITS_NODE: Final = frozenset({"DaemonSet", "Node"})
 
 
 def nodes(material: Material) -> dict[str, Any]:
-    """Return what the plan does not say of each node, in millicores and MiB; `gone`: not there in steady state."""
+    """Return what the plan lacks about each node, in millicores and MiB; `gone`: not there in steady state."""
     return table(NODE_COLUMNS, (_node(material, each) for each in material.view.nodes))
 
 

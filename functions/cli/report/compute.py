@@ -70,7 +70,7 @@ PAGE: Final = Path("ebb-report.html")
 STDOUT: Final = Path("-")
 WEEKEND: Final = 30
 BOOT: Final = "90s"
-"""As `ebb simulate` takes them where nobody says otherwise."""
+"""The defaults of `ebb simulate`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +87,13 @@ class ReportRequest:
 
 
 def write_report(asked: ReportRequest) -> None:
-    """Write the page or its data, and say where it is; data is printed where no file was named.
+    """Write the page or its data, and print its path; data is printed where no file was named.
 
     Raises:
-        BadInput: as `gather`, an option has nothing to say, or the page cannot be written.
+        BadInput: as `gather`, an option has no effect, or the page cannot be written.
     """
     if asked.days is None and (asked.compared or asked.demand):
-        raise BadInput(f"{'--compare' if asked.compared else '--demand'}: say with --days how many days are played.")
+        raise BadInput(f"{'--compare' if asked.compared else '--demand'}: name with --days how many to simulate.")
     inputs = gather(asked.sources)
     material = material_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=asked.assume_marked)
     told = document(material, _extras(asked, inputs, material.ladder))

@@ -34,7 +34,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class ExtraSection:
-    """One section of the page. The table says in figures what the plot shows."""
+    """One section of the page. The table has the figures of the plot."""
 
     title: str
     sentences: Sequence[str]

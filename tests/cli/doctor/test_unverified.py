@@ -111,7 +111,7 @@ def found_in(given: FakeCluster) -> list[CheckResult]:
         pytest.param(
             "buffers",
             Grade.WARN,
-            "default/web of 1 say no readyReplicas",
+            "default/web of 1 have no readyReplicas",
             cluster(other(), buffers_held=held(buffer("web", 3))),
             id="buffers that do not",
         ),

@@ -199,7 +199,7 @@ def test_a_timer_that_cannot_be_read_is_a_sentence(expected: str, marked: str) -
 def test_two_deployments_that_disagree_are_a_sentence() -> None:
     deployment = rendered('value: "60"').rpartition(b"---\n")[2]
 
-    with pytest.raises(BadPolicy, match="the file says 600s and 60s"):
+    with pytest.raises(BadPolicy, match="the file has 600s and 60s"):
         from_estafette(rendered() + b"---\n" + deployment)
 
 

@@ -95,4 +95,4 @@ def test_policies_of_one_name_are_told_apart(files: Path) -> None:
 @pytest.mark.parametrize("words", [("--compare", "never.yaml"), ("--demand", "hours.csv")])
 def test_what_says_how_days_are_played_needs_days(words: tuple[str, str]) -> None:
     ended = CliRunner().invoke(app, ["report", "--dump", "cluster.json", *words])
-    assert (ended.exit_code, ended.stderr) == (2, f"ebb: {words[0]}: say with --days how many days are played.\n")
+    assert (ended.exit_code, ended.stderr) == (2, f"ebb: {words[0]}: name with --days how many to simulate.\n")

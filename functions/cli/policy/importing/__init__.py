@@ -1,6 +1,7 @@
 """From the configuration of another consolidator to a policy: bytes in, a commented document and notes out.
 
-Each value of the document says where it came from; what has no equivalent is said in a note, never dropped silently.
+Each value of the document has a comment on its origin. What has no equivalent gets a note, and is not dropped in
+silence.
 Must not do I/O, and must not return a document that `parse` would refuse.
 """
 

@@ -40,16 +40,16 @@ _VARIABLES: Final = frozenset({MARKED.variable, AGE.variable})
 
 
 def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> Noted:
-    """Return how long it was: as given by a person, else as the objects of the file say, else by default.
+    """Return how long it was: as given by a person, else by the objects of the file, else the default.
 
     Raises:
-        BadPolicy: the objects say it twice and not the same, or it is no number of seconds.
+        BadPolicy: the objects have two values for it, or it is no number of seconds.
     """
     if given is not None:
         return Noted(f"{given}s", which.variable)
     found = {each.value: each for thing in things for each in _said(which, thing)}
     if len(found) > 1:
-        raise BadPolicy(f"{which.variable}: the file says {' and '.join(sorted(found))}; keep one of them.")
+        raise BadPolicy(f"{which.variable}: the file has {' and '.join(sorted(found))}; keep one of them.")
     assumed = f"estafette's own default, for it was not given; its Helm chart says {which.chart_default}"
     return next(iter(found.values()), Noted(f"{which.default}s", assumed))
 

@@ -32,7 +32,7 @@ _ALWAYS: Final = (
         "limits of utilisation: Karpenter has none; Ebb's defaults hold (CPU and memory requests below "
         f"{_LIMIT} of a node)."
     ),
-    "expireAfter: Karpenter replaces expired nodes whatever the budgets say; Ebb within budgets and windows.",
+    "expireAfter: Karpenter replaces expired nodes whatever the budgets allow; Ebb within budgets and windows.",
 )
 
 
@@ -148,7 +148,7 @@ def _given(block: Mapping[str, Any], field: str, default: str, where: str = "") 
 
 
 def _written_out(name: str, timers: Mapping[str, Noted]) -> Iterator[str]:
-    """Say which of Karpenter's defaults the policy holds now, for Ebb's are others."""
+    """Yield which of Karpenter's defaults the policy holds now, because Ebb's differ."""
     for field, found in timers.items():
         if found.because.endswith(_DEFAULT):
             path = _path(name, "disruption", field)

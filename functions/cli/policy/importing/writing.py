@@ -46,9 +46,9 @@ def part(value: Any, *path: str) -> dict[str, Any]:
 
 
 def others(found: Iterable[dict[str, Any]], about: str) -> Iterator[str]:
-    """Say of objects that were not converted which they are."""
+    """Yield a note on objects that were not converted."""
     kinds = sorted({str(each.get("kind", "without a kind"))[:40] for each in found})
-    yield from (f"objects {kind!r}: they say nothing of {about} and are left out." for kind in kinds)
+    yield from (f"objects {kind!r}: they have nothing about {about} and are left out." for kind in kinds)
 
 
 def _items(document: Any) -> Iterator[dict[str, Any]]:
@@ -70,7 +70,7 @@ def _typed(item: dict[str, Any], listed: dict[str, Any], kind: str) -> dict[str,
 
 
 def _of(where: str, error: BadPolicy) -> BadPolicy:
-    """Say of the file what the reader says of the policy."""
+    """Return the reader's faults, about the file instead of the policy."""
     return BadPolicy(*(f"{where}: {fault.removeprefix('policy: ')}" for fault in error.faults))
 
 
@@ -84,7 +84,7 @@ _WORDS: Final = frozenset({"null", "true", "false", "y", "n", "yes", "no", "on",
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A policy document as YAML, and what of the old configuration it cannot say."""
+    """A policy document as YAML, and what of the old configuration has no equivalent."""
 
     document: str
     notes: tuple[str, ...]

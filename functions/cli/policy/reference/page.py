@@ -144,7 +144,7 @@ def _fields(section: SchemaPart, path: str, sections: SchemaPart) -> Iterator[Fi
 
 
 def _inner(field: SchemaPart, sections: SchemaPart) -> tuple[SchemaPart, str]:
-    """Return what a field holds in the end, and how a path says that it holds many of them."""
+    """Return what a field holds in the end, and how a path shows that it holds many of them."""
     part = _all_of_it(field, sections)
     if part.get("type") == "array":
         return {"type": "array", **_all_of_it(part["items"], sections), "list": True}, "[]"
