@@ -195,7 +195,7 @@ def _short_step(given: Mapping[str, str]) -> list[str]:
     text = given.get("step_seconds", "")
     if not _is_positive(text) or float(text) >= LEAST_STEP_SECONDS:
         return []
-    least = f"under {LEAST_STEP_SECONDS} seconds, in which a step reads the cluster, evicts and sees what became of it"
+    least = f"under {LEAST_STEP_SECONDS} seconds, in which a step reads the cluster, evicts and sees the outcome"
     return [f"EBB_STEP_SECONDS: {text!r} is {least}."]
 
 

@@ -78,7 +78,7 @@ def _missing(what: str, lists: Sequence[str], remedy: str = _IF_IT_LASTS) -> str
 
 def deletion_begun_at(ports: Ports, event: str, node: str) -> datetime | None:
     """Return when the autoscaler last began to delete the node; None if that cannot be read."""
-    what = f"what the autoscaler said of {node}"
+    what = f"the autoscaler's events about {node}"
     return read_optional(ports.log, event, what, lambda: ports.cluster.deletion_attempts(node).begun_at, None)
 
 

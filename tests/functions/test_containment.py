@@ -106,7 +106,7 @@ def test_planner_and_drainer_say_of_the_same_missing_advice_the_same() -> None:
     carried_out(ebb)
 
     said = [line for line in ebb.log.lines if line.get("reason") == "advice_missing"]
-    expected = f"Going on without what the autoscaler said of n1: {DENIED}"
+    expected = f"Going on without the autoscaler's events about n1: {DENIED}"
     assert {(line["event"], line["severity"], line["message"]) for line in said} == {
         ("run_summary", "WARNING", expected),
         ("drain_step", "WARNING", expected),

@@ -57,7 +57,7 @@ def test_a_node_that_the_autoscaler_kept_is_given_back_with_the_autoscalers_own_
     record = ebb.record()
     assert record is not None
     assert (record.outcome, record.why) == ("given_back", "watchdog")
-    assert record.detail == "The autoscaler said: failed to delete empty node: quota exceeded"
+    assert record.detail == "The autoscaler's message: failed to delete empty node: quota exceeded"
     assert record.detail in ebb.log.of("drain_result")[0]["message"]
     assert ebb.bus.reported[0]["detail"] == record.detail
 

@@ -290,7 +290,7 @@ def _failure(call: Call, reply: ApiReply) -> EbbError:
     message = reply.status.message
     if reply.code == HTTPStatus.FORBIDDEN and DENIED.search(message) is None:
         return Forbidden(
-            f"not allowed to {call.verb} {call.resource}", f"{message}; {call.granted_by} says how to grant it"
+            f"not allowed to {call.verb} {call.resource}", f"{message}; {call.granted_by} shows how to grant it"
         )
     what, detail = f"Kubernetes API, {call}", f"{reply.code} {message}"
     changed = _CHANGED.get(reply.code)

@@ -175,7 +175,7 @@ def reasons_not_deleted(
     nodes: Sequence[Node],
     pool: NodePool | None,
     rule: ScaleDownRule,
-    said: str,
+    reported: str,
     now: datetime,
 ) -> str:
     """Return one sentence or two.
@@ -186,12 +186,12 @@ def reasons_not_deleted(
         nodes: all nodes of the cluster.
         pool: the node's pool as GKE knows it; None when it does not report it.
         rule: how the autoscaler takes the node away.
-        said: the message of the autoscaler's last ScaleDownFailed event about the node, or empty.
+        reported: the message of the autoscaler's last ScaleDownFailed event about the node, or empty.
         now: the state's time.
     """
-    said_by_autoscaler = (f"The autoscaler said: {said}",) if said else ()
+    message = (f"The autoscaler's message: {reported}",) if reported else ()
     found = (
-        *said_by_autoscaler,
+        *message,
         *_pool_keeps(node, nodes, pool),
         *_node_keeps(node, pods, now),
         *_rule_keeps(node, pods, rule),
@@ -233,7 +233,7 @@ def _rule_keeps(node: Node, pods: Iterable[Pod], rule: ScaleDownRule) -> Iterabl
     """Yield what the node's ComputeClass, or its pool, asks of the autoscaler before it deletes a node."""
     whose = f"ComputeClass {rule.compute_class}"
     if not rule.class_known:
-        yield f"{whose} could not be read, and may say how long the autoscaler waits."
+        yield f"{whose} could not be read; it may set how long the autoscaler waits."
     if rule.delay:
         by = whose if rule.unneeded_by is SaidBy.COMPUTE_CLASS else f"Pool {node.pool}"
         yield f"{by} lets it wait {_minutes(rule.delay)} before it deletes an unneeded node."

@@ -89,7 +89,7 @@ def taken_back(drain: Drain) -> Step | None:
 def untainted(node: Node) -> str:
     """Return what happened to a node of which only our taint was removed; empty where something else did."""
     alone = node.unschedulable and node.drain_taint is None and read_annotation(node) is not None
-    return "Our taint was removed and the cordon was not; our annotation says whose it is." if alone else ""
+    return "Our taint was removed and the cordon was not; our annotation names its order." if alone else ""
 
 
 def going_away(drain: Drain) -> Step | None:

@@ -5,7 +5,7 @@ now; from then on the drain goes on, and what was moved is watched.
 
 A PodDisruptionBudget keeps order among its pods. A workload without one is treated as if it had the policy's
 `unprotected` for maxUnavailable, at least one at a time and never all replicas at once (docs/decisions/evictions.md),
-also where other drains move pods of it. Drains in flight share each round of evictions by the number of claims whose
+also where other drains move its pods. Drains in flight share each round of evictions by the number of claims whose
 pods have not moved yet. The pod that was asked for least recently comes first, so that a closed budget never keeps
 others back. Rules of `next_step`.
 """

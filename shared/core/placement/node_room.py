@@ -121,7 +121,7 @@ class NodeRoom:
         return int(admitting.sum() - admitting[source]), int(taking.sum() - taking[source])
 
     def taking(self, kind: int) -> NodeMask:
-        """Return the nodes that are open, admit the class, have room for one pod of it and are allowed to take it.
+        """Return the nodes that are open, admit the class, have room for one of its pods and are allowed to take it.
 
         The mask may be shared, do not write to it.
         """

@@ -91,9 +91,9 @@ class Tally:
 
 
 TRIES: Final = 6
-"""Nodes tried in the place of those given back; three times as many are looked at."""
+"""Nodes tried in the place of those reopened; three times as many are looked at."""
 SIZES: Final = (1, 1, 2) * 5 + (8,)
-"""How many nodes are given back, trial by trial."""
+"""How many nodes are reopened, trial by trial."""
 CHAIN: Final = 2
 """How many displaced pods in a row may be moved on for one that finds no place."""
 

@@ -1,4 +1,4 @@
-"""The plan at rest: which nodes would be gone once all that only takes time has passed. A pass follows it.
+"""The plan of the steady state: which nodes would be gone once all that only takes time has passed. A pass follows it.
 
 Without it the node that is drained first decides what still fits: an early drain may spoil two later ones. So the
 search is asked about all nodes that nothing but marks, budgets, rates and gaps keeps, with the minimums, counts and
@@ -50,7 +50,7 @@ class Searcher:
     ) -> AtRest:
         """Return the set that the search reaches of `rows`, earlier ones preferred; `simulation` stays as it is.
 
-        `waits` says for which nodes there is only time to wait.
+        `waits` is true of a node that only needs time to pass.
         """
         chosen = [each for each in rows if _may_go_in_the_end(each, counts, waits)]
         supplies: dict[str, Supply] = {}

@@ -185,7 +185,7 @@ def next_nodes(
 
 
 def _made_already(selection: Selection, left: Sequence[AssessedNode], counts: NodeCounts) -> AtRest | None:
-    """Return the plan that the pass followed, unless a window keeps nodes out of it."""
+    """Return the plan that the pass followed, unless a window keeps nodes out."""
     shut = any(
         is_paced_or_shut(counts, each.node, each.reason) and not is_only_paced(counts, each.node, each.reason)
         for each in left

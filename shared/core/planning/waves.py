@@ -136,7 +136,7 @@ def proved(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Si
     They are proved in their order and in the opposite one: rules about other pods (spread, anti-affinity) depend on who
     went before. A set that goes in both orders goes in nearly each other one (docs/decisions/waves.md, The property).
     A node that does not fit leaves the set and becomes a keeper; then the rest is proved again, for one keeper more may
-    lead a strategy to other places. So the set only shrinks, and the last proofs hold for all of it.
+    lead a strategy to other places. So the set only shrinks, and the last proofs hold for each of its nodes.
     """
     while True:
         simulation = closed(wanted)

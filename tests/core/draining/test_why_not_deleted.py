@@ -34,7 +34,7 @@ def of_class(daemon_cpu: float = 0, **said: Any) -> str:
     ("expected", "found"),
     [
         pytest.param(NOT_KNOWN, told(node("n2")), id="nothing can be told"),
-        pytest.param("The autoscaler said: failed to drain node.", told(node("n2"), said="failed to drain node."),
+        pytest.param("The autoscaler's message: failed to drain node.", told(node("n2"), said="failed to drain node."),
                      id="its own words"),
         pytest.param("Pool a is at its minimum: 1 nodes in z, minimum 1.",
                      told(node("n2", zone="y"), pool=NodePool("a", min_per_zone=1)), id="the zone is at its minimum"),
@@ -63,7 +63,7 @@ def of_class(daemon_cpu: float = 0, **said: Any) -> str:
                      of_class(delay=timedelta(hours=1)), id="its ComputeClass asks for patience"),
         pytest.param("Pool a lets it wait 60 min before it deletes an unneeded node.",
                      told(node("n2"), pool=NodePool("a", consolidation_delay=timedelta(hours=1))), id="its pool does"),
-        pytest.param("ComputeClass web could not be read, and may say how long the autoscaler waits.",
+        pytest.param("ComputeClass web could not be read; it may set how long the autoscaler waits.",
                      told(node("n2"), labels={names.COMPUTE_CLASS_LABEL: "web"}), id="its ComputeClass is not known"),
         pytest.param("Under consolidationThreshold 0 of ComputeClass web it deletes only nodes that nothing is asked "
                      "of: if it counts DaemonSet pods there, it never deletes this one; write 1 or more.",
@@ -79,4 +79,4 @@ def test_what_keeps_a_drained_node_is_told_in_a_sentence(expected: str, found: s
 def test_the_autoscalers_words_come_first_and_the_rest_follows() -> None:
     found = told(node("n2"), said="could not drain.", pool=NodePool("a", min_total=2))
 
-    assert found == "The autoscaler said: could not drain. Pool a is at its minimum: 2 nodes, minimum 2."
+    assert found == "The autoscaler's message: could not drain. Pool a is at its minimum: 2 nodes, minimum 2."

@@ -12,7 +12,7 @@ from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import begun, healed
 from tests.functions.planner.half_empty_nodes import fake_ebb as planner_ebb
 
-SAID = "Our taint was removed and the cordon was not; our annotation says whose it is."
+SAID = "Our taint was removed and the cordon was not; our annotation names its order."
 
 
 def untaint(ebb: FakeEbb) -> None:

@@ -226,7 +226,7 @@ def _all(masks: Iterable[NodeMask]) -> NodeMask:
 
 
 Follower = tuple[int, int, Domains]
-"""A rule, the class that asks for it, and where a pod of it was put."""
+"""A rule, the class that asks for it, and where one of its pods was put."""
 Holds = Callable[[int, int, Domains], bool]
 """Whether a pod of the class could come back to the place."""
 
