@@ -59,7 +59,7 @@ def from_document(fields: Mapping[str, Any], type_: type[T], name: str) -> T:
     try:
         return msgspec.convert(_walk(fields.get("value"), _unescape), type_, builtin_types=(datetime,))
     except msgspec.ValidationError as error:
-        raise Unreadable(f"document {name}", f"{error}. Delete it: Ebb then uncordons the nodes that it named.") from error
+        raise Unreadable(f"document {name}", f"{error}. Delete it: Ebb then uncordons its nodes.") from error
 
 
 def _walk(value: Any, rename: Callable[[str], str]) -> Any:

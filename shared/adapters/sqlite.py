@@ -140,7 +140,7 @@ class SqliteState:
             return msgspec.json.decode(data, type=key.type)
         except msgspec.DecodeError as error:
             what = f"document {key.collection} {key.id!r} in {self._path}"
-            raise Unreadable(what, f"{error}. Delete the file: Ebb then uncordons the nodes that it named.") from error
+            raise Unreadable(what, f"{error}. Delete the file: Ebb then uncordons its nodes.") from error
 
     def _id(self, key: DocumentKey[Any]) -> tuple[str, str, str]:
         return self._cluster, key.collection, key.id
