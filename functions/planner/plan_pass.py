@@ -1,7 +1,7 @@
 """READ FIRST here. One pass: reads, repairs, plans, publishes, and warns of settings."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -10,23 +10,31 @@ from msgspec.structs import replace
 
 from functions.planner.heal import Healed, heal
 from functions.planner.pass_inputs import PassInputs, begun_deletions, read_inputs, scale_ups
-from functions.planner.pass_log import PassLog, PassOutcome, PassReport
-from functions.planner.publish import publish
+from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import LivingWave, keep_document, let_go_of_late, living, order_soft_taints
 from shared.collector import no_search_for_cycles
+from shared.core.draining.admission import claim_to_be
 from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.marks import NO_MARKS, changed_pools
-from shared.core.planning.plan import Plan
+from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
 from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
 from shared.core.policy import Policy
 from shared.core.policy.warnings import warnings
-from shared.core.records.claims import settle_gone, still_saved, with_breakers, without_past, without_void
-from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks
+from shared.core.records.claims import (
+    settle_gone,
+    still_saved,
+    with_breakers,
+    with_published,
+    without_past,
+    without_void,
+)
+from shared.core.records.orders import CLAIM_WITHIN, Order, Origin, order_id
+from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks, Published
 from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
@@ -92,7 +100,7 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     _save_marks(ports, inputs.marks, plan)
     lives = keep_document(ports, run_id, plan, policy, wave)
     order_soft_taints(ports, plan.cluster, inputs, lives)  # first: what the first drains move goes elsewhere already
-    published = publish(ports, run_id, plan, inputs)
+    published = _publish(ports, run_id, plan, inputs)
     _tidy(ports, inputs, advise(ports, inputs))
     over = begun + settings.pass_seconds
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
@@ -202,6 +210,63 @@ def _version_of_marks(ports: Ports, pool: str) -> str | None:
         return ports.state.get(pool_key(pool)).version
     except Unreadable:
         return ports.state.all("pools", PoolMarks)[pool].version
+
+
+def _publish(ports: Ports, run_id: str, plan: Plan, inputs: PassInputs) -> tuple[str, ...]:
+    """Publish the plan's orders and return their nodes; in dry run none.
+
+    They are first written down as on their way, then sent, so that the next pass orders them once. A crash in between
+    loses this pass's orders and nothing else: what a pass that was not completed wrote down does not count.
+
+    Raises:
+        Retryable: the state or the bus does not answer; what was published is on its way all the same.
+    """
+    if plan.dry_run or not plan.orders or inputs.policy is None:
+        return ()
+    orders = {planned.uid: _order(plan, planned, run_id, inputs.snapshot.began_at) for planned in plan.orders}
+    published = _claims_to_come(orders.values(), inputs, inputs.policy)
+    change_cluster(ports.state, ports.clock, lambda state, _: with_published(state, published))
+    for planned in plan.orders:
+        _send(ports, orders[planned.uid], planned)
+    return tuple(planned.node for planned in plan.orders)
+
+
+def _order(plan: Plan, planned: PlannedOrder, run_id: str, picture_at: datetime) -> Order:
+    return Order(
+        order_id=order_id(run_id, planned.uid),
+        cluster=plan.cluster,
+        node=planned.node,
+        node_uid=planned.uid,
+        reason=planned.reason,
+        origin=Origin.PLANNER,
+        issued_at=plan.taken_at,
+        expires_at=plan.taken_at + CLAIM_WITHIN,
+        picture_at=picture_at,
+    )
+
+
+def _claims_to_come(orders: Iterable[Order], inputs: PassInputs, policy: Policy) -> dict[str, Published]:
+    """Return by node UID what each order will claim, as far as the planner can know."""
+    found: dict[str, Published] = {}
+    situation = Situation(inputs.snapshot, inputs.state, policy)
+    for order in orders:
+        node = inputs.snapshot.node_by_name[order.node]
+        claim, pods = claim_to_be(order, node, situation)
+        found[node.uid] = Published(claim=claim, expires_at=order.expires_at, pods=dict(pods))
+    return found
+
+
+def _send(ports: Ports, order: Order, planned: PlannedOrder) -> None:
+    ports.orders.publish(order)
+    ports.log.event(
+        "order_published",
+        f"{planned.node} is to be drained ({planned.reason.value}).",
+        order_id=order.order_id,
+        node=planned.node,
+        pool=planned.pool,
+        reason=planned.reason.value,
+        saving_per_hour=dollars(planned.saving),
+    )
 
 
 def _tidy(ports: Ports, inputs: PassInputs, advised: Advised | None) -> None:
