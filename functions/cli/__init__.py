@@ -1,1 +1,1 @@
-"""A person's entry point: the command `ebb`, which asks the planner's core and shows what it says."""
+"""A person's entry point: the command `ebb`, which runs the planner's core and shows its answer."""

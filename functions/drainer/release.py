@@ -199,7 +199,7 @@ def _give_back(context: ReleaseContext, uid: str, why: Halt) -> None:
     if leased is None:
         _free(context, uid, why)
         result = result_of(order, outcome_of(why), why, detail)
-        report_result(ports, result, f"{why.sentence} The node was given back.")
+        report_result(ports, result, f"{why.sentence} The node was uncordoned.")
     elif leased.record.phase is DrainPhase.SETTLED:
         _free(context, uid, why)
         undo_restarts(ports, leased)

@@ -2,7 +2,7 @@
 
 `healing.repairs` names the repairs; here the cause of each is looked for again on fresh reads before it is made.
 A pass stops asking when calls fail one after another because nothing answers: that is one outage. What is wrong with
-one object has no bearing on the next one's call.
+one object does not affect the next one's call.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -59,7 +59,7 @@ def advise(ports: Ports, inputs: PassInputs) -> Advised | None:
 
 
 BRAKE: Final = 0.5
-"""The share of the planner's lease after which the search for the plan at rest ends with what it has."""
+"""The share of the planner's lease after which the search for the steady state ends with what it has."""
 
 
 @dataclass(frozen=True)

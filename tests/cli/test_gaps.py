@@ -67,8 +67,7 @@ def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, na
     ] == []
     assert [line for line in shown if line.startswith("Potential")] == []
     assert shown[-1] == (
-        f"Partial: only pods of namespace {namespace} are known, so nothing can be said of savings; "
-        "print it again with -A."
+        f"Partial: only pods of namespace {namespace} are known, so savings are unknown; print it again with -A."
     )
     assert "$0" not in "".join(shown)
     assert document["partial"].startswith(expected)

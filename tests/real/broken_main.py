@@ -25,7 +25,7 @@ def _no_finding(*_: object) -> tuple[()]:
 
 
 def _leave_it(ports: Ports, name: str, *_: object) -> Node:
-    """Say that the node was given back, and do nothing."""
+    """Report that the node was uncordoned, and do nothing."""
     return ports.cluster.node(name)
 
 

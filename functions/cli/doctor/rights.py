@@ -86,7 +86,7 @@ _UNSAID: Final = {"matchPolicy": "Equivalent", "scope": "*"} | dict.fromkeys(
     ),
     "",
 )
-"""What a file leaves unsaid, with the API server's default for it: anything else there changes whom the policy limits.
+"""What a file leaves unsaid, with the API server's default for it: anything else changes which users it limits.
 
 Source: https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/validating-admission-policy-v1/
 """

@@ -56,7 +56,7 @@ def unclaimed(order: Order) -> Ending:
 
 
 def unfinished(order: Order, after: timedelta) -> Ending:
-    """Return what is said when the person's patience ends before the drain does."""
+    """Return what is shown when the person's patience ends before the drain does."""
     return Ending(WRONG, (f"{order.node}: not done after {span(after)}.", *goes_on(order)))
 
 
@@ -96,7 +96,7 @@ def _of_a_dry_run(record: DrainRecord) -> Iterator[str]:
         if record.detail:
             yield f"It {record.detail}."
         if not record.order.dry_run:
-            yield "The policy says dryRun: true; set dryRun: false to let drains start."
+            yield "The policy has dryRun: true; set dryRun: false to let drains start."
 
 
 def objections(record: DrainRecord) -> tuple[str, ...]:

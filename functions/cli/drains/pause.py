@@ -54,7 +54,7 @@ def open_switch() -> PauseSwitch:
 
 
 def set_pause(reason: str) -> None:
-    """Set the flag and say what holds now.
+    """Set the flag and show what holds now.
 
     Raises:
         BadInput: the reason is no short line.
@@ -66,7 +66,7 @@ def set_pause(reason: str) -> None:
 
 
 def end_pause() -> None:
-    """Clear the flag and say what holds now.
+    """Clear the flag and show what holds now.
 
     Raises:
         Retryable, Terminal: the state does not answer.
@@ -109,5 +109,5 @@ def sentences(cluster: str, state: ClusterState) -> tuple[str, ...]:
         )
     return (
         f"{cluster} is not paused by hand; {drains} in progress.",
-        "Drains start again with the next pass, unless the policy says paused: true.",
+        "Drains start again with the next pass, unless the policy has paused: true.",
     )

@@ -46,7 +46,7 @@ class ReleaseTarget:
 
 @dataclass(frozen=True, slots=True)
 class VisibleNodes:
-    """The cluster's nodes, as far as this machine can see them; `note` says why not."""
+    """The cluster's nodes, as far as this machine can see them; `note` is the reason if it cannot."""
 
     cluster: Cluster | None = None
     nodes: tuple[Node, ...] = ()
@@ -57,7 +57,7 @@ ReadNodes = Callable[[], VisibleNodes]
 
 
 def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> VisibleNodes:
-    """Read the nodes by the kubeconfig that was given, else as the GKE API says, else not at all.
+    """Read the nodes by the kubeconfig that was given, else by the GKE API, else not at all.
 
     Raises:
         BadSettings, Retryable, Terminal: a kubeconfig was given, and the cluster cannot be read with it.
@@ -90,7 +90,7 @@ def tainted_targets(nodes: Iterable[Node], state: ClusterState) -> tuple[Release
 
 
 def is_free(target: ReleaseTarget, state: ClusterState, cluster: Cluster | None) -> bool:
-    """Whether neither that claim nor our taint of that order stands; without a cluster the claim's end says both.
+    """Whether neither that claim nor our taint of that order stands; without a cluster the claim's end stands for both.
 
     Raises:
         Retryable, Terminal: the cluster does not answer.
@@ -108,7 +108,7 @@ def is_free(target: ReleaseTarget, state: ClusterState, cluster: Cluster | None)
 
 
 def _record(documents: State, order_id: str) -> DrainRecord | None:
-    """Return the drain's record; one that this version cannot read says nothing of how the drain ended."""
+    """Return the drain's record; None for one that this version cannot read."""
     try:
         return documents.get(drain_key(order_id)).value
     except Unreadable:
@@ -183,7 +183,7 @@ def _end_wave(installation: Installation, visible: VisibleNodes) -> None:
 
 
 def _print_newly_claimed(installation: Installation, targets: Sequence[ReleaseTarget]) -> int:
-    """Say which nodes were claimed while the others were being released."""
+    """Show which nodes were claimed while the others were being released."""
     known = {target.order_id for target in targets}
     others = [each.node for each in claimed_targets(read_cluster(installation.state)[0]) if each.order_id not in known]
     if not others:

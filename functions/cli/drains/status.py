@@ -33,7 +33,7 @@ _LOOK_AT: Final = "check the planner's log and the Cloud Scheduler job"
 
 @dataclass(frozen=True, slots=True)
 class HeldNode:
-    """One claim with what its drain's record says, or one order that is still on its way to the drainer."""
+    """One claim with its drain's record, or one order that is still on its way to the drainer."""
 
     uid: str
     claim: Claim
@@ -41,7 +41,7 @@ class HeldNode:
     held_by: tuple[str, ...] = ()
     """PodDisruptionBudgets."""
     deadline: datetime | None = None
-    """When the node is given back unless it is done: emptied by then, or once it is drained, deleted by then."""
+    """When the node is uncordoned unless it is done: emptied by then, or once it is drained, deleted by then."""
     requested_by: str = ""
 
 
@@ -56,7 +56,7 @@ class MarkedPool:
 
 @dataclass(frozen=True, slots=True)
 class PastDrain:
-    """One drain that ended; `sentence` is its reason's, empty where the outcome says all.
+    """One drain that ended; `sentence` is its reason's, empty where the outcome is enough.
 
     `took` is the time from its first step to its end; None where nothing was claimed.
     """

@@ -28,7 +28,7 @@ class NodePlaceSpec(wire.Partial, frozen=True):
 
 
 class NodePlace(wire.Partial, frozen=True):
-    """What a node says of where it belongs."""
+    """Where a node belongs, by its own fields."""
 
     metadata: NodePlaceMeta = NodePlaceMeta()
     spec: NodePlaceSpec = NodePlaceSpec()

@@ -15,7 +15,7 @@ _AFTER_IT: Final = re.compile(r"trailing characters \(byte (\d+)\)")
 """The decoder's words; it counts the first byte that is too many as read."""
 _GOES_ON: Final = "Input data was truncated"
 _CLOSED: Final = (b"{", b"[", b'"')
-"""Values that begin like this say themselves where they end; a number does not."""
+"""Values that begin like this have an end of their own; a number does not."""
 _any: Final = msgspec.json.Decoder(msgspec.Raw)
 
 

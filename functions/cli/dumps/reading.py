@@ -158,7 +158,7 @@ def documents_of(file: Path, told: Told) -> Iterator[tuple[Document, Iterator[Fo
 
 
 def _named(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found]:
-    """Yield on, and say of what is no dump what it is instead."""
+    """Yield on, and name what is found in place of a dump."""
     seen = 0
     try:
         for each in found:
@@ -182,7 +182,7 @@ def _add(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
 
 @contextmanager
 def _named_place(file: Path, found: Found) -> Iterator[None]:
-    """Say of what is malformed where it stands."""
+    """Name the place of what is malformed."""
     try:
         yield
     except (*_UNREADABLE, BadInput) as fault:

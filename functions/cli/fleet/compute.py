@@ -39,7 +39,7 @@ MOST_JOBS: Final = 8
 def read_all(sources: Sequence[ClusterSource], read: Read, jobs: int) -> Iterator[SourceResult]:
     """Yield what became of each source as soon as it is known.
 
-    Where a process is ended from outside nobody can tell which cluster was its undoing, so those that are not done are
+    If a process is ended from outside, the cluster that caused it is unknown, so those that are not done are
     read once more, each in a process of its own.
     """
     left: list[ClusterSource] = []

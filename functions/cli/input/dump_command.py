@@ -76,7 +76,7 @@ class Kubectl:
                 yield name
 
     def _said(self, *words: str) -> subprocess.CompletedProcess[bytes]:
-        """Run kubectl to its end; one that cannot be run has said nothing."""
+        """Run kubectl to its end; one that cannot be run has printed nothing."""
         asked = [self._program, *self._options, _TIMEOUT, *words]
         try:
             return subprocess.run(asked, capture_output=True, check=False, timeout=_ASKING)  # noqa: S603 - as above
@@ -96,7 +96,7 @@ def _last_words(said: IO[bytes]) -> str:
 
 
 def write_pieces(path: Path | None, pieces: Iterable[bytes]) -> None:
-    """Write a file, packed where its name says so, or stdout.
+    """Write a file, packed if its name asks for it, or stdout.
 
     Raises:
         BadInput: it cannot be written.
@@ -116,7 +116,7 @@ def write_pieces(path: Path | None, pieces: Iterable[bytes]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-HOLDS: Final = "it holds what your pods say, environment variables too: --anonymize leaves them out."
+HOLDS: Final = "it holds all fields of your pods, environment variables too: --anonymize leaves them out."
 
 
 @dataclass(frozen=True, slots=True)

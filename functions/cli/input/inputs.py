@@ -56,7 +56,7 @@ EVERY_POOL: Final = Policy(other_pools=PoolPolicy(enabled=True))
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a plan rests on, and the notes that say what it does not know."""
+    """What a plan rests on, and the notes that name what it does not know."""
 
     snapshot: Snapshot
     policy: Policy
@@ -153,7 +153,7 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
 
 
 def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return what is odd about a policy for that cluster, each as a note that says it is a warning."""
+    """Return what is odd about a policy for that cluster, each as a note marked as a warning."""
     return tuple(f"{WARNING}{sentence}" for sentence in odd_pools(policy, snapshot))
 
 
@@ -187,7 +187,7 @@ def _no_workloads(cluster_reading: ClusterReading) -> tuple[str, ...]:
 MARKED: Final = "Every node that could go counts as marked long ago (--assume-marked)."
 IN_REACH: Final = "Marks, claims and back-offs are those of the installation whose state EBB_STATE names."
 OTHER_CLUSTER: Final = (
-    "No marks are used: this is not known to be the cluster that EBB_CLUSTER names; --cluster NAME says that it is, "
+    "No marks are used: this is not known to be the cluster that EBB_CLUSTER names; --cluster NAME confirms it, "
     "--assume-marked counts every node as marked long ago."
 )
 UNREAD: Final = "No marks are used: {why}; --assume-marked counts every node as marked long ago."
@@ -197,7 +197,7 @@ _LONG: Final = timedelta(days=3661)
 
 @dataclass(frozen=True)
 class PastPasses:
-    """State and marks, and the note that says whose they are."""
+    """State and marks, and the note that names their source."""
 
     state: ClusterState = field(default_factory=ClusterState)
     marks: Mapping[str, PoolMarks] | None = None

@@ -14,7 +14,7 @@ from shared.port_types import ClusterReading
 from shared.store.snapshots import odd_autoscalers, odd_buffers
 
 NO_BUDGETS: Final = (
-    "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes could go than is said here; "
+    "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes could go than is shown here; "
     "add poddisruptionbudgets to the dump."
 )
 PRINTED_AGAIN: Final = "{many} snapshots of one cluster, of {times}: the newest counts."
@@ -26,7 +26,7 @@ UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists}
 UNREAD_AUTOSCALERS: Final = "Moved pods may come back larger than is known here: let this account list {lists}."
 UNREAD_LIMITS: Final = "Moved pods may come back larger, later or not at all: let this account list {lists}."
 UNREAD_BUFFERS: Final = (
-    "Room that capacity buffers hold is not kept here, for no {lists} are known: fewer nodes could go than is said."
+    "Room that capacity buffers hold is not kept here, for no {lists} are known: fewer nodes could go than is shown."
 )
 _SENTENCES: Final = (("Namespace", NO_NAMESPACES),)
 _CLOUDS: Final = {
@@ -75,10 +75,10 @@ def partial(pods: Iterable[Pod]) -> str:
 
 
 def nothing_of_savings(partial: str) -> str:
-    """Return what takes the place of a saving where the pods are not all known; `partial` says why."""
+    """Return what takes the place of a saving where the pods are not all known; `partial` is the reason."""
     known, found, _ = partial.partition(_IN_DUMP)
     said = f"{known[:1].lower()}{known[1:]}" if found else "not all pods"
-    return f"{said} are known, so nothing can be said of savings; print it again with -A."
+    return f"{said} are known, so savings are unknown; print it again with -A."
 
 
 def printed_again(prints: Sequence[tuple[datetime, Sequence[str]]]) -> str:
@@ -110,7 +110,7 @@ def unread(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
 
 
 def cloud(clouds: Iterable[str]) -> str:
-    """Return whose cluster it is where its nodes say so, and Google's do not: ` (Amazon EKS)`."""
+    """Return whose cluster it is if its nodes show that it is not Google's: ` (Amazon EKS)`."""
     other = sorted(set(clouds) - _GOOGLE)
     return f" ({some([_CLOUDS.get(each, each) for each in other])})" if other else ""
 

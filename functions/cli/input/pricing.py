@@ -1,4 +1,4 @@
-"""What a person says of prices, and the line that says what all figures of money rest on."""
+"""Prices by a person's options, and the line that names what all figures of money rest on."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,
 
 
 def priced(options: PriceOptions) -> Prices:
-    """Return the prices that a person means, and let money be said in their currency.
+    """Return the prices that a person means, and show money in their currency.
 
     Raises:
         BadInput: the table cannot be read, or a discount is none.
@@ -79,7 +79,7 @@ def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
 
 
 def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
-    """Return the line that says what the figures are, and one for what is estimated, if anything is."""
+    """Return the line that describes the figures, and one for what is estimated, if anything is."""
     told = prices.basis
     dated = f" of {told.as_of}" if told.as_of else ""
     line = (
@@ -119,7 +119,7 @@ def _attached(prices: Prices) -> str:
 
 
 def _regions(snapshot: Snapshot, prices: Prices) -> str:
-    """Say which regions are priced by their share of the table's own, and which as if they were that one."""
+    """Name which regions are priced by their share of the table's own, and which as if they were that one."""
     listed = prices.basis.region or "listed"
     regions = sorted({node.region for node in snapshot.nodes})
     known = [f"{each} ({float(prices.regions[each]):g} of {listed})" for each in regions if each in prices.regions]

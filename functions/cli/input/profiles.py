@@ -118,7 +118,7 @@ def profiles(environment: Mapping[str, str]) -> list[Path]:
 
 
 def _put(found: Mapping[str, str], environment: MutableMapping[str, str]) -> None:
-    """Let the profile win; what the environment says of another cluster is left out, for it would be mixed up."""
+    """Let the profile win; settings of the environment for another cluster are left out: they would be mixed up."""
     if found.get(CLUSTER) != environment.get(CLUSTER):
         for name in [each for each in environment if each.startswith("EBB_")]:
             del environment[name]

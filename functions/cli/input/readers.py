@@ -70,7 +70,7 @@ class Dumped:
     """That it has no PodDisruptionBudget."""
     cloud: str = ""
     home: "Home | None" = None
-    """Where its nodes say that they belong."""
+    """Where its nodes belong, by their own fields."""
     demand: tuple[tuple[str, bytes], ...] = ()
     """Objects that no plan reads and simulated days do, each with its kind."""
     again: str = ""
@@ -96,7 +96,7 @@ class Reading:
 def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading, ...]:
     """Read what kubectl printed of one or several clusters; the time of each is its newest timestamp.
 
-    `said`: a person says that it is the cluster of the installation that the environment names.
+    `said`: a person confirms that it is the cluster of the installation that the environment names.
 
     Raises:
         BadInput: a file is not there, or no plan can be made. BadDump: it is no dump.
@@ -166,7 +166,7 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
 
 @contextmanager
 def _or_by_a_dump() -> Iterator[None]:
-    """Let what says that the cluster cannot be read say what needs no access from here."""
+    """Add to the failure of a read what needs no access from here."""
     try:
         yield
     except EbbError as failure:

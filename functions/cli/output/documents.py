@@ -16,7 +16,7 @@ _WIDE: Final = 1000
 
 
 def print_document(document: dict[str, Any], output: StrEnum, notes: Sequence[str] = ()) -> None:
-    """Print a document on stdout as the output asks, and what a person should know of it on stderr."""
+    """Print a document on stdout as the output asks, and its notes for people on stderr."""
     if notes:
         typer.echo("\n".join(map(visible_lines, notes)), err=True)
     typer.echo(written(document, output))

@@ -11,12 +11,12 @@ from shared.core.planning.prices import MICRO, per_month
 GAP: Final = 2
 """Spaces between two columns of a table."""
 _SYMBOLS: Final = {"USD": "$"}
-"""Any other currency is said by its code: all terminals can print that."""
+"""Any other currency is shown by its code: all terminals can print that."""
 _symbol: ContextVar[str] = ContextVar("currency", default="$")
 
 
 def use_currency(code: str) -> None:
-    """Say money in that currency from now on; it is a label, nothing is converted."""
+    """Show money in that currency from now on; it is a label, nothing is converted."""
     _symbol.set(_SYMBOLS.get(code, f"{code} "))
 
 
@@ -98,7 +98,7 @@ def clock(time: datetime, today: datetime) -> str:
 
 
 def by_the_minute(time: datetime) -> datetime:
-    """Return the minute by which it has come: what is said to be done by a time is done then."""
+    """Return the minute by which it has come: what is announced for a time is done then."""
     begun = time.replace(second=0, microsecond=0)
     return begun if begun == time else begun + timedelta(minutes=1)
 

@@ -72,7 +72,7 @@ class Frame:
     figures: tuple[Html, ...]
     made: str
     name: str = ""
-    """What the browser's tab says; else the title."""
+    """The title of the browser's tab; else that of the page."""
     warnings: tuple[str, ...] = ()
     script: str = ""
     after: str = ""

@@ -1,7 +1,7 @@
 """A change of policy as GitHub-flavoured markdown: for the summary of a job and for a comment on a pull request.
 
 What it means comes first, what it rests on is folded away. A comment has room for 65,536 letters, so a page stops
-before that and says so. Names and values are data, never markup.
+before that, with a note. Names and values are data, never markup.
 """
 
 from collections.abc import Iterator, Sequence

@@ -131,7 +131,7 @@ def notes(name: str, question: CalendarQuestion, pools: Sequence[str]) -> Iterat
     policy = question.policy
     yield (
         f"{name}: how many {WHOSE[question.reason]} may be in disruption at once, by the hour in {question.zone.key}; "
-        "ebb plan says what the moment asks besides (minimums, time gap, drains in flight)."
+        "ebb plan shows what else limits this moment (minimums, time gap, drains in flight)."
     )
     if policy.dry_run or policy.paused:
         yield f"{'paused' if policy.paused else 'dryRun'} is true: nothing is drained at any time."

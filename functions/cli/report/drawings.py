@@ -51,7 +51,7 @@ def _step(step: JsonRow, most: int) -> Html:
     rest, bound = step["rung"] == "policy_at_rest", step["rung"] == "bound"
     sure = rest or step["rung"] == "autoscaler_alone"
     kinds = ("remains rest" if rest else "remains", "saves" if sure else "could")
-    looks = "rung strong" if rest else "rung relaxed" if step["relaxed"] else "rung"
+    looks = "scenario strong" if rest else "scenario relaxed" if step["relaxed"] else "scenario"
     label, amount = element("span", step["title"], class_="label"), element("span", step["month"], class_="amount")
     whole = max(step["cost"], step["from"])
     picture = bill(0, 0, most, least=step["cost"]) if bound else bill(step["cost"], whole, most, kinds)

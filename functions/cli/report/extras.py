@@ -123,7 +123,7 @@ WHAT: Final = (
     "demand."
 )
 DIFFERS: Final = (
-    "In these days {who} saves {played} of the cost with the autoscaler alone; above it is {ladder}. The figures above "
+    "In these days {who} saves {played} of the cost with the autoscaler alone; above it is {above}. The figures above "
     "take demand as it is now. Here it changes: if it falls the autoscaler removes nodes by itself, and if it rises "
     "they are needed again."
 )
@@ -147,7 +147,7 @@ def _beside(view: DaysView, ladder: Ladder | None) -> tuple[str, ...]:
     played = view.saved(view.runs[1])
     if abs(played - by_ladder) <= _APART:
         return ()
-    return (DIFFERS.format(who=view.names[1], played=percent(played), ladder=percent(by_ladder)),)
+    return (DIFFERS.format(who=view.names[1], played=percent(played), above=percent(by_ladder)),)
 
 
 def _plot(view: DaysView) -> Plot:

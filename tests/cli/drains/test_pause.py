@@ -73,7 +73,7 @@ def test_a_resume_forgets_the_reason() -> None:
             ClusterState(paused=True, claims={"uid-n1": claim("n1")}),
             id="what becomes of drains",
         ),
-        pytest.param("unless the policy says paused: true", ClusterState(), id="what may hold still"),
+        pytest.param("unless the policy has paused: true", ClusterState(), id="what may hold still"),
     ],
 )
 def test_it_is_said_what_holds(expected: str, state: ClusterState) -> None:

@@ -88,7 +88,7 @@ def test_the_timers_of_the_estafette_process_count() -> None:
 @pytest.mark.parametrize(
     ("expected", "convert", "data"),
     [
-        pytest.param("estafette's own default, for it was not given; its Helm chart says 0", from_estafette,
+        pytest.param("estafette's own default, for it was not given; its Helm chart has 0", from_estafette,
                      estafette(a=FULL), id="which of estafette's defaults"),
         pytest.param("minimumNodes: 3  # minimum_nodes was not there: the default of node-refiner's code, 3; its",
                      from_node_refiner, config_map({"time_gap": "5"}), id="which of node-refiner's defaults"),

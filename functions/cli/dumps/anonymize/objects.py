@@ -58,7 +58,7 @@ def _provider(namer: Namer, given: str) -> str:
 
 
 def _handle(namer: Namer, given: str) -> str:
-    """Return a driver's name of a volume; one of Google's says the zone, by which it is known again."""
+    """Return a driver's name of a volume; one of Google's keeps its zone, by which it is known again."""
     disk = _DISK.fullmatch(given)
     if disk is None:
         return namer.name("handle", given)

@@ -50,7 +50,7 @@ def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> 
     found = {each.value: each for thing in things for each in _said(which, thing)}
     if len(found) > 1:
         raise BadPolicy(f"{which.variable}: the file has {' and '.join(sorted(found))}; keep one of them.")
-    assumed = f"estafette's own default, for it was not given; its Helm chart says {which.chart_default}"
+    assumed = f"estafette's own default, for it was not given; its Helm chart has {which.chart_default}"
     return next(iter(found.values()), Noted(f"{which.default}s", assumed))
 
 

@@ -89,7 +89,7 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     if "terminationGracePeriod" in template:
         notes.append(
             f"{_path(name)}: terminationGracePeriod has no equivalent: Ebb never deletes a pod by force; a drain that "
-            "does not end in time is given back (drain.timeout)."
+            "does not end in time ends with its node uncordoned (drain.timeout)."
         )
     notes += _of_block(name, pool["apiVersion"], block)
     after = _given(block, "consolidateAfter", _CONSOLIDATE_AFTER[pool["apiVersion"]])

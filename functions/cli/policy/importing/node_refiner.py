@@ -65,13 +65,13 @@ def _dry_run(text: str) -> bool:
     return True
 
 
-_README: Final = "; its README says 2"
+_README: Final = "; its README has 2"
 _KEYS: Final[Mapping[str, _Key]] = {
-    "drainer_enabled": _Key(_dry_run, ("", "dryRun"), "true", "; its shipped manifest says false"),
+    "drainer_enabled": _Key(_dry_run, ("", "dryRun"), "true", "; its shipped manifest has false"),
     "minimum_nodes": _Key(_whole, ("cluster", "minimumNodes"), "3", _README),
     "minimum_non_tainted_nodes": _Key(_whole, ("cluster", "minimumNonTaintedNodes"), "3", _README),
     "time_since_last_addition": _Key(_minutes, ("cluster", "timeSinceLastAddition"), "60"),
-    "time_gap": _Key(_minutes, ("cluster", "timeGap"), "10", "; its shipped manifest says 5"),
+    "time_gap": _Key(_minutes, ("cluster", "timeGap"), "10", "; its shipped manifest has 5"),
     "excess_nodes_threshold": _Key(_number, ("defaults", "excessNodesThreshold"), "2"),
 }
 
