@@ -7,7 +7,7 @@ EBB    := $(BIN)/python -m functions.cli
 PIP    := $(BIN)/python -m infra.installing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test deep quick check lint unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground words zip clean
+.PHONY: help demo test deep quick check lint unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground zip clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,9 +51,6 @@ quick check unit faults real:
 
 lint: $(VENV)/.dev ## Run ruff, and the check of words and sentences
 	@$(BIN)/ruff check --no-cache . && $(BIN)/ruff format --check . && $(BIN)/python -m tests.words
-
-words: $(VENV)/.dev ## Lower the baseline of words and sentences (tests/words.json) to what is left
-	@$(BIN)/python -m tests.words --lower
 
 assets: $(VENV)/.dev ## Build Kubernetes and what else real tests need into the cache, once: about eight minutes
 	@$(BIN)/python -m tests.assets

@@ -1,26 +1,19 @@
-"""Refuses words and long sentences that slow a reader down: `make lint` runs it, and `make words` lowers its baseline.
+"""Refuses words and long sentences that slow a reader down: `make lint` runs it.
 
-`python -m tests.words PATH …` lists the findings of these files or folders. Without a path it compares the number of
-findings with `tests/words.json`, which has a number for each kind and file. Only the sum of a kind may not grow: a file
-can be moved or merged without a change of the baseline. CONTRIBUTING.md has the rules of style.
+`python -m tests.words PATH …` looks at these files or folders alone. CONTRIBUTING.md has the rules of style.
 """
 
 import ast
-import json
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from itertools import product, takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
-
 from tests.pages import ROOT, pages
 
-BASELINE: Final = Path(__file__).with_suffix(".json")
 LONGEST: Final = 25
 """Words in a sentence of a page."""
 REFUSED: Final[Mapping[str, str]] = {
@@ -67,7 +60,6 @@ _FIRST_OF_A_BLOCK: Final = re.compile(r"\s*(?:[-*+] |\d+\. |#+ |>|\|)")
 class Finding(NamedTuple):
     """A word or a sentence to change, and where it is."""
 
-    kind: str
     path: str
     line: int
     about: str
@@ -83,25 +75,12 @@ class Text(NamedTuple):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show findings or lower the baseline; return 1 if a kind has more findings than the baseline allows."""
+    """Show the findings below the paths, or all, with the excuses that none needs; return 1 if there is one."""
     everything = list(findings())
-    found = [each for each in everything if not is_excused(each)]
-    if arguments == ["--lower"]:
-        return lower(found)
-    if arguments:
-        return show(described(each) for each in found if each.path.startswith(tuple(arguments)))
-    grown = set(grown_files(counted(found), baseline()))
+    below = tuple(arguments) or ("",)
+    found = (described(each) for each in everything if each.path.startswith(below) and not is_excused(each))
     needless = (f"{file}: {word} needs no excuse any more" for file, word in unused(EXCUSED, everything))
-    return show([*(described(each) for each in found if (each.kind, each.path) in grown), *needless])
-
-
-def lower(found: Sequence[Finding], path: Path = BASELINE) -> int:
-    """Write the numbers of today into the baseline, unless a sum would grow."""
-    now, before = counted(found), baseline(path)
-    if grown := list(grown_files(now, before)):
-        return show(f"{kind} of {file} would grow" for kind, file in grown)
-    path.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    return 0
+    return show([*found, *needless])
 
 
 def show(lines: Iterable[str]) -> int:
@@ -115,40 +94,18 @@ def described(finding: Finding) -> str:
     return f"{finding.path}:{finding.line}: {finding.about} ({finding.remedy})"
 
 
-def baseline(path: Path = BASELINE) -> dict[str, dict[str, int]]:
-    return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, int]])
-
-
-def counted(found: Iterable[Finding]) -> dict[str, dict[str, int]]:
-    """Return the number of findings by kind and file."""
-    numbers = Counter((each.kind, each.path) for each in found)
-    return {kind: {path: n for (of, path), n in numbers.items() if of == kind} for kind, _ in numbers}
-
-
-def grown_files(
-    now: Mapping[str, Mapping[str, int]], before: Mapping[str, Mapping[str, int]]
-) -> Iterator[tuple[str, str]]:
-    """Return kind and file of those that grew, for each kind whose sum grew."""
-    for kind, files in now.items():
-        allowed = before.get(kind, {})
-        if sum(files.values()) > sum(allowed.values()):
-            yield from ((kind, path) for path, number in files.items() if number > allowed.get(path, 0))
-
-
 def findings() -> Iterator[Finding]:
     """Return all findings: in pages, docstrings, messages, manifests, Terraform and the report's page."""
     for page in pages():
         path, text = _named(page), page.read_text(encoding="utf-8")
-        yield from refused_words("words in pages", path, blocks(text))
-        yield from long_sentences("sentences in pages", path, blocks(text))
+        yield from refused_words(path, blocks(text))
+        yield from long_sentences(path, blocks(text))
     for path, text in _files(_CODE):
-        docstrings, texts = of_python(text)
-        yield from refused_words("words in docstrings", path, docstrings)
-        yield from refused_words("words in texts", path, texts)
+        yield from refused_words(path, of_python(text))
     for path, text in _files(_TEXTS):
-        yield from refused_words("words in texts", path, [Text(1, text)])
+        yield from refused_words(path, [Text(1, text)])
     for path, text in _files(("functions/**/*.js",)):
-        yield from refused_words("words in texts", path, of_javascript(text))
+        yield from refused_words(path, of_javascript(text))
 
 
 def _files(patterns: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -162,12 +119,12 @@ def _named(file: Path) -> str:
     return file.relative_to(ROOT).as_posix()
 
 
-def refused_words(kind: str, path: str, texts: Iterable[Text]) -> Iterator[Finding]:
+def refused_words(path: str, texts: Iterable[Text]) -> Iterator[Finding]:
     """Find the words of `REFUSED`."""
     for (line, text), (refused, instead) in product(texts, _REFUSED):
         for match in refused.finditer(text):
             at = line + text.count("\n", 0, match.start())
-            yield Finding(kind, path, at, " ".join(match[0].split()).lower(), f"better: {instead}")
+            yield Finding(path, at, " ".join(match[0].split()).lower(), f"better: {instead}")
 
 
 def is_excused(finding: Finding, excuses: Iterable[tuple[str, str]] = EXCUSED) -> bool:
@@ -179,13 +136,13 @@ def unused(excuses: Iterable[tuple[str, str]], found: Sequence[Finding]) -> list
     return [excuse for excuse in excuses if not any(is_excused(each, [excuse]) for each in found)]
 
 
-def long_sentences(kind: str, path: str, texts: Iterable[Text]) -> Iterator[Finding]:
+def long_sentences(path: str, texts: Iterable[Text]) -> Iterator[Finding]:
     """Find the sentences of more than `LONGEST` words."""
     for line, text in texts:
         for sentence in re.split(r"(?<=[.!?])[\"')*_]*\s+(?=[^a-z])", text):
             words = [word for word in sentence.split() if re.search(r"\w", word)]
             if len(words) > LONGEST:
-                yield Finding(kind, path, line, f"{' '.join(words[:8])} …", f"{len(words)} words, at most {LONGEST}")
+                yield Finding(path, line, f"{' '.join(words[:8])} …", f"{len(words)} words, at most {LONGEST}")
 
 
 def blocks(page: str) -> Iterator[Text]:
@@ -207,14 +164,14 @@ def plain(markdown: str) -> str:
     return re.sub(r"\]\([^)]*\)", "]", without_code)
 
 
-def of_python(code: str) -> tuple[list[Text], list[Text]]:
+def of_python(code: str) -> list[Text]:
     """Return the docstrings of a module, and its other strings with a space: no key or name has one."""
     tree = ast.parse(code)
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     strings = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    docstrings = [Text(node.lineno, plain(str(node.value))) for node in strings if id(node) in alone]
-    texts = [Text(node.lineno, plain(str(node.value))) for node in strings if id(node) not in alone]
-    return docstrings, [text for text in texts if " " in text.text]
+    return [
+        Text(node.lineno, plain(str(node.value))) for node in strings if id(node) in alone or " " in str(node.value)
+    ]
 
 
 def of_javascript(code: str) -> list[Text]:
