@@ -41,6 +41,12 @@ class FakeClock:
         self.passed += seconds
 
 
+def _has_nested_arrays(value: object) -> bool:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    is_array = isinstance(value, list | tuple)
+    return any((is_array and isinstance(part, list | tuple)) or _has_nested_arrays(part) for part in parts)
+
+
 class FakeState:
     """Documents in memory; give two states one `documents` to let two clusters share a database."""
 
@@ -71,6 +77,7 @@ class FakeState:
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         with self._lock:
             self._check(key, expected)
+            assert not _has_nested_arrays(msgspec.to_builtins(value)), "Firestore refuses an array within an array"
             self.writes += 1
             version = str(next(self._versions))
             self.documents[self._place(key)] = (msgspec.json.encode(value), version)

@@ -113,7 +113,11 @@ def _sentence(told: PolicyAtRest) -> str:
     if rest.by is None:
         return "no node goes by this policy."
     left, minutes = len(rest.snapshot.nodes), timedelta(minutes=ceil((rest.by - now.now) / timedelta(minutes=1)))
-    nodes = count(len(now.snapshot.nodes), "node")
+    nodes, ends = (
+        count(len(now.snapshot.nodes), "node"),
+        "" if rest.is_rest else " The forecast ends there; more may go.",
+    )
     return (
         f"of {nodes} {left:,} stay, after {span(minutes)}, with {_evictions(told):.1f} evictions for a node that goes."
+        f"{ends}"
     )
