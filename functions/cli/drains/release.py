@@ -22,12 +22,12 @@ from shared.core.cluster.node import Node, holding_order
 from shared.core.reasons import Outcome, Refusal
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import MOST_HELD, OrderKind, parts
-from shared.core.records.state import ClusterState
+from shared.core.records.state import ClusterState, WaveNode
 from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
 from shared.port_types import WAVE_KEY, drain_key
 from shared.ports import Cluster, State
 from shared.settings import read_settings
-from shared.store.compare_and_set import read_cluster, read_wave
+from shared.store.compare_and_set import read_cluster, read_wave, while_stale
 from shared.wiring import NO_GKE_API, cluster_of
 
 _ONLY_CLAIMS: Final = (
@@ -170,16 +170,21 @@ def _release_all(installation: Installation, visible: VisibleNodes, options: Rel
 
 def _end_wave(installation: Installation, visible: VisibleNodes) -> None:
     """Delete the wave's document, and order the removal of its soft taints and of all that the cluster shows."""
-    found = read_wave(installation.state)
-    if found.version is not None:
-        installation.state.delete(WAVE_KEY, found.version)
-    named = found.value.nodes if found.value else ()
+    named = while_stale("the wave", lambda: _delete_wave(installation.state)) or ()
     nodes = {each.uid: each.name for each in named} | {each.uid: each.name for each in visible.nodes if each.held}
     now = read_cluster(installation.state)[2]
     for part in parts(tuple(nodes.items()), MOST_HELD):
         installation.orders.publish(manual_order(installation, OrderKind.LET_GO, "", now, nodes=dict(part)))
     if nodes:
         print_sentence(f"The soft taints of a wave go from {count(len(nodes), 'node')}.")
+
+
+def _delete_wave(state: State) -> tuple[WaveNode, ...]:
+    """Delete the wave's document, and return the nodes that it named. Raises Stale if a pass wrote it first."""
+    found = read_wave(state)
+    if found.version is not None:
+        state.delete(WAVE_KEY, found.version)
+    return found.value.nodes if found.value else ()
 
 
 def _print_newly_claimed(installation: Installation, targets: Sequence[ReleaseTarget]) -> int:

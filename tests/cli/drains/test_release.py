@@ -13,10 +13,11 @@ from shared.core.reasons import Outcome, Refusal
 from shared.core.records.orders import OrderKind, Origin
 from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.errors import BadInput, BadSettings
-from shared.port_types import WAVE_KEY
+from shared.port_types import WAVE_KEY, DocumentKey
 from tests.builders import CLUSTER, NOW, claim, node, order, our_taint, pod
 from tests.cli.drains.pushed_installation import TOPIC, installation_of
 from tests.cli.running import run_ebb
+from tests.fakes import FakeState
 from tests.functions.fake_ebb import FakeEbb
 
 BLIND = VisibleNodes(note="The cluster is not looked at.")
@@ -86,6 +87,30 @@ def test_all_ends_the_wave_and_frees_the_nodes_that_it_held(capsys: pytest.Captu
     assert capsys.readouterr().out
     assert cluster.state.get(WAVE_KEY).value is None
     assert not any(each.held for each in cluster.cluster.nodes.values())
+
+
+class OvertakenState(FakeState):
+    """A state in which a pass writes the wave's document just before somebody first deletes it."""
+
+    overtakes = True
+
+    def delete(self, key: DocumentKey[Any], expected: str) -> None:
+        if self.overtakes:
+            self.overtakes = False
+            self.put(key, self.get(key).value, expected)
+        super().delete(key, expected)
+
+
+def test_all_frees_every_node_although_a_pass_writes_the_wave_first(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = fake_ebb()
+    cluster.state = OvertakenState(now=cluster.clock.now, documents=cluster.state.documents)
+    cluster.state.put(WAVE_KEY, Wave(id="w", nodes=(), policy_hash="", began=NOW, deadline=NOW), None)
+
+    assert order_release(installation_of(cluster), "all", lambda: seen(cluster), ReleaseOptions()) == 0
+
+    assert capsys.readouterr().out
+    assert cluster.state.get(WAVE_KEY).value is None
+    assert cluster.remembered().claims == {}
 
 
 def test_without_a_cluster_all_means_the_claims_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
