@@ -312,13 +312,17 @@ CHANGES: Final[Mapping[Reason, Change]] = {
         scope=Scope.CLUSTER)),
     Unremovable.POOL_DISABLED: _of_pool("enabled: true", word="pools", of_all=False, enabled=True),
     Unremovable.NOT_AUTOSCALED: _of_node_pool("--enable-autoscaling --min-nodes 0 --max-nodes MAX", autoscaled=True),
-    Unremovable.POOL_AT_MINIMUM: _of_node_pool("--enable-autoscaling --min-nodes 0", min_per_zone=0, min_total=0),
+    Unremovable.POOL_AT_MINIMUM: _of_node_pool(
+        "--enable-autoscaling --min-nodes 0  # --total-min-nodes 0 if its minimum is of all zones together",
+        min_per_zone=0, min_total=0),
     Unremovable.RESOURCE_MINIMUM: _of_cluster(lambda seen, _: replace(seen, minimum=NOTHING), Scope.CLUSTER,
-        "gcloud container clusters update CLUSTER --min-cpu 1 --min-memory 1"),
-    Unremovable.CORDONED_BY_OTHER: _of_node(lambda node: replace(node, unschedulable=False), "kubectl uncordon $name"),
+        "gcloud container clusters update CLUSTER --location LOCATION --enable-autoprovisioning "
+        "--min-cpu 1 --max-cpu MAX --min-memory 1 --max-memory MAX  # each maximum as it is"),
+    Unremovable.CORDONED_BY_OTHER: _weakens(_of_node(lambda node: replace(node, unschedulable=False),
+        "kubectl uncordon $name")),
     Unremovable.TAINTED: _of_policy(_ignoring_taint, Scope.TAINT, "nodePools: {$name: {ignoreTaints: [$detail]}}"),
     Unremovable.SCALE_DOWN_DISABLED: _weakens(_of_node(_without_node_opt_outs,
-        f"kubectl annotate node $name {names.SCALE_DOWN_DISABLED}-")),
+        f"kubectl annotate node $name {names.SCALE_DOWN_DISABLED}-  # or the annotation or label in ebb explain")),
     Unremovable.NOT_EMPTY: _of_pool("disruption: {consolidationPolicy: WhenUnderutilized}",
         consolidation_policy=ConsolidationPolicy.WHEN_UNDERUTILIZED),
     Unremovable.CPU_ABOVE_LIMIT: _NO_LIMITS,
@@ -330,8 +334,9 @@ CHANGES: Final[Mapping[Reason, Change]] = {
         required_count=1),
     Unremovable.NO_EXCESS: _of_pool("excessNodesThreshold: 0", word="excess", excess_threshold=Fraction(0)),
     Unremovable.PAUSED: _of_all("paused: false", paused=False),
-    Unremovable.MINIMUM_NODES: _of_all("cluster: {minimumNodes: 0}", minimum_nodes=0),
-    Unremovable.MINIMUM_NON_TAINTED: _of_all("cluster: {minimumNonTaintedNodes: 0}", minimum_non_tainted_nodes=0),
+    Unremovable.MINIMUM_NODES: _weakens(_of_all("cluster: {minimumNodes: 0}", minimum_nodes=0)),
+    Unremovable.MINIMUM_NON_TAINTED: _weakens(_of_all("cluster: {minimumNonTaintedNodes: 0}",
+        minimum_non_tainted_nodes=0)),
     Unremovable.SAVING_TOO_SMALL: _of_pool("minimumSavingPerEviction: 0", minimum_saving=Fraction(0)),
 }
 """A reason without a row passes by itself, or is no setting: see its remedy."""

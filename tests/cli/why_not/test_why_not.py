@@ -40,6 +40,19 @@ def test_each_budget_has_a_command_and_its_harm(reason: Reason) -> None:
     assert CHANGES[reason].harm
 
 
+KEEPS = (Unremovable.CORDONED_BY_OTHER, Unremovable.MINIMUM_NODES, Unremovable.MINIMUM_NON_TAINTED)
+
+
+@pytest.mark.parametrize("reason", KEEPS)
+def test_a_cordon_and_a_minimum_of_the_policy_are_protections(reason: Reason) -> None:
+    assert CHANGES[reason].harm is Harm.WEAKENS
+
+
+def test_gcloud_takes_a_minimum_of_the_cluster_only_with_the_maximums() -> None:
+    text = how(Subject(Unremovable.RESOURCE_MINIMUM))
+    assert all(flag in text for flag in ("--location", "--enable-autoprovisioning", "--max-cpu", "--max-memory"))
+
+
 @pytest.mark.parametrize("reason", CHANGES)
 def test_nothing_of_a_command_is_left_open(reason: Reason) -> None:
     assert "$" not in how(Subject(reason, "shop/Deployment/cart", "key"))
