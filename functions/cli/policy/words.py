@@ -11,6 +11,7 @@ from shared.core.policy import WATCHDOGS, Budget, Freeze, NamespaceRate, Policy,
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.field import Field
 from shared.core.policy.fields import POOL_FIELDS
+from shared.core.policy.values import WaveLimits
 
 CLUSTER: Final = "cluster"
 """Whose settings are not a pool's."""
@@ -72,6 +73,7 @@ _WORDS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
     (Schedule, lambda value: f'"{value.cron}" for {span(value.duration)} ({value.time_zone})'),
     (Rate, lambda value: f"{value.nodes} in any {span(value.per)}"),
     (NamespaceRate, lambda value: f"{value.pods} pods in any {span(value.per)}"),
+    (WaveLimits, lambda value: f"{value.nodes} for at most {span(value.deadline)}"),
     (Freeze, lambda value: f"{moment(value.start)} to {moment(value.end)}"),
 )
 

@@ -1,5 +1,6 @@
 """Every setting of the policy is shown, by the name and in the words that the policy gives it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -76,6 +77,13 @@ def test_a_pools_setting_is_said_as_the_policy_writes_it(expected: str, setting:
         pytest.param("20% in any 1h", "cluster.rate", Policy(), id="the rate"),
         pytest.param("30m", "drain.backoff.first", Policy(), id="the first back-off"),
         pytest.param("25m, 8m in the OPTIMIZE_UTILIZATION profile", "drain.watchdog", Policy(), id="the watchdog"),
+        pytest.param("no waves", "cluster.wave", Policy(), id="no waves"),
+        pytest.param(
+            "30% for at most 1h30m",
+            "cluster.wave",
+            Policy(wave=WaveLimits(Limit(percent=30), timedelta(minutes=90))),
+            id="waves",
+        ),
         pytest.param("none", "cluster.freezes", Policy(), id="no freeze"),
         pytest.param(
             "2026-11-27 00:00:00 UTC to 2026-12-01 00:00:00 UTC",
@@ -154,6 +162,17 @@ def test_every_field_of_a_pool_is_printed_by_check_and_named_by_diff(path: str, 
 def test_every_field_of_the_cluster_is_printed_by_check_and_named_by_diff(path: str, policy: Policy) -> None:
     assert [(each.place, each.name) for each in settings(Policy(), policy)] == [("cluster", path)]
     assert printed(Policy())[path] != printed(policy)[path] == cluster_settings(policy)[path]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        *(pytest.param(pool_settings(each.values[1]), id=f"pool {each.id}") for each in changed_pools()),
+        *(pytest.param(cluster_settings(each.values[1]), id=each.id) for each in changed_policies()),
+    ],
+)
+def test_no_setting_is_shown_as_python_writes_it(shown: dict[str, str]) -> None:
+    assert [value for value in shown.values() if re.search(r"\w\(\w*=|datetime", value)] == []
 
 
 def test_settings_bear_the_paths_of_the_document_and_every_path_is_shown() -> None:
