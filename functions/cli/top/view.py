@@ -10,7 +10,7 @@ from typing import Final
 from rich.text import Text
 
 from functions.cli.output.bars import grid, legend
-from functions.cli.output.format import clock, count, moment, monthly, some
+from functions.cli.output.format import clock, count, moment, monthly, monthly_parts, some
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, OUR_TAINT
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
@@ -147,12 +147,13 @@ def _since(view: LiveView, first: LiveView) -> Text:
 
 
 def _rows(view: LiveView, width: int) -> Iterator[Text]:
-    """Yield a title for each pool, and its nodes."""
+    """Yield a title for each pool, and its nodes; what the pools cost adds up to the cluster's figure."""
     longest = max((len(_short(bar.name)) for bar in view.bars), default=0)
-    for pool, bars in _by_pool(view.bars).items():
-        alive = [bar for bar in bars if bar.sign is not Sign.GONE]
-        cost = monthly(sum(bar.cost for bar in alive))
-        yield Text(f"{pool or 'no pool'}: {count(len(alive), 'node')}, {cost} a month", style="bold")
+    pools, alive = _by_pool(view.bars), _by_pool(view.alive)
+    costs = monthly_parts([sum(bar.cost for bar in alive.get(pool, ())) for pool in pools])
+    for (pool, bars), cost in zip(pools.items(), costs, strict=True):
+        nodes = count(len(alive.get(pool, ())), "node")
+        yield Text(f"{pool or 'no pool'}: {nodes}, {cost} a month", style="bold")
         yield from grid([(_short(bar.name), bar) for bar in bars], longest, width)
 
 

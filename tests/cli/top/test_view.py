@@ -1,3 +1,4 @@
+import re
 from fractions import Fraction
 
 import pytest
@@ -55,6 +56,18 @@ def test_a_node_that_is_gone_stays_in_the_view_without_its_money() -> None:
     assert sum(bar.cost for bar in now.bars) == 2 * DOLLAR // 10
     assert now.first is first
     assert any("1 removed, 1 added" in line.plain for line in lines(now, 80, 24))
+
+
+def test_what_pools_cost_adds_up_to_what_the_cluster_costs() -> None:
+    view = view_of(
+        plan(*(busy(name, pool=name, cost=2_000) for name in "abc")), cluster([node(each) for each in "abc"], [])
+    )
+
+    whole, *pools = (
+        int(amount.replace(",", "")) for line in lines(view, 80, 24) for amount in re.findall(r"\$([\d,]+)", line.plain)
+    )
+
+    assert (whole, sum(pools)) == (4, 4)
 
 
 def many(nodes: int) -> LiveView:
