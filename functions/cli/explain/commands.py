@@ -61,7 +61,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
 ) -> None:
     """Show possible savings (autoscaler alone, and with Ebb), what the next pass would do, and why nodes are kept.
 
-    Changes nothing, and needs nothing installed in the cluster. Without --dump
+    Changes nothing, and needs nothing installed in the cluster. Without a FILE
     the cluster of the kubeconfig is read.
 
     Examples:

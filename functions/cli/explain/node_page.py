@@ -99,8 +99,8 @@ def _closed(gate: Closed) -> tuple[str, str, str]:
     """Return a gate's word, what it means with until when, and what can be done."""
     reason = gate.blocker.reason
     about = ", ".join(filter(None, (gate.blocker.object, gate.blocker.detail, gate.which)))
-    until = f"until {moment(gate.until)}" if gate.until else "until an unknown time"
-    return reason.value, f"{reason.sentence} {f'({about}) ' if about else ''}{until}", reason.remedy
+    parts = (reason.sentence, f"({about})" if about else "", f"until {moment(gate.until)}" if gate.until else "")
+    return reason.value, " ".join(filter(None, parts)), reason.remedy
 
 
 def _pods_title(known: NodeExplanation) -> str:

@@ -112,12 +112,12 @@ def _unknown(situation: Situation, word: str) -> str:
     budgets = [f"pdb/{each.namespace}/{each.name}" for each in snapshot.disruption_budgets]
     name = word.removeprefix("pool/").removeprefix("pdb/")
     if f"pool/{name}" in pools:
-        return f"{name} is a pool; its nodes: ebb plan --pool {name}."
+        return f"{name} is a pool: ebb plan --pool {name}, with the same options, lists its nodes."
     if any(each == f"pdb/{name}" or each.endswith(f"/{name}") for each in budgets):
         return f"{name} is a PodDisruptionBudget; ebb why-not shows what it keeps, kubectl get pdb its status."
     pods = (pod.key for pod in _bound(situation))
     known = (*pools, *budgets, *snapshot.node_by_name, *pods, *_behind(situation))
-    remedy = near(word, known) or "see ebb plan --nodes."
+    remedy = near(word, known) or "ebb plan -o wide lists them."
     return f"no node {word!r}, nor pod nor workload, among the {len(snapshot.nodes):,} nodes of the cluster; {remedy}"
 
 

@@ -14,7 +14,7 @@ from shared.port_types import ClusterReading
 from shared.store.snapshots import odd_autoscalers, odd_buffers
 
 NO_BUDGETS: Final = (
-    "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes could go than is shown here; "
+    "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes can go than shown; "
     "add poddisruptionbudgets to the dump."
 )
 PRINTED_AGAIN: Final = "{many} snapshots of one cluster, of {times}: the newest counts."
@@ -26,7 +26,7 @@ UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists}
 UNREAD_AUTOSCALERS: Final = "Moved pods may come back larger than is known here: let this account list {lists}."
 UNREAD_LIMITS: Final = "Moved pods may come back larger, later or not at all: let this account list {lists}."
 UNREAD_BUFFERS: Final = (
-    "Room that capacity buffers hold is not kept here, for no {lists} are known: fewer nodes could go than is shown."
+    "The plan does not keep the room of capacity buffers, because no {lists} are known: fewer nodes can go than shown."
 )
 _SENTENCES: Final = (("Namespace", NO_NAMESPACES),)
 _CLOUDS: Final = {

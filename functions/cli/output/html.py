@@ -80,7 +80,7 @@ class Frame:
 
 
 def page(frame: Frame, sections: Sequence[Section]) -> str:
-    """Return one file with its own style, which asks nothing of any server."""
+    """Return one file with its own style, which loads nothing from any server."""
     style = asset("page.css")
     if not frame.script:  # no button chooses the colours
         dark = style.partition(f"{_DARK} {{")[2].partition("}")[0]
@@ -101,7 +101,7 @@ def page(frame: Frame, sections: Sequence[Section]) -> str:
             "figures": element("dl", *frame.figures, class_="figures", id="figures") if frame.figures else "",
             "contents": together(element("li", element("a", each.title, href=f"#{each.anchor}")) for each in sections),
             "sections": together(map(_section, sections)),
-            "made": together([f"{frame.made} This page is one file and asks nothing of any server."]),
+            "made": together([f"{frame.made} This page is one file and loads nothing from any server."]),
             "after": frame.after,
             "script": element("script", Html(frame.script)) if frame.script else "",
         },

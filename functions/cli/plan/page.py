@@ -25,7 +25,7 @@ from functions.cli.plan.view import AskedNodes, NodeView, PlanView, Shown, shown
 
 SUM: Final = AskedNodes()
 PARTIAL: Final = "Partial, every figure below: the nodes hold more pods than the dump has."
-HINT: Final = "More: --nodes (each of them), ebb explain NODE, ebb why-not (what to change)."
+HINT: Final = "More: ebb plan -o wide, ebb explain NODE, ebb why-not (what to change), with the same options."
 _FIRST: Final = 4
 _OBJECTS: Final = 3
 
@@ -88,7 +88,7 @@ def _head(view: PlanView) -> Iterator[tuple[str, str]]:
 
 def _show_nodes(console: Console, given: Shown) -> None:
     if not given.nodes:
-        console.print("No node is like that.")
+        console.print("No node matches these options.")
         return
     draw(console, node_table(given, console.width if console.is_terminal else IN_A_FILE))
     if given.more:

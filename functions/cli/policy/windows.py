@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from functions.cli.input.files import read_policy
-from functions.cli.output.format import count, some
+from functions.cli.output.format import count, some, span
 from functions.cli.output.terminal import printing
 from functions.cli.policy.calendar import Bars, CalendarQuestion, Day, Sizes, bars, calendar, letters, zones
 from shared.adapters.clock import system_time
@@ -137,7 +137,7 @@ def notes(name: str, question: CalendarQuestion, pools: Sequence[str]) -> Iterat
         yield f"{'paused' if policy.paused else 'dryRun'} is true: nothing is drained at any time."
     off = [pool for pool, settings in policy.pools.items() if not settings.enabled]
     if off:
-        yield f"Not enabled, so that no node of theirs ever goes: {some(off, 5)}."
+        yield f"Pools that are not enabled, where Ebb drains nothing: {some(off, 5)}."
     if not pools:
         yield "No pool is enabled, so there is nothing to draw."
     if len(zones(policy)) > 1:
@@ -149,7 +149,7 @@ def _unknown(question: CalendarQuestion) -> Iterator[str]:
     policy, total = question.policy, question.sizes.total
     shares = [str(each.nodes) for each in policy.budgets if each.nodes.percent is not None]
     if policy.rate is not None and policy.rate.nodes.percent is not None:
-        shares.append(f"{policy.rate.nodes} in a time")
+        shares.append(f"{policy.rate.nodes} in any {span(policy.rate.per)}")
     if shares and total is None:
         yield (
             f"The cluster's own limits ({', '.join(shares)}) are shares of all its nodes and not drawn; "

@@ -201,7 +201,7 @@ def _calendar(told: JsonRow) -> Iterator[Html]:
     for each in told["pools"]:
         yield from _always(each) if each["always"] else _week(each)
     if told["off"]:
-        yield element("p", f"Not enabled, so that no node of theirs ever goes: {', '.join(told['off'])}.")
+        yield element("p", f"Pools that are not enabled, where Ebb drains nothing: {', '.join(told['off'])}.")
     if not told["pools"]:
         yield element("p", "No pool is enabled.")
 

@@ -103,8 +103,8 @@ SWINGS: Final = (
     "10 h, at weekends at {weekend}% of the rise; --demand FILE has what is known."
 )
 BY_NIGHT: Final = (
-    "The snapshot is of {hour}, when that curve asks for little, and yet its pods count as the most of a day: take it "
-    "by day, or give --demand FILE."
+    "The snapshot is of {hour}, when this curve is low, but its pods are taken for the day's highest demand: "
+    "dump the cluster by day, or add --demand FILE."
 )
 BY_LIMITS: Final = (
     "Demand is a curve between the limits of HorizontalPodAutoscalers ({known}): the least from 22 to 6 h {zone}, the "

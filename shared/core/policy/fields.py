@@ -78,7 +78,8 @@ class PoolPolicy:
         "scaleDownMemoryRequestRatioLimit",
         RATIO,
         _RATIO_LIMIT,
-        "The same for memory. Default {default}: a node full of memory is not under-utilised.",
+        "A node is under-utilised while its memory requests are strictly below this share of allocatable, too. "
+        "Default {default}.",
     )
     required_count: int = setting(
         "scaleDownRequiredUnderutilizedNodeCount",

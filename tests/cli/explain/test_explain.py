@@ -66,7 +66,7 @@ def test_several_words_are_several_pages_before_one_set_of_notes(dump: Path) -> 
         pytest.param("did you mean shop/web-5d4f8b-0013?", "shop/wb-5d4f8b-0013", id="nothing, with what is like it"),
         pytest.param("did you mean pool/web-pool?", "web-pol", id="nothing, with a pool that is like it"),
         pytest.param("did you mean pdb/shop/db?", "pdb/shop/dbs", id="nothing, with a PDB that is like it"),
-        pytest.param("ebb plan --pool web-pool.", "pool/web-pool", id="a pool"),
+        pytest.param("ebb plan --pool web-pool", "pool/web-pool", id="a pool"),
         pytest.param("PodDisruptionBudget", "shop/db", id="a PDB"),
         pytest.param("may mean gke-prod-default-pool-1a2b3c4d-0000, ", "0", id="several nodes"),
     ],

@@ -80,7 +80,7 @@ def test_a_reason_of_several_pods_is_explained_once_and_that_pods_block_not_at_a
     [
         pytest.param('(a, "0 12 * * *") until 2026-03-04 22:00:00 UTC',
                      Closed(Blocker(Unremovable.OUTSIDE_WINDOWS, "a"), '"0 12 * * *"', NOW), id="a window"),
-        pytest.param("until an unknown time", Closed(Blocker(Unremovable.BUDGET, "a")), id="a full budget"),
+        pytest.param("(a)\n", Closed(Blocker(Unremovable.BUDGET, "a")), id="a full budget, for nobody knows how long"),
     ],
 )  # fmt: skip
 def test_a_closed_gate_is_told_with_its_line_of_the_policy_and_its_time(expected: str, closed: Closed) -> None:

@@ -92,7 +92,7 @@ def test_an_hour_that_the_clock_skips_is_blank() -> None:
     [
         pytest.param("by the hour in Europe/Amsterdam", (), id="whose hours they are"),
         pytest.param("by the hour in UTC", ("--time-zone", "UTC"), id="the hours asked for"),
-        pytest.param("Not enabled, so that no node of theirs ever goes: off.", (), id="which pools are off"),
+        pytest.param("drains nothing: off.", (), id="which pools are off"),
         pytest.param("pool day\n", (), id="the pool"),
         pytest.param("pool day (30 nodes)\n", ("--nodes", "day=30"), id="its size"),
         pytest.param('b    0  budget 0 "0 9 * * mon-fri" for 8h', (), id="which budget decides"),
