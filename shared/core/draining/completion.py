@@ -21,6 +21,7 @@ from shared.core.cluster.resources import NOTHING
 from shared.core.draining.drain import Await, Compare, Drain, GiveBack, LeaveToAutoscaler, RecordPhase, Step
 from shared.core.draining.evicting import STATUS_LAG
 from shared.core.draining.replacements import (
+    are_counted,
     given_way_for,
     missing_replicas,
     overdue_replacement,
@@ -84,10 +85,10 @@ def _runs_again(drain: Drain) -> bool:
 
 
 def leave(drain: Drain) -> Step | None:
-    """The autoscaler's turn, and the planner's passes."""
+    """The autoscaler's turn, and the planner's passes. What nobody counts is not known to run again."""
     policy = drain.observed.policy
     ends = policy is not None and policy.budget_until is BudgetUntil.REPLACED
-    return LeaveToAutoscaler(replaced=ends and _runs_again(drain))
+    return LeaveToAutoscaler(replaced=ends and _runs_again(drain) and are_counted(drain.record, drain.observed))
 
 
 def _is_counted(drain: Drain) -> bool:

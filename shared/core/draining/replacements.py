@@ -96,6 +96,11 @@ def short_of_replicas(record: DrainRecord, observed: Observation) -> tuple[str, 
     return tuple(each.name for each in _moved_workloads(record, observed) if each.is_short)
 
 
+def are_counted(record: DrainRecord, observed: Observation) -> bool:
+    """Return whether the replicas of all that was moved were counted before it, and are now."""
+    return all(each.unbound is not None for each in _moved_workloads(record, observed))
+
+
 def overdue_replacement(missing: Iterable[MissingReplicas], grace: timedelta, now: datetime) -> Pod | None:
     """Return a replacement that the scheduler has found no place for since longer than its grace."""
     late = (pod for each in missing for pod in each.waiting if is_late(pod, grace, now))

@@ -317,6 +317,8 @@ def test_a_disk_that_never_comes_ends_the_watch_at_the_deadline_and_not_as_a_fai
         pytest.param(True, drained(0, before={}, pods={}), observed(policy=REPLACED), id="nothing was moved"),
         pytest.param(False, drained(), observed(), id="a budget that ends with the node"),
         pytest.param(False, drained(), observed(policy=None), id="the policy cannot be read"),
+        pytest.param(False, drained(before=None), observed(policy=REPLACED, workloads={}), id="nobody ever counted it"),
+        pytest.param(False, drained(), observed(policy=REPLACED, workloads={}), id="nobody counts it any more"),
         pytest.param(
             False,
             drained(deadline=LATER),
