@@ -15,6 +15,7 @@ from functions.cli.output.format import count, monthly, percent, span
 from functions.cli.output.visible import visible
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Noted, imported
 from functions.cli.policy.pace import NightPace, careful_pace, pace_of_a_night
+from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, Potential
@@ -96,10 +97,9 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightP
     pools: dict[str, Any] = {}
     for each in rows:
         name = str(each.pool)
-        said, why_not = _said(each, machines[name], known=most is not None), _why_not(each, accelerated=name in busy)
-        pools[name] = (
-            _left(said, why_not) if why_not else _pool(said, pace.per_pass.get(name, 1), zone, known=most is not None)
-        )
+        said = _said(each, machines[name], known=most is not None)
+        why_not = _why_not(each, snapshot.pools.get(name), accelerated=name in busy)
+        pools[name] = _left(said, why_not) if why_not else _pool(said, name, pace, zone)
     until = Noted("replaced", "a drain frees its budget when all that it moved runs again")
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
@@ -138,13 +138,13 @@ def _left(said: str, why_not: str) -> Mapping[str, Any]:
     return {"enabled": Noted(value=False, because=f"{said}; {why_not}")}
 
 
-def _pool(said: str, a_pass: int, zone: str, *, known: bool) -> Mapping[str, Any]:
+def _pool(said: str, name: str, pace: NightPace, zone: str) -> Mapping[str, Any]:
     window = {"schedule": NIGHT, "duration": f"{HOURS}h", "timeZone": zone}
     where = "put your own time zone" if zone == UTC else "the night where the nodes stand"
-    passing = "the most that the forecast begins in one pass" if known else "guessed, for half of the nodes"
+    passing = "the most that the forecast begins in one pass" if pace.is_forecast else "guessed, for half of the nodes"
     return {
         "enabled": Noted(value=True, because=said),
-        "maxNodesPerPass": Noted(a_pass, passing),
+        "maxNodesPerPass": Noted(pace.per_pass.get(name, 1), passing),
         "disruption": {
             "consolidateAfter": Noted("5m", "so long a node has to be under-utilised"),
             "budgets": Noted([{"nodes": BUDGET}], "no more of the pool are drained at once"),
@@ -153,7 +153,9 @@ def _pool(said: str, a_pass: int, zone: str, *, known: bool) -> Mapping[str, Any
     }
 
 
-def _why_not(own: PoolSummary, *, accelerated: bool) -> str:
+def _why_not(own: PoolSummary, pool: NodePool | None, *, accelerated: bool) -> str:
+    if pool is not None and not pool.autoscaled:
+        return "its autoscaling is off, so nothing deletes its nodes"
     if accelerated:
         return "its nodes have accelerators: enable it once the others have run well"
     return "a pool of one node may be somebody's own" if own.nodes == 1 else ""

@@ -43,6 +43,8 @@ class NightPace:
     per_pass: Mapping[str, int]
     rate: str
     forecast: str = ""
+    is_forecast: bool = False
+    """Whether the numbers are those that the forecast needs, and not guessed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,8 @@ def pace_of_a_night(situation: Situation, policy: Policy, careful: NightPace, pr
     fast = policy_at_rest(Situation(tonight, ClusterState(), lifted), {}, prices)
     if not fast.rest.begins or _evictions(fast) > _evictions(slow) * _NOISE:
         return FoundPace(replace(careful, forecast=_sentence(slow)), slow)
-    pace = NightPace(timedelta(), _in_one_pass(fast), _in_an_hour(fast))
-    return FoundPace(replace(pace, forecast=_sentence(fast)), fast)
+    pace = NightPace(timedelta(), _in_one_pass(fast), _in_an_hour(fast), _sentence(fast), is_forecast=True)
+    return FoundPace(pace, fast)
 
 
 def in_the_night(snapshot: Snapshot, policy: Policy) -> Snapshot:

@@ -16,11 +16,16 @@ from functions.cli.analysis.forecast.ladder import Ladder, ladder
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.policy.init import GUESSED, ZONES, time_zone
-from functions.cli.policy.pace import most_in_an_hour
+from functions.cli.policy.init import starter as written_policy
+from functions.cli.policy.pace import careful_pace, most_in_an_hour
+from shared.adapters.prices import load
+from shared.core.cluster.node import NodePool
+from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
+from tests.builders import cluster, node
 from tests.cli import dumps
 from tests.cli.test_main import ebb
 
@@ -192,3 +197,14 @@ def test_the_careful_pace_stays_where_nothing_goes(tmp_path: Path) -> None:
 
     assert "no node goes by this policy" in text
     assert parse(text.encode()).time_gap == timedelta(minutes=10)
+    assert text.count("maxNodesPerPass: 1  # guessed, for half of the nodes") == 2
+
+
+def test_a_pool_whose_autoscaling_is_off_is_left_alone() -> None:
+    snapshot = cluster([node("n1", pool="b"), node("n2", pool="b")], pools={"b": NodePool("b", autoscaled=False)})
+    plan = make_plan(Situation(snapshot, ClusterState(), Policy()), {}, load())
+
+    text = written_policy(snapshot, plan, None, careful_pace(snapshot))
+
+    assert "its autoscaling is off" in text
+    assert not parse(text.encode()).pools["b"].enabled
