@@ -73,7 +73,8 @@ def _log_change(ports: Ports, wave: LivingWave, after: Wave | None) -> None:
         end = wave.ended or WaveEnd.EMPTY
         ports.log.event("wave", f"The wave ends. {end.sentence}", wave=before.id, reason=end.value, nodes=0)
     if after is not None:
-        names = ", ".join(each.name for each in (before.nodes if follows and before else after.nodes))
+        named = [each for each in before.nodes if each not in after.nodes] if follows and before else after.nodes
+        names = ", ".join(each.name for each in named)
         message, reason = (f"Nodes leave the wave: {names}.", "shrunk") if follows else (f"A wave: {names}.", "begun")
         ports.log.event("wave", message, wave=after.id, reason=reason, nodes=len(after.nodes))
 

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from functions.drainer.main import PushReply
+from shared.core.cluster import names
 from shared.core.policy import Budget, Limit, Policy
 from shared.core.policy.values import WaveLimits
 from shared.core.records.orders import Order, OrderKind
@@ -81,6 +82,20 @@ def test_a_lost_order_for_soft_taints_is_given_again_by_the_next_pass() -> None:
     ebb.tick("2")
 
     assert [sorted(each.nodes.values()) for each in of_kind(ebb, HOLD)] == [["n2", "n3"]]
+
+
+def test_the_log_names_the_nodes_that_leave_a_wave_and_no_others() -> None:
+    ebb = ebb_with_room()
+    ebb.tick()
+    ebb.cluster.put(pod("mine", on="n2", owner="ReplicaSet/n2", annotations={names.SAFE_TO_EVICT: "false"}))
+
+    ebb.tick("2")
+
+    found = wave(ebb)
+    assert found is not None
+    assert [each.name for each in found.nodes] == ["n1", "n3"]
+    (line,) = (each for each in ebb.log.of("wave") if each["reason"] == "shrunk")
+    assert [name for name in NAMES if name in line["message"]] == ["n2"]
 
 
 def test_a_dry_run_begins_no_wave() -> None:
