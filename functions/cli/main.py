@@ -17,7 +17,7 @@ from typer.main import get_command
 import functions
 from functions.cli.errors import Commands, EbbGroup
 from functions.cli.input.options import ClusterContext, ClusterProfile
-from functions.cli.output.visible import never_break_off
+from functions.cli.output.visible import enable_ascii_fallback
 
 _ROOT: Final = Path(functions.__file__ or "").resolve().parent.parent
 _BUILT: Final = Path(__file__).with_name("version.txt")
@@ -155,10 +155,10 @@ def demo(
       ebb demo
       ebb demo --logs demo-logs
     """
-    become_the_demo(logs, keep=keep)
+    run_demo(logs, keep=keep)
 
 
-def become_the_demo(logs: Path | None, *, keep: bool = False) -> NoReturn:
+def run_demo(logs: Path | None, *, keep: bool = False) -> NoReturn:
     """Replace this process by the demo; `logs` is the folder in which it keeps what its processes wrote.
 
     With `keep` everything stays up at the end, until Ctrl-C.
@@ -194,5 +194,5 @@ def doctor(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
 
 def main() -> None:
     """Run the command line of this process."""
-    never_break_off()
+    enable_ascii_fallback()
     app(prog_name="ebb")

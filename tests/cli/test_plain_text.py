@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from functions.cli.main import app
-from functions.cli.output.visible import PLAIN, never_break_off, plain
+from functions.cli.output.visible import PLAIN, enable_ascii_fallback, plain
 from tests.cli import dumps
 from tests.cli.running import ROOT, SECONDS, start_ebb
 
@@ -40,7 +40,7 @@ def printed(command: str, folder: Path, encoding: str) -> str:
     """Return what the command writes where nothing but this encoding is read."""
     into = io.TextIOWrapper(io.BytesIO(), encoding)
     with chdir(folder), redirect_stdout(into), redirect_stderr(io.StringIO()):
-        never_break_off()
+        enable_ascii_fallback()
         with pytest.raises(SystemExit, match=r"^0$"):
             app(command.split())
         into.seek(0)

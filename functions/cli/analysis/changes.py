@@ -147,8 +147,8 @@ def _of_template(change: Callable[[PodClass], PodClass], how: str, word: str = "
         pods = tuple(map(pod_with, snapshot.pods))
         known = {changed_to.workload: snapshot.workloads[spec.workload]
                  for spec, changed_to in changed.items() if spec.workload in snapshot.workloads}  # fmt: skip
-        picture = replace(snapshot, pods=pods, workloads={**snapshot.workloads, **known})
-        return Situation(picture, situation.state, situation.policy)
+        later = replace(snapshot, pods=pods, workloads={**snapshot.workloads, **known})
+        return Situation(later, situation.state, situation.policy)
 
     return Change(Scope.WORKLOAD, lift, how, word)
 

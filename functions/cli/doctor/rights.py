@@ -217,7 +217,8 @@ NAME: Final = "optional_rights"
 _WIDE: Final = Right("delete", "", "pods")
 
 
-class Option(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Option:
     """A file of infra/options: whose the right is, and what of a pool's policy asks for it."""
 
     name: str

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from functions.cli.dumps.contents import DumpContents
 from functions.cli.dumps.homes import Home
@@ -12,7 +12,8 @@ from shared.core.cluster.names import KUBE_SYSTEM
 from shared.errors import BadDump
 
 
-class Print(NamedTuple):
+@dataclass(frozen=True, order=True, slots=True)
+class Print:
     """When pods were printed, and into which files."""
 
     time: datetime

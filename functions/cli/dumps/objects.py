@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -122,7 +122,8 @@ class Document:
     is_list: bool = False
 
 
-class Found(NamedTuple):
+@dataclass(frozen=True, order=True, slots=True)
+class Found:
     """One object; `place` is its number in the list, and -1 where it stands by itself."""
 
     place: int

@@ -95,7 +95,7 @@ def _instead(fault: UnicodeError) -> tuple[str, int]:
     return plain(fault.object[fault.start : fault.end]), fault.end
 
 
-def never_break_off() -> None:
+def enable_ascii_fallback() -> None:
     """Let stdout and stderr write something for every character."""
     codecs.register_error(_HANDLER, _instead)
     for stream in (sys.stdout, sys.stderr):

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.at_rest import ONE_REMOVAL
-from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ScenarioKind
 from functions.cli.output.format import (
     by_the_minute,
     clock,
@@ -25,11 +25,11 @@ from functions.cli.output.tables import BOLD, DIM
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.reasons import Reason, Unremovable
 
-_SUMMED: Final[Mapping[Rung, Callable[[Ladder], LadderStep]]] = {
-    Rung.NOW: lambda ladder: ladder.now,
-    Rung.AUTOSCALER_ALONE: lambda ladder: ladder.alone,
-    Rung.POLICY_AT_REST: lambda ladder: ladder.at_rest,
-    Rung.BOUND: lambda ladder: ladder.bound,
+_SUMMED: Final[Mapping[ScenarioKind, Callable[[Ladder], LadderStep]]] = {
+    ScenarioKind.NOW: lambda ladder: ladder.now,
+    ScenarioKind.AUTOSCALER_ALONE: lambda ladder: ladder.alone,
+    ScenarioKind.POLICY_AT_REST: lambda ladder: ladder.at_rest,
+    ScenarioKind.BOUND: lambda ladder: ladder.bound,
 }
 """The scenarios that each cluster has, so that those of several clusters add up."""
 
@@ -49,7 +49,7 @@ class LadderMoney:
         """Return how much less the scenario costs than the cluster does now."""
         if not self._parts:
             return _month(self._ladder.now.cost - step.cost)
-        return sum(_month(each.now.cost - _SUMMED[step.rung](each).cost) for each in self._parts)
+        return sum(_month(each.now.cost - _SUMMED[step.kind](each).cost) for each in self._parts)
 
     def left(self, step: LadderStep) -> int:
         """Return what the scenario costs."""
@@ -87,10 +87,10 @@ ADDED: Final = "Ebb adds"
 BOUND: Final = "no plan can go below"
 _NONE: Final = "-"
 _TITLES: Final = {
-    Rung.NOW: "now",
-    Rung.AUTOSCALER_ALONE: "autoscaler alone",
-    Rung.POLICY_AT_REST: "with Ebb, {whose}",
-    Rung.BOUND: BOUND,
+    ScenarioKind.NOW: "now",
+    ScenarioKind.AUTOSCALER_ALONE: "autoscaler alone",
+    ScenarioKind.POLICY_AT_REST: "with Ebb, {whose}",
+    ScenarioKind.BOUND: BOUND,
 }
 _RELAXED: Final = {
     "jobs": "running Jobs may move",
@@ -153,12 +153,12 @@ def _less(amount: int, written: Callable[[int], str] = whole_money) -> str:
 
 
 def _row(step: LadderStep, whose: str, money: LadderMoney) -> LadderRow:
-    title = f"  + {relaxation(step.change)}" if step.change else _TITLES[step.rung].format(whose=whose)
+    title = f"  + {relaxation(step.change)}" if step.change else _TITLES[step.kind].format(whose=whose)
     most, least = ("", "") if is_followed(step) else (AT_MOST, AT_LEAST)
     cells = f"{most}{step.nodes:,}", f"{most}{money.month(step)}", f"{most}{money.year(step)}"
-    saved = _NONE if step.rung in {Rung.NOW, Rung.BOUND} else f"{least}{money.share(money.saved(step))}"
+    saved = _NONE if step.kind in {ScenarioKind.NOW, ScenarioKind.BOUND} else f"{least}{money.share(money.saved(step))}"
     each = f"{step.evictions / step.gone:.1f}" if step.gone else _NONE
-    return LadderRow(title, *cells, saved, each, DIM if step.rung in {Rung.RELAXED, Rung.BOUND} else "")
+    return LadderRow(title, *cells, saved, each, DIM if step.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else "")
 
 
 def headline(ladder: Ladder, whose: str, now: datetime, parts: Sequence[Ladder] = ()) -> str:
@@ -183,7 +183,7 @@ def worth(ladder: Ladder, money: LadderMoney) -> str:
 
 
 def _cost(step: LadderStep, money: LadderMoney) -> str:
-    month = " a month" if step.rung is Rung.NOW else ""
+    month = " a month" if step.kind is ScenarioKind.NOW else ""
     return f"{count(step.nodes, 'node')} for {money.month(step)}{month}" if money.known else count(step.nodes, "node")
 
 
@@ -262,15 +262,15 @@ def title(ladder: Ladder, money: LadderMoney, where: str = "here") -> str:
     return f"Ebb would save nothing {where}: {stay}"
 
 
-def rungs(ladder: Ladder) -> list[dict[str, Any]]:
+def scenarios(ladder: Ladder) -> list[dict[str, Any]]:
     """Return a JSON value for each scenario, in order; every key is always there."""
     return [_rung(step, ladder) for step in ladder.steps]
 
 
 def _rung(step: LadderStep, ladder: Ladder) -> dict[str, Any]:
-    is_rest = step.rung is Rung.POLICY_AT_REST
+    is_rest = step.kind is ScenarioKind.POLICY_AT_REST
     return {
-        "rung": step.rung.value,
+        "rung": step.kind.value,
         "wish": step.change.word if step.change else None,
         "about": (step.change.object or None) if step.change else None,
         "nodes": step.nodes,

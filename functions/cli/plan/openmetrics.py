@@ -18,7 +18,7 @@ def _steps(figure: Callable[[LadderStep], Fraction | float], *names: str) -> Cal
 
     def values(view: PlanView) -> Samples:
         ladder = view.ladder.ladder if view.ladder else None
-        return [((step.rung.value,), figure(step)) for name in names if ladder for step in (getattr(ladder, name),)]
+        return [((step.kind.value,), figure(step)) for name in names if ladder for step in (getattr(ladder, name),)]
 
     return values
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from functions.cli.analysis.forecast.ladder import Ladder, LadderStep
 from functions.cli.output.format import dollars_a_month, whole_money
 from functions.cli.output.tables import BOLD, DIM, Column, Table
-from functions.cli.plan.ladder import ADDED, BOUND, LadderMoney, headline, rungs
+from functions.cli.plan.ladder import ADDED, BOUND, LadderMoney, headline, scenarios
 from functions.cli.plan.view import PlanView
 
 SCHEMA: Final = 1
@@ -36,7 +36,7 @@ def sums(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict
     """Return `ladder` and `totals` of several plans together."""
     totals: dict[str, Any] = {name: _sum([each["totals"][name] for each in documents]) for name in _SUMS}
     ladder = summed(views)
-    return {"ladder": rungs(ladder) if ladder else [], "totals": {"clusters": len(documents), **totals}}
+    return {"ladder": scenarios(ladder) if ladder else [], "totals": {"clusters": len(documents), **totals}}
 
 
 def _sum(amounts: Sequence[int | float]) -> int | float:

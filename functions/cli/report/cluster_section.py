@@ -10,7 +10,7 @@ from typing import Any, Final
 from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.output.format import clock, monthly, percent
 from functions.cli.plan.view import NodeView
-from functions.cli.report.material import Material, table
+from functions.cli.report.report_input import ReportInput, table
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU, MEMORY, total
@@ -31,13 +31,13 @@ class KeptNodes:
         return KeptNodes(self.nodes + 1, self.cost + cost)
 
 
-def kept_by(material: Material) -> Mapping[str, KeptNodes]:
+def kept_by(report_input: ReportInput) -> Mapping[str, KeptNodes]:
     """Return what each workload keeps that keeps anything, by its name."""
     found: dict[str, KeptNodes] = {}
-    for node in material.view.nodes:
+    for node in report_input.view.nodes:
         named = {each.object for each in node.decision.blockers if isinstance(each.reason, PodBlock)}
-        pods = (pod for pod in material.now.pods_by_node[node.name] if pod.key in named)
-        for name in {material.workload_of(pod) for pod in pods}:
+        pods = (pod for pod in report_input.now.pods_by_node[node.name] if pod.key in named)
+        for name in {report_input.workload_of(pod) for pod in pods}:
             found[name] = found.get(name, KeptNodes()).and_one_of(node.decision.cost)
     return found
 
@@ -63,34 +63,34 @@ _WITH_ITS_NODE: Final = frozenset({"DaemonSet", "Node"})
 """Kinds of controllers whose pods go with their nodes; a mirror pod's is its node."""
 
 
-def nodes(material: Material) -> dict[str, Any]:
+def nodes(report_input: ReportInput) -> dict[str, Any]:
     """Return what the plan lacks about each node, in millicores and MiB; `gone`: not there in steady state."""
-    return table(NODE_COLUMNS, (_node(material, each) for each in material.view.nodes))
+    return table(NODE_COLUMNS, (_node(report_input, each) for each in report_input.view.nodes))
 
 
-def workloads_and_pods(material: Material) -> dict[str, Any]:
+def workloads_and_pods(report_input: ReportInput) -> dict[str, Any]:
     """Return both lists; pods name their workload and nodes by place, -1 is nowhere (pending, or gone with its node).
 
     Pods that have ended ask for nothing any more and are left out.
     """
-    living = [pod for pod in material.now.pods if not pod.phase.finished]
+    living = [pod for pod in report_input.now.pods if not pod.phase.finished]
     found: dict[str, int] = {}
     kinds: dict[str, bool] = {}
     for pod in living:
-        name = material.workload_of(pod)
+        name = report_input.workload_of(pod)
         found.setdefault(name, len(found))
         kinds[name] = bool(pod.spec.owner and pod.spec.owner.kind in _WITH_ITS_NODE)
-    kept = kept_by(material)
+    kept = kept_by(report_input)
     rows = ((name, kinds[name], kept.get(name, KeptNodes())) for name in found)
     return {
         "workloads": table(WORKLOAD_COLUMNS, ((*own, its.nodes, monthly(its.cost)) for *own, its in rows)),
-        "pods": table(POD_COLUMNS, _pods(material, living, found)),
+        "pods": table(POD_COLUMNS, _pods(report_input, living, found)),
     }
 
 
-def _node(material: Material, node: NodeView) -> tuple[Any, ...]:
-    known = material.now.node_by_name[node.name]
-    gone = node.name not in material.rest.node_by_name
+def _node(report_input: ReportInput, node: NodeView) -> tuple[Any, ...]:
+    known = report_input.now.node_by_name[node.name]
+    gone = node.name not in report_input.rest.node_by_name
     return (
         known.zone,
         known.machine,
@@ -99,20 +99,20 @@ def _node(material: Material, node: NodeView) -> tuple[Any, ...]:
         known.allocatable.memory >> _MIB,
         monthly(node.decision.cost),
         gone,
-        material.moves_from(node.name) if gone else 0,
+        report_input.moves_from(node.name) if gone else 0,
         node.verdict,
         node.reason,
         node.when,
     )
 
 
-def _pods(material: Material, living: list[Pod], workloads: dict[str, int]) -> Iterator[tuple[Any, ...]]:
-    at, rest = material.number, material.places_at_rest
+def _pods(report_input: ReportInput, living: list[Pod], workloads: dict[str, int]) -> Iterator[tuple[Any, ...]]:
+    at, rest = report_input.number, report_input.places_at_rest
     for pod in living:
         asked = pod.requests
         yield (
             pod.name,
-            workloads[material.workload_of(pod)],
+            workloads[report_input.workload_of(pod)],
             at.get(pod.node, NOWHERE),
             asked.cpu,
             asked.memory >> _MIB,
@@ -124,15 +124,15 @@ ZoneOfPool = tuple[str, str]
 """A pool and a zone."""
 
 
-def zones(material: Material) -> list[dict[str, Any]]:
+def zones(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return a row for each zone of each pool."""
-    now, rest = _by_place(material.now), _by_place(material.rest)
+    now, rest = _by_place(report_input.now), _by_place(report_input.rest)
     return [
         {
             "pool": pool,
             "zone": zone,
-            **_figures(material.now, now[pool, zone], ""),
-            **_figures(material.rest, rest.get((pool, zone), ()), "_at_rest"),
+            **_figures(report_input.now, now[pool, zone], ""),
+            **_figures(report_input.rest, rest.get((pool, zone), ()), "_at_rest"),
         }
         for pool, zone in sorted(now)
     ]
@@ -162,26 +162,29 @@ AUTOSCALER: Final = "the autoscaler"
 AT_ONCE: Final = "in this pass"
 
 
-def order(material: Material) -> dict[str, Any]:
+def order(report_input: ReportInput) -> dict[str, Any]:
     """Return a row for each node that goes: this pass's orders, then the others in order; nodes by their place."""
-    ordered = {each.node for each in material.view.orders}
-    later = (name for name in _by_time(material.ladder) if name not in ordered) if material.ladder else ()
+    ordered = {each.node for each in report_input.view.orders}
+    later = (name for name in _by_time(report_input.ladder) if name not in ordered) if report_input.ladder else ()
     return table(
         COLUMNS,
-        (*(_ordered(material, each) for each in material.view.orders), *(_later(material, name) for name in later)),
+        (
+            *(_ordered(report_input, each) for each in report_input.view.orders),
+            *(_later(report_input, name) for name in later),
+        ),
     )
 
 
-def _ordered(material: Material, order: PlannedOrder) -> tuple[Any, ...]:
-    return (material.number[order.node], AT_ONCE, material.whose, len(order.moves), monthly(order.saving))
+def _ordered(report_input: ReportInput, order: PlannedOrder) -> tuple[Any, ...]:
+    return (report_input.number[order.node], AT_ONCE, report_input.whose, len(order.moves), monthly(order.saving))
 
 
-def _later(material: Material, name: str) -> tuple[Any, ...]:
-    number, ladder = material.number[name], material.ladder
+def _later(report_input: ReportInput, name: str) -> tuple[Any, ...]:
+    number, ladder = report_input.number[name], report_input.ladder
     begins = ladder.begins.get(name) if ladder else None
-    time = f"{clock(begins, material.view.taken_at)} UTC" if begins else "-"
-    cost = material.view.nodes[number].decision.cost
-    return (number, time, material.whose if begins else AUTOSCALER, material.moves_from(name), monthly(cost))
+    time = f"{clock(begins, report_input.view.taken_at)} UTC" if begins else "-"
+    cost = report_input.view.nodes[number].decision.cost
+    return (number, time, report_input.whose if begins else AUTOSCALER, report_input.moves_from(name), monthly(cost))
 
 
 def _by_time(ladder: Ladder) -> list[str]:
@@ -201,9 +204,9 @@ _SHARES: Final[dict[str, Callable[[Usage], Fraction]]] = {
 }
 
 
-def fill(material: Material) -> list[dict[str, Any]]:
+def fill(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return for CPU and memory how many nodes lie in each tenth; the last one counts what is full, and fuller."""
-    now, rest = tuple(_usages(material.now)), tuple(_usages(material.rest))
+    now, rest = tuple(_usages(report_input.now)), tuple(_usages(report_input.rest))
     found = []
     for resource, share in _SHARES.items():
         before, after = (Counter(_tenth(share(each)) for each in rows) for rows in (now, rest))

@@ -22,45 +22,45 @@ from functions.cli.report import cluster_section, money_section
 from functions.cli.report.extras import ExtraSection, section, week
 from functions.cli.report.extras import as_json as section_as_json
 from functions.cli.report.glossary import glossary
-from functions.cli.report.material import Material
 from functions.cli.report.page import page
+from functions.cli.report.report_input import ReportInput
 from shared.errors import BadInput
 
 SCHEMA: Final = 1
 
 
-def document(material: Material, extras: Sequence[ExtraSection] = ()) -> dict[str, Any]:
+def document(report_input: ReportInput, extras: Sequence[ExtraSection] = ()) -> dict[str, Any]:
     """Return the report as JSON values; `extras` are sections of other commands."""
-    report = _report(material, extras)
+    report = _report(report_input, extras)
     lists = {"nodes", "pods", "workloads", "order", "fill", "zones"}
     shown = {name: value for name, value in report.items() if name not in lists}
-    return {**as_json.document(material.view), "report": {**report, "glossary": glossary(shown)}}
+    return {**as_json.document(report_input.view), "report": {**report, "glossary": glossary(shown)}}
 
 
-def _report(material: Material, extras: Sequence[ExtraSection]) -> dict[str, Any]:
-    view = material.view
+def _report(report_input: ReportInput, extras: Sequence[ExtraSection]) -> dict[str, Any]:
+    view = report_input.view
     return {
         "schema": SCHEMA,
         "made_by": f"ebb {version('ebb')}",
         "seen_at": moment(view.taken_at),
-        "whose": material.whose,
-        "has_rest": material.ladder is not None,
+        "whose": report_input.whose,
+        "has_rest": report_input.ladder is not None,
         "has_money": view.totals.cost > 0,
-        "title": money_section.title(material),
+        "title": money_section.title(report_input),
         "headline": view.summary,
-        "figures": money_section.key_figures(material),
-        "added": money_section.added_row(material),
-        "ladder": money_section.ladder_rows(material),
+        "figures": money_section.key_figures(report_input),
+        "added": money_section.added_row(report_input),
+        "ladder": money_section.ladder_rows(report_input),
         "sentences": list(view.ladder.sentences) if view.ladder else [],
-        "pools": money_section.pools(material),
-        "zones": cluster_section.zones(material),
-        "nodes": cluster_section.nodes(material),
-        **cluster_section.workloads_and_pods(material),
-        "fill": cluster_section.fill(material),
-        "blockers": money_section.blockers(material),
-        "reasons": money_section.reasons(material),
-        "calendar": week(material),
-        "order": cluster_section.order(material),
+        "pools": money_section.pools(report_input),
+        "zones": cluster_section.zones(report_input),
+        "nodes": cluster_section.nodes(report_input),
+        **cluster_section.workloads_and_pods(report_input),
+        "fill": cluster_section.fill(report_input),
+        "blockers": money_section.blockers(report_input),
+        "reasons": money_section.reasons(report_input),
+        "calendar": week(report_input),
+        "order": cluster_section.order(report_input),
         "extras": [section_as_json(each) for each in extras],
         "notes": list(view.notes),
     }
@@ -95,8 +95,8 @@ def write_report(asked: ReportRequest) -> None:
     if asked.days is None and (asked.compared or asked.demand):
         raise BadInput(f"{'--compare' if asked.compared else '--demand'}: name with --days how many to simulate.")
     inputs = gather(asked.sources)
-    material = material_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=asked.assume_marked)
-    told = document(material, _extras(asked, inputs, material.ladder))
+    report_input = material_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=asked.assume_marked)
+    told = document(report_input, _extras(asked, inputs, report_input.ladder))
     as_json, out = asked.output is ReportOutput.JSON, asked.out
     text = f"{json.dumps(told, indent=2, ensure_ascii=False)}\n" if as_json else page(told)
     file = out or (STDOUT if as_json else PAGE)
@@ -104,7 +104,7 @@ def write_report(asked: ReportRequest) -> None:
         typer.echo(text, nl=False)
         return
     write_text(file, text, "--out")
-    print_sentence(material.view.summary)
+    print_sentence(report_input.view.summary)
     print_sentence(f"{file}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of nodes and pods in it.")
 
 
@@ -123,7 +123,7 @@ def _extras(asked: ReportRequest, inputs: Inputs, ladder: Ladder | None) -> tupl
     return (section(played_days(wanted, replace(inputs, notes=(AS_IF,))), same),)
 
 
-def material_of(inputs: Inputs, whose: str, *, assume_marked: bool = False) -> Material:
+def material_of(inputs: Inputs, whose: str, *, assume_marked: bool = False) -> ReportInput:
     """Return what a report of one cluster is drawn from."""
     view = timed_view(inputs, PlanOptions(assume_marked=assume_marked), whose)
-    return Material(view, inputs.snapshot, inputs.policy, whose)
+    return ReportInput(view, inputs.snapshot, inputs.policy, whose)

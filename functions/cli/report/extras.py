@@ -10,7 +10,7 @@ from typing import Any, Final
 from functions.cli.analysis.forecast.ladder import Ladder
 from functions.cli.output.format import count
 from functions.cli.policy.calendar import CalendarQuestion, Day, Hour, NodeLimit, Sizes, calendar, letters, zones
-from functions.cli.report.material import Material, table
+from functions.cli.report.report_input import ReportInput, table
 from functions.cli.simulate.view import COLUMNS, DaysView, percent
 from shared.core.policy.schedule import zone_of
 
@@ -63,10 +63,10 @@ DAYS: Final = 7
 _UTC: Final = "UTC"
 
 
-def week(material: Material) -> dict[str, Any]:
+def week(report_input: ReportInput) -> dict[str, Any]:
     """Return a week from the snapshot's day on, for each set of pools with equal days."""
-    question = _question(material)
-    pools = [name for name in material.now.nodes_by_pool if name and material.policy.pool(name).enabled]
+    question = _question(report_input)
+    pools = [name for name in report_input.now.nodes_by_pool if name and report_input.policy.pool(name).enabled]
     days = calendar(question, pools)
     alike: dict[tuple[Day, ...], list[str]] = {}
     for pool in pools:
@@ -74,25 +74,27 @@ def week(material: Material) -> dict[str, Any]:
     return {
         "time_zone": question.zone.key,
         "pools": [_pools(names, rows) for rows, names in alike.items()],
-        "off": [name for name in material.now.nodes_by_pool if name and not material.policy.pool(name).enabled],
-        "notes": list(_notes(material)),
+        "off": [name for name in report_input.now.nodes_by_pool if name and not report_input.policy.pool(name).enabled],
+        "notes": list(_notes(report_input)),
     }
 
 
-def _question(material: Material) -> CalendarQuestion:
-    used = zones(material.policy)
+def _question(report_input: ReportInput) -> CalendarQuestion:
+    used = zones(report_input.policy)
     zone = zone_of(used[0] if len(used) == 1 else _UTC)
-    sizes = Sizes({name: len(nodes) for name, nodes in material.now.nodes_by_pool.items()}, len(material.now.nodes))
-    return CalendarQuestion(material.policy, sizes, zone, material.now.taken_at.astimezone(zone).date(), DAYS)
+    sizes = Sizes(
+        {name: len(nodes) for name, nodes in report_input.now.nodes_by_pool.items()}, len(report_input.now.nodes)
+    )
+    return CalendarQuestion(report_input.policy, sizes, zone, report_input.now.taken_at.astimezone(zone).date(), DAYS)
 
 
-def _notes(material: Material) -> Iterator[str]:
-    if material.policy.paused:
+def _notes(report_input: ReportInput) -> Iterator[str]:
+    if report_input.policy.paused:
         yield "paused is true: nothing is drained at any time."
-    elif material.policy.dry_run:
+    elif report_input.policy.dry_run:
         yield "dryRun is true: nothing is drained at any time. This is what holds once it is false."
-    if len(zones(material.policy)) > 1:
-        yield f"Schedules are written for {', '.join(zones(material.policy))}; the hours are those of UTC."
+    if len(zones(report_input.policy)) > 1:
+        yield f"Schedules are written for {', '.join(zones(report_input.policy))}; the hours are those of UTC."
 
 
 def _pools(names: Sequence[str], days: Sequence[Day]) -> dict[str, Any]:

@@ -5,31 +5,31 @@ Next to what is printed are whole micro-dollars an hour, for lengths of bars.
 
 from typing import Any, Final
 
-from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ScenarioKind
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.output.format import count, monthly, monthly_parts, percent, whole_money, yearly
 from functions.cli.plan.ladder import CHECK, LadderMoney, LadderRow, is_followed, worth
 from functions.cli.plan.ladder import title as ladder_title
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.tables import ALL, HEADINGS
-from functions.cli.report.material import Material
+from functions.cli.report.report_input import ReportInput
 from shared.core.reasons import PodBlock, Unremovable, named
 
 _OBJECTS: Final = 3
 
 
-def title(material: Material) -> str:
+def title(report_input: ReportInput) -> str:
     """Return the one sentence that a reader keeps."""
-    ladder = material.ladder
+    ladder = report_input.ladder
     if ladder is None:
-        totals = material.view.totals
+        totals = report_input.view.totals
         return f"{count(totals.nodes, 'node')}{f' for {monthly(totals.cost)} a month' if totals.cost else ''}"
     return ladder_title(ladder, LadderMoney(ladder))
 
 
-def key_figures(material: Material) -> list[dict[str, Any]]:
+def key_figures(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return the figures on top: a label, the figure, and what it rests on."""
-    ladder = material.ladder
+    ladder = report_input.ladder
     if ladder is None:
         return []
     money, rest, gone = LadderMoney(ladder), ladder.at_rest, ladder.now.nodes - ladder.alone.nodes
@@ -50,9 +50,9 @@ def key_figures(material: Material) -> list[dict[str, Any]]:
     return [*(paid if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", each)]
 
 
-def added_row(material: Material) -> dict[str, str] | None:
+def added_row(report_input: ReportInput) -> dict[str, str] | None:
     """Return what Ebb adds to the autoscaler, as the table prints it."""
-    return _row(material.view.ladder.rows[0]) if material.view.ladder else None
+    return _row(report_input.view.ladder.rows[0]) if report_input.view.ladder else None
 
 
 def _row(row: LadderRow) -> dict[str, str]:
@@ -60,15 +60,15 @@ def _row(row: LadderRow) -> dict[str, str]:
     return {**printed, "evictions": row.evictions}
 
 
-def ladder_rows(material: Material) -> list[dict[str, Any]]:
+def ladder_rows(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return the scenarios as the table prints them; `from` is the cost that a scenario is compared with."""
-    shown = material.view.ladder
+    shown = report_input.view.ladder
     if shown is None:
         return []
     pairs = zip(shown.ladder.steps, shown.rows[1:], strict=True)
     return [
         {
-            "rung": step.rung.value,
+            "rung": step.kind.value,
             **_row(row),
             "saved": _saved(shown.ladder, step),
             "relaxed": step.change is not None,
@@ -79,9 +79,9 @@ def ladder_rows(material: Material) -> list[dict[str, Any]]:
     ]
 
 
-def pools(material: Material) -> list[dict[str, Any]]:
+def pools(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return a row for each pool, and the sum below where there are several."""
-    view = material.view
+    view = report_input.view
     months = (*monthly_parts([each.cost for each in view.pools]), monthly(view.whole.cost))
     saved = (*monthly_parts([each.rest_save for each in view.pools]), monthly(view.whole.rest_save))
     rows = [*view.pools, view.whole] if len(view.pools) > 1 else list(view.pools)
@@ -89,19 +89,19 @@ def pools(material: Material) -> list[dict[str, Any]]:
     return [_pool(each, month, rest if known else None) for each, month, rest in zip(rows, months, saved, strict=False)]
 
 
-def blockers(material: Material) -> list[dict[str, Any]]:
+def blockers(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return what keeps nodes under the table's headings, those that hold most first, each with its remedy."""
     found = []
     for kind in HOLDING:
-        own = [each for each in material.view.legend if each.kind is kind]
+        own = [each for each in report_input.view.legend if each.kind is kind]
         if own:
             found.append({"title": HEADINGS[kind], "rows": [_blocker(each) for each in own]})
     return found
 
 
-def reasons(material: Material) -> dict[str, dict[str, str]]:
+def reasons(report_input: ReportInput) -> dict[str, dict[str, str]]:
     """Return the sentence and the remedy of each reason that stands in a node's way, by its word."""
-    said = {each.reason.value: each.reason for node in material.view.nodes for each in node.decision.blockers}
+    said = {each.reason.value: each.reason for node in report_input.view.nodes for each in node.decision.blockers}
     return {word: {"sentence": each.sentence, "remedy": each.remedy} for word, each in sorted(said.items())}
 
 
@@ -111,14 +111,14 @@ def _figure(label: str, value: str, note: str, *, good: bool = False) -> dict[st
 
 def _against(ladder: Ladder, step: LadderStep) -> LadderStep:
     """Return what a scenario is compared with: a relaxation goes on from the policy's steady state."""
-    return ladder.at_rest if step.rung in {Rung.RELAXED, Rung.BOUND} else ladder.now
+    return ladder.at_rest if step.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else ladder.now
 
 
 def _saved(ladder: Ladder, step: LadderStep) -> str:
     """Return the change of a month; of the bound nothing, for no plan is known to reach it."""
     money = LadderMoney(ladder)
     saved = money.saved(step) - money.saved(_against(ladder, step))
-    if step.rung in {Rung.NOW, Rung.BOUND} or not saved:
+    if step.kind in {ScenarioKind.NOW, ScenarioKind.BOUND} or not saved:
         return "-"
     sign, more = ("-", "" if is_followed(step) else " or more") if saved > 0 else ("+", "")
     return f"{sign}{whole_money(abs(saved))}{more}"

@@ -99,12 +99,12 @@ def played_days(asked: SimulateRequest, inputs: Inputs) -> DaysView:
 
 
 def _demand(
-    asked: SimulateRequest, hours: Hours, picture: Snapshot, lasts: timedelta
+    asked: SimulateRequest, hours: Hours, snapshot: Snapshot, lasts: timedelta
 ) -> tuple[Demand, tuple[str, ...]]:
     """Return the demand, CronJobs on top of the pattern, and what it rests on."""
-    demand, about = demand_of(hours, picture, lasts)
+    demand, about = demand_of(hours, snapshot, lasts)
     usual = timedelta(minutes=asked.job_minutes)
-    found, jobs = cron_jobs.beside(demand, hours.objects, picture, lasts, usual)
+    found, jobs = cron_jobs.beside(demand, hours.objects, snapshot, lasts, usual)
     return found, (*about, *jobs, *((cron_jobs.NOT_READ,) if hours.live else ()))
 
 
@@ -125,7 +125,7 @@ def _played(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTotals]
     if size < _SMALL or (os.cpu_count() or 1) == 1 or "fork" not in multiprocessing.get_all_start_methods():
         return [simulate(days, policy) for policy in policies]
     sys.stdout.flush()
-    fork = multiprocessing.get_context("fork")  # the children inherit the picture: it need not be written and read
+    fork = multiprocessing.get_context("fork")  # the children inherit the snapshot: it need not be written and read
     workers = min(len(policies), os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, fork, initializer=_inherit, initargs=(days, policies)) as pool:
         return list(pool.map(_play, range(len(policies))))

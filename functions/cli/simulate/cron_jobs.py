@@ -62,14 +62,14 @@ _decoder: Final = msgspec.json.Decoder(_WrittenCronJob)
 
 
 def beside(
-    demand: Demand, objects: Iterable[tuple[str, bytes]], picture: Snapshot, lasts: timedelta, usual: timedelta
+    demand: Demand, objects: Iterable[tuple[str, bytes]], snapshot: Snapshot, lasts: timedelta, usual: timedelta
 ) -> tuple[Demand, tuple[str, ...]]:
     """Return the demand with the runs of CronJobs, and notes on what runs and on what does not."""
     raws = [raw for kind, raw in objects if kind == KIND]
     folder = PodFolder()
     read = {each.key: each for raw in raws if (each := _read(raw, folder)) is not None}
-    runs = {key: each for key, each in read.items() if _has_schedule(each, picture, usual)}
-    found = with_cron_jobs(demand, tuple(runs.values()), picture, lasts, usual)
+    runs = {key: each for key, each in read.items() if _has_schedule(each, snapshot, usual)}
+    found = with_cron_jobs(demand, tuple(runs.values()), snapshot, lasts, usual)
     return found, tuple(filter(None, _notes(len(raws), read, runs, usual)))
 
 
@@ -84,9 +84,9 @@ def _notes(all_: int, read: Mapping[str, CronJob], runs: Mapping[str, CronJob], 
     yield unreadable(all_ - len(read), every)
 
 
-def _has_schedule(job: CronJob, picture: Snapshot, usual: timedelta) -> bool:
+def _has_schedule(job: CronJob, snapshot: Snapshot, usual: timedelta) -> bool:
     try:
-        runs_of(job, picture.taken_at, timedelta(), usual)
+        runs_of(job, snapshot.taken_at, timedelta(), usual)
     except BadInput:
         return False
     return True

@@ -29,7 +29,7 @@ _NEAR: Final = 0.8
 """All names share their namespaces and kinds: only the last part is compared, and a short word has none to spare."""
 
 
-def read_hours(path: Path, picture: Snapshot) -> Mapping[str, Sequence[int]]:
+def read_hours(path: Path, snapshot: Snapshot) -> Mapping[str, Sequence[int]]:
     """Return replicas by hour, by the controller that pods name.
 
     Raises:
@@ -40,14 +40,14 @@ def read_hours(path: Path, picture: Snapshot) -> Mapping[str, Sequence[int]]:
     rows = [(number, row) for number, row in enumerate(csv.reader(lines), 1) if row and not row[0].startswith("#")]
     if not rows or rows[0][1][0].strip() != WORKLOAD:
         raise BadInput(f"{name_of(path)}:1: the first line names no hours; write {HEAD}")
-    known, found = controllers(picture), dict[str, Sequence[int]]()
+    known, found = controllers(snapshot), dict[str, Sequence[int]]()
     units = rows[0][1][1:2] == [UNIT]
     for number, row in rows[1:]:
         place = f"{name_of(path)}:{number}"
         controller = _controller(row[0].strip(), known, place)
         if controller in found:
             raise BadInput(f"{place}: {row[0]!r} has a line already; write each workload once.")
-        size = _size("".join(row[1:2]).strip(), controller, picture, place) if units else PodSize()
+        size = _size("".join(row[1:2]).strip(), controller, snapshot, place) if units else PodSize()
         found[controller] = _hours(row[2:] if units else row[1:], place, size)
     return found
 
@@ -62,13 +62,13 @@ def _check(path: Path, lines: Sequence[str]) -> None:
         )
 
 
-def controllers(picture: Snapshot) -> Mapping[str, str]:
+def controllers(snapshot: Snapshot) -> Mapping[str, str]:
     """Return the controllers of the pods that are there by each name that a person may write."""
     found: dict[str, str] = {}
-    for pod in picture.pods:
+    for pod in snapshot.pods:
         key = pod.spec.workload
         if key and pod.deleting is None and not pod.phase.finished:
-            workload = picture.workloads.get(key)
+            workload = snapshot.workloads.get(key)
             found.setdefault(key, key)
             if workload is not None and workload.name:
                 found[workload.name] = key
@@ -128,12 +128,12 @@ def _amount(unit: str, cell: str, place: str) -> int:
     return found
 
 
-def _size(unit: str, controller: str, picture: Snapshot, place: str) -> PodSize:
+def _size(unit: str, controller: str, snapshot: Snapshot, place: str) -> PodSize:
     if unit == REPLICAS:
         return PodSize()
     if unit not in UNITS:
         raise BadInput(f"{place}: {unit!r} is no unit; write {REPLICAS}, {CPU} or {MEMORY}.")
-    pods = (pod for pod in picture.pods if pod.spec.workload == controller and pod.deleting is None)
+    pods = (pod for pod in snapshot.pods if pod.spec.workload == controller and pod.deleting is None)
     asks = min(pods, key=lambda pod: pod.key).spec.requests.get(unit)
     if not asks:
         raise BadInput(f"{place}: the pods of {controller} ask for no {unit}; write {REPLICAS}.")

@@ -130,28 +130,28 @@ class Hours:
     """Whether a cluster itself was read, of which these are not known."""
 
 
-def demand_of(hours: Hours, picture: Snapshot, lasts: timedelta) -> tuple[Demand, tuple[str, ...]]:
+def demand_of(hours: Hours, snapshot: Snapshot, lasts: timedelta) -> tuple[Demand, tuple[str, ...]]:
     """Return the demand, and the notes on what it rests on.
 
     Raises:
         BadInput: a time zone is unknown, or a file cannot be used.
     """
-    zone, begins = _zone(hours.time_zone), picture.taken_at
+    zone, begins = _zone(hours.time_zone), snapshot.taken_at
     if hours.file is not None:
         if hours.night is not None:
             raise BadInput("--night: --demand has the demand of the night; leave out one of them.")
-        rows = _recorded(hours.file, picture, zone) or read_hours(hours.file, picture)
+        rows = _recorded(hours.file, snapshot, zone) or read_hours(hours.file, snapshot)
         known = BY_FILE.format(file=hours.file, known=count(len(rows), "workload"))
         return by_hours(rows, begins, lasts, zone), (known,)
     curve = Curve(weekend=hours.weekend, zone=zone)
-    limits, left = limits_in(hours.objects, controllers(picture)) if hours.night is None else ({}, ())
+    limits, left = limits_in(hours.objects, controllers(snapshot)) if hours.night is None else ({}, ())
     notes = (*left, NOT_READ) if hours.live and hours.night is None else left
     if limits:
         known = BY_LIMITS.format(known=count(len(limits), "workload"), zone=hours.time_zone, weekend=hours.weekend)
         return by_curve(limits, curve, begins, lasts), (known, *notes)
     night = NIGHT if hours.night is None else hours.night
     said = SWINGS.format(night=night, weekend=hours.weekend, zone=hours.time_zone)
-    return by_curve(swinging(picture, night), curve, begins, lasts), (said, *_by_night(begins, zone), *notes)
+    return by_curve(swinging(snapshot, night), curve, begins, lasts), (said, *_by_night(begins, zone), *notes)
 
 
 def _by_night(begins: datetime, zone: ZoneInfo) -> tuple[str, ...]:
@@ -161,12 +161,12 @@ def _by_night(begins: datetime, zone: ZoneInfo) -> tuple[str, ...]:
     return (BY_NIGHT.format(hour=f"{begins.astimezone(zone):%H:%M} {zone.key}"),)
 
 
-def _recorded(path: Path, picture: Snapshot, zone: ZoneInfo) -> dict[str, list[int]]:
+def _recorded(path: Path, snapshot: Snapshot, zone: ZoneInfo) -> dict[str, list[int]]:
     """Return replicas by hour as a log recorded the whole of demand; nothing of a CSV."""
     if str(path) == "-" or not is_log(read_bytes(path)):
         return {}
     shares = hours_in(path, zone)
-    return {key: [max(1, ceil(each.most * share)) for share in shares] for key, each in swinging(picture, 100).items()}
+    return {key: [max(1, ceil(each.most * share)) for share in shares] for key, each in swinging(snapshot, 100).items()}
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -183,7 +183,7 @@ def lost_place(node: Node, snapshot: Snapshot, state: ClusterState, moving: Coll
     leaving = frozenset(each for each in claimed if _leaves(snapshot.node_by_name[each], state, moving))
     announced = announced_nodes(snapshot, claimed | {node.name})
     simulation = Simulation.of(
-        snapshot, leaving, announced=announced, closed=claimed - leaving, lent=(node.name,), robust=False
+        snapshot, leaving, announced=announced, closed=claimed - leaving, cordoned_untouched=(node.name,), robust=False
     )
     simulation.unplaced = ()  # they fit nowhere anyhow
     for earlier in _before(node, claimed - leaving, snapshot.node_by_name, state):

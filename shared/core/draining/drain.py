@@ -49,7 +49,7 @@ class OtherDrains:
 
     drains: tuple[OtherDrain, ...] = ()
     backoffs: tuple[Backoff, ...] = ()
-    picture: Snapshot | None = None
+    snapshot: Snapshot | None = None
     """The last snapshot of the whole cluster that this instance has read; None: none since the claim was granted."""
 
 

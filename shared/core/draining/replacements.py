@@ -241,7 +241,7 @@ def _by_pod(
     in_turn = sorted(ours, key=lambda pod: (pod.unschedulable_since or now, pod.key))
     first = in_turn[: max((missing for _, missing in lacking.values()), default=0)]
     due = {pod.key: _drains_due(pod, others.backoffs, grace, now) for pod in first}
-    homes = _homes([pod for pod in first if due[pod.key]], drains, others.picture) if len(left) > 1 else {}
+    homes = _homes([pod for pod in first if due[pod.key]], drains, others.snapshot) if len(left) > 1 else {}
     for pod in first:
         ranked = sorted(
             (each for each in left if _may_give_way(each, pod)),
@@ -282,20 +282,20 @@ def _last_eviction(record: DrainRecord, observed: Observation, pod: Pod) -> floa
 
 
 def _homes(
-    late: Collection[Pod], drains: Iterable[OtherDrain], picture: Snapshot | None
+    late: Collection[Pod], drains: Iterable[OtherDrain], snapshot: Snapshot | None
 ) -> Mapping[str, Collection[str]]:
     """Return by key of a waiting pod the nodes of these drains that would take it; nothing without a snapshot.
 
     The snapshot may be older than the evictions: what was moved since is left out, and the waiting pods are put in.
     """
-    if picture is None or not late:
+    if snapshot is None or not late:
         return {}
     records = [each.record for each in drains]
     gone = {row.uid for each in records for row in each.pods.values() if row.moved} | {pod.uid for pod in late}
-    pods = sorted((*(pod for pod in picture.pods if pod.uid not in gone), *late), key=lambda pod: pod.key)
+    pods = sorted((*(pod for pod in snapshot.pods if pod.uid not in gone), *late), key=lambda pod: pod.key)
     uids = {each.node_uid for each in records}
-    held = [node for node in picture.nodes if node.uid in uids]
-    return takers(dataclasses.replace(picture, pods=tuple(pods)), held, late)
+    held = [node for node in snapshot.nodes if node.uid in uids]
+    return takers(dataclasses.replace(snapshot, pods=tuple(pods)), held, late)
 
 
 def _missing_of(record: DrainRecord, observed: Observation, workload: str) -> int:

@@ -117,7 +117,7 @@ class Simulation:
         *,
         announced: Collection[str] = (),
         closed: Collection[str] = (),
-        lent: Collection[str] = (),
+        cordoned_untouched: Collection[str] = (),
         robust: bool = True,
     ) -> "Simulation":
         """Set up the simulation.
@@ -131,14 +131,15 @@ class Simulation:
                 they can be taken at any time; where they fit nowhere together, no room is kept (the autoscaler
                 cannot empty it either, unless it counts on pods that move along, as ours must not).
             closed: names of nodes that nothing may be put on, and that stay as they are.
-            lent: names of nodes whose room buffers have until now: a drain of ours has cordoned them and moved nothing.
+            cordoned_untouched: names of nodes whose room buffers have until now: a drain of ours has cordoned them and
+                moved nothing.
             robust: prove the fit under all strategies; otherwise under the packing one alone (`--potential`).
         """
         arrays = seen if isinstance(seen, ClusterArrays) else ClusterArrays(seen)
         simulation = cls(arrays, [Packing(arrays, each) for each in (ROBUST if robust else POTENTIAL)])
         for packing in simulation._packings:
             packing.bar(arrays.places_of(closed))
-        simulation._depart(arrays.places_of(departing), arrays.places_of(lent))
+        simulation._depart(arrays.places_of(departing), arrays.places_of(cordoned_untouched))
         simulation._keep_room(arrays.places_of(announced))
         if headroom:
             amounts = headroom_of(arrays, headroom)
@@ -249,7 +250,7 @@ class Simulation:
         twin._room_kept = dict(self._room_kept)
         return twin
 
-    def _depart(self, nodes: Sequence[int], lent: Sequence[int]) -> None:
+    def _depart(self, nodes: Sequence[int], cordoned_untouched: Sequence[int]) -> None:
         """Give a place to what is pending, as far as it has one, and then to what leaves departing nodes.
 
         Buffers keep what they have in between: what leaves may not take it from them.
@@ -262,7 +263,7 @@ class Simulation:
         for packing in self._packings:
             packing.close(nodes)
             packing.reserve(place_nominated(packing, queue), OUTSIDE)
-            chunks.append(self.buffers.fitting(packing, lent))
+            chunks.append(self.buffers.fitting(packing, cordoned_untouched))
             for node, pods in leaving.items():
                 unplaced.update(packing.reserve([self.arrays.kind_of[pod.spec] for pod in pods], node))
         found = (pod for pods in leaving.values() for pod in pods if self.arrays.kind_of[pod.spec] in unplaced)

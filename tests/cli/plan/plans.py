@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from functions.cli.analysis.changes import Subject
-from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ScenarioKind
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
@@ -82,19 +82,19 @@ def order(name: str, *moves: tuple[str, str], saving: int = DOLLAR // 10) -> Pla
 def some_ladder() -> Ladder:
     """Ten nodes of ten cents an hour: the autoscaler takes two, the policy one more, and each change another one."""
 
-    def step(rung: Rung, nodes: int, change: Subject | None = None) -> LadderStep:
-        gone = 0 if rung in {Rung.NOW, Rung.BOUND} else 10 - nodes
-        return LadderStep(rung, nodes, nodes * DOLLAR // 10, 5 * gone, gone, change)
+    def step(kind: ScenarioKind, nodes: int, change: Subject | None = None) -> LadderStep:
+        gone = 0 if kind in {ScenarioKind.NOW, ScenarioKind.BOUND} else 10 - nodes
+        return LadderStep(kind, nodes, nodes * DOLLAR // 10, 5 * gone, gone, change)
 
     return Ladder(
-        now=step(Rung.NOW, 10),
-        alone=step(Rung.AUTOSCALER_ALONE, 8),
-        at_rest=step(Rung.POLICY_AT_REST, 7),
+        now=step(ScenarioKind.NOW, 10),
+        alone=step(ScenarioKind.AUTOSCALER_ALONE, 8),
+        at_rest=step(ScenarioKind.POLICY_AT_REST, 7),
         relaxed=(
-            step(Rung.RELAXED, 6, Subject(PodBlock.JOB_RUNNING, "a")),
-            step(Rung.RELAXED, 6, Subject(PodBlock.PDB_NEVER_ALLOWS, "shop/db")),
+            step(ScenarioKind.RELAXED, 6, Subject(PodBlock.JOB_RUNNING, "a")),
+            step(ScenarioKind.RELAXED, 6, Subject(PodBlock.PDB_NEVER_ALLOWS, "shop/db")),
         ),
-        bound=step(Rung.BOUND, 4),
+        bound=step(ScenarioKind.BOUND, 4),
         by=NOW + timedelta(minutes=90, seconds=5),
         held_up={Unremovable.TIME_GAP: 1800, Unremovable.NODES_PER_PASS: 900, Unremovable.MARKED_RECENTLY: 300},
         never={Unremovable.OUTSIDE_WINDOWS: 2},

@@ -19,7 +19,7 @@ from functions.cli.plan.ladder import (
     headline,
     question,
     rows,
-    rungs,
+    scenarios,
     sentences,
     slow_pace,
     steady,
@@ -134,7 +134,7 @@ def test_the_last_line_repeats_the_headline() -> None:
 
 
 def test_json_has_a_value_for_each_rung() -> None:
-    found = rungs(some_ladder())
+    found = scenarios(some_ladder())
 
     assert [(each["rung"], each["wish"], each["nodes"]) for each in found] == [
         ("now", None, 10),

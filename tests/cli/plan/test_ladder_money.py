@@ -41,7 +41,7 @@ def test_a_sum_is_the_sum_of_what_is_printed_of_each_cluster(now: int, alone: in
     money = LadderMoney(whole, parts)
 
     for step in (whole.now, whole.alone, whole.at_rest):
-        name = {"now": "now", "autoscaler_alone": "alone", "policy_at_rest": "at_rest"}[step.rung.value]
+        name = {"now": "now", "autoscaler_alone": "alone", "policy_at_rest": "at_rest"}[step.kind.value]
         assert money.left(step) == sum(LadderMoney(each).left(getattr(each, name)) for each in parts)
 
 

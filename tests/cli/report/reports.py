@@ -7,7 +7,7 @@ from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.plan.ladder import DEFAULTS, POLICY
 from functions.cli.report.compute import document, material_of
-from functions.cli.report.material import Material
+from functions.cli.report.report_input import ReportInput
 from tests.cli.report import big_shop
 
 
@@ -18,12 +18,12 @@ def shop(folder: Path, nodes: int = 60) -> Sources:
     return Sources((big_shop.write(folder / "shop.json", nodes),), policy=policy)
 
 
-def material(sources: Sources) -> Material:
+def report_input(sources: Sources) -> ReportInput:
     return material_of(gather(sources), POLICY if sources.policy else DEFAULTS)
 
 
 def told(sources: Sources) -> dict[str, Any]:
-    return document(material(sources))
+    return document(report_input(sources))
 
 
 def objects(table: dict[str, Any]) -> list[dict[str, Any]]:

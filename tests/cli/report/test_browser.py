@@ -385,7 +385,7 @@ def test_a_script_that_came_in_all_the_same_is_not_run(window: Page, shop: Repor
 
 
 def test_a_section_of_another_command_is_drawn_with_its_plot_and_table(window: Page, tmp_path: Path) -> None:
-    made = reports.material(reports.shop(tmp_path, 12))
+    made = reports.report_input(reports.shop(tmp_path, 12))
     lines = (Line("this policy", (3, 2, 1)), Line("the autoscaler alone", (3, 3, 2)))
     given = ExtraSection(
         "A simulated day", ("So.",), ("hour", "nodes"), (("0", "3"),), Plot(("0", "1", "2"), "nodes", lines)
@@ -412,7 +412,7 @@ def test_a_thousand_nodes_are_drawn_as_well_as_sixty(window: Page, tmp_path: Pat
 
 
 def test_what_is_not_known_is_not_drawn(window: Page, tmp_path: Path) -> None:
-    made = reports.material(reports.shop(tmp_path, 12))
+    made = reports.report_input(reports.shop(tmp_path, 12))
     path = tmp_path / "report.html"
     path.write_text(written(document(replace(made, view=replace(made.view, ladder=None)))), encoding="utf-8")
 

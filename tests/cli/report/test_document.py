@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from functions.cli.analysis.forecast.ladder import LadderStep, Rung
+from functions.cli.analysis.forecast.ladder import LadderStep, ScenarioKind
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.plan import as_json
@@ -17,7 +17,7 @@ from functions.cli.plan.view import with_ladder
 from functions.cli.report.cluster_section import KeptNodes, kept_by, workloads_and_pods, zones
 from functions.cli.report.compute import document, material_of
 from functions.cli.report.extras import ExtraSection, Line, Plot
-from functions.cli.report.material import Material
+from functions.cli.report.report_input import ReportInput
 from shared.core.cluster.names import ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase
@@ -28,12 +28,12 @@ from tests.cli.report import big_shop, reports
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Material:
-    return reports.material(reports.shop(tmp_path_factory.mktemp("shop")))
+def made(tmp_path_factory: pytest.TempPathFactory) -> ReportInput:
+    return reports.report_input(reports.shop(tmp_path_factory.mktemp("shop")))
 
 
 @pytest.fixture(scope="module")
-def told(made: Material) -> dict[str, Any]:
+def told(made: ReportInput) -> dict[str, Any]:
     return document(made)
 
 
@@ -43,11 +43,11 @@ def report(told: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_it_is_the_plans_json_with_one_key_more(made: Material, told: dict[str, Any]) -> None:
+def test_it_is_the_plans_json_with_one_key_more(made: ReportInput, told: dict[str, Any]) -> None:
     assert {name: value for name, value in told.items() if name != "report"} == as_json.document(made.view)
 
 
-def test_the_ladder_is_that_of_the_table(made: Material, report: dict[str, Any]) -> None:
+def test_the_ladder_is_that_of_the_table(made: ReportInput, report: dict[str, Any]) -> None:
     assert made.view.ladder
     printed = [(row.title.strip(), row.nodes, row.month, row.year, row.evictions) for row in made.view.ladder.rows[1:]]
 
@@ -70,7 +70,7 @@ def test_a_rung_is_told_against_now_and_what_goes_beyond_the_policy_against_the_
 
 
 def test_every_living_pod_is_there_once_and_lies_at_rest_on_a_node_that_is_left(
-    made: Material, report: dict[str, Any]
+    made: ReportInput, report: dict[str, Any]
 ) -> None:
     nodes, pods = reports.objects(report["nodes"]), reports.objects(report["pods"])
     workloads = reports.objects(report["workloads"])
@@ -92,7 +92,7 @@ def test_no_node_at_rest_holds_more_than_it_offers(report: dict[str, Any]) -> No
         assert [number for number, node in enumerate(nodes) if asked[number] > node[resource]] == []
 
 
-def test_zones_are_counted_and_rounded_as_pools_are(made: Material, report: dict[str, Any]) -> None:
+def test_zones_are_counted_and_rounded_as_pools_are(made: ReportInput, report: dict[str, Any]) -> None:
     in_one = replace(made.now, nodes=tuple(_in_zone(node, "z") for node in made.now.nodes))
     found = document(replace(made, now=in_one, view=replace(made.view, ladder=None)))["report"]
 
@@ -123,7 +123,7 @@ def test_a_histogram_counts_every_node_once(report: dict[str, Any]) -> None:
         assert [sum(tenth[time] for tenth in each["bins"]) for time in ("now", "at_rest")] == [60, left]
 
 
-def test_every_blocker_has_the_tables_money_and_a_remedy(made: Material, report: dict[str, Any]) -> None:
+def test_every_blocker_has_the_tables_money_and_a_remedy(made: ReportInput, report: dict[str, Any]) -> None:
     entries = {each.word: each for each in made.view.legend}
     rows = [row for each in report["blockers"] for row in each["rows"]]
 
@@ -174,7 +174,7 @@ def test_the_calendar_says_when_each_pool_may_go(report: dict[str, Any]) -> None
     assert calendar["notes"] == ["dryRun is true: nothing is drained at any time. This is what holds once it is false."]
 
 
-def test_a_cluster_of_which_too_little_is_known_has_no_picture_at_rest(made: Material) -> None:
+def test_a_cluster_of_which_too_little_is_known_has_no_picture_at_rest(made: ReportInput) -> None:
     partial = replace(made, view=replace(made.view, ladder=None))
     found = document(partial)["report"]
 
@@ -183,7 +183,7 @@ def test_a_cluster_of_which_too_little_is_known_has_no_picture_at_rest(made: Mat
     assert {each["at_rest"] == each["node"] for each in reports.objects(found["pods"])} == {True}
 
 
-def test_another_command_may_add_a_section(made: Material) -> None:
+def test_another_command_may_add_a_section(made: ReportInput) -> None:
     plot = Plot(("00", "01"), "nodes", (Line("this policy", (3, 2)),))
     section = ExtraSection("A simulated day", ("Two hours.",), ("hour", "nodes"), (("00", "3"), ("01", "2")), plot)
 
@@ -208,9 +208,9 @@ def test_another_command_may_add_a_section(made: Material) -> None:
     ],
 )
 def test_the_title_says_what_a_reader_should_keep(
-    made: Material, expected: str, now: int, alone: int, rest: int
+    made: ReportInput, expected: str, now: int, alone: int, rest: int
 ) -> None:
-    kinds = (Rung.NOW, Rung.AUTOSCALER_ALONE, Rung.POLICY_AT_REST)
+    kinds = (ScenarioKind.NOW, ScenarioKind.AUTOSCALER_ALONE, ScenarioKind.POLICY_AT_REST)
     pairs = zip(kinds, (now, alone, rest), strict=True)
     first, left_alone, at_rest = (LadderStep(kind, nodes, nodes * 10**5) for kind, nodes in pairs)
     ladder = replace(some_ladder(), now=first, alone=left_alone, at_rest=at_rest)
@@ -256,7 +256,7 @@ def test_the_shop_is_the_same_whenever_it_is_built() -> None:
     assert list(big_shop.items(12)) == list(big_shop.items(12))
 
 
-def test_pods_that_have_ended_ask_for_nothing(made: Material) -> None:
+def test_pods_that_have_ended_ask_for_nothing(made: ReportInput) -> None:
     first = made.now.nodes[0].name
     ended = pod("ended", on=first, cpu=3, phase=Phase.SUCCEEDED)
     more = replace(made, now=replace(made.now, pods=(*made.now.pods, ended)))
@@ -265,7 +265,7 @@ def test_pods_that_have_ended_ask_for_nothing(made: Material) -> None:
     assert [(row["cpu"], row["memory"]) for row in zones(more)] == [(row["cpu"], row["memory"]) for row in zones(made)]
 
 
-def test_memory_is_told_in_mebibytes(made: Material, report: dict[str, Any]) -> None:
+def test_memory_is_told_in_mebibytes(made: ReportInput, report: dict[str, Any]) -> None:
     offered = [made.now.node_by_name[each.name].allocatable.memory for each in made.view.nodes]
 
     assert [each["memory"] for each in reports.objects(report["nodes"])] == [each // 2**20 for each in offered]
@@ -273,7 +273,7 @@ def test_memory_is_told_in_mebibytes(made: Material, report: dict[str, Any]) -> 
     assert [each["memory"] for each in reports.objects(report["pods"])] == [each // 2**20 for each in asked]
 
 
-def test_evictions_are_told_for_each_node_that_goes(made: Material, report: dict[str, Any]) -> None:
+def test_evictions_are_told_for_each_node_that_goes(made: ReportInput, report: dict[str, Any]) -> None:
     assert made.ladder
     rest = made.ladder.at_rest
     (figure,) = (each for each in report["figures"] if each["label"].startswith("Evictions"))
@@ -288,7 +288,7 @@ def test_evictions_are_told_for_each_node_that_goes(made: Material, report: dict
         pytest.param(False, Unremovable.NO_PLACE_FOR_PODS, id="which only finds no place"),
     ],
 )
-def test_a_workload_keeps_the_node_of_a_pod(*, keeps: bool, reason: Reason, made: Material) -> None:
+def test_a_workload_keeps_the_node_of_a_pod(*, keeps: bool, reason: Reason, made: ReportInput) -> None:
     held = made.now.pods[0]
     first = next(each for each in made.view.nodes if each.name == held.node)
     decision = replace(first.decision, blockers=(Blocker(reason, held.key),))
@@ -297,7 +297,7 @@ def test_a_workload_keeps_the_node_of_a_pod(*, keeps: bool, reason: Reason, made
     assert list(kept_by(one)) == [made.workload_of(held)] * keeps
 
 
-def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: Material) -> None:
+def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: ReportInput) -> None:
     held = made.now.pods[0]
     twin = structs.replace(held, name="twin", uid="twin")
     first = next(each for each in made.view.nodes if each.name == held.node)

@@ -127,7 +127,7 @@ def test_it_is_drawn_soon_after_the_plan_and_small_enough_to_be_sent(
 ) -> None:
     sources = reports.shop(tmp_path, 1)
     big_shop.write(tmp_path / "shop.json", nodes, pods_a_node)
-    made = reports.material(sources)
+    made = reports.report_input(sources)
     before = time.process_time()
     text = page(document(made))
 

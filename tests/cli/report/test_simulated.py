@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, Rung
+from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ScenarioKind
 from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
 from functions.cli.main import app
 from functions.cli.report.extras import section
@@ -16,7 +16,7 @@ from functions.cli.simulate.view import DaysView, PlayedDay
 from tests.cli import dumps
 from tests.cli.report import big_shop
 
-RUNGS = (Rung.NOW, Rung.AUTOSCALER_ALONE, Rung.POLICY_AT_REST, Rung.BOUND)
+RUNGS = (ScenarioKind.NOW, ScenarioKind.AUTOSCALER_ALONE, ScenarioKind.POLICY_AT_REST, ScenarioKind.BOUND)
 
 
 @pytest.fixture

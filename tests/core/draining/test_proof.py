@@ -142,7 +142,7 @@ def test_a_place_that_only_packing_finds_is_enough() -> None:
     others = [node("x", cpu=3), node("y", cpu=2)]
     seen = cluster([node("n1", **DRAINED), *others], [*moved, pod("d", on="x", cpu=1)])
 
-    assert Simulation.of(seen, lent=("n1",)).try_remove("n1") is not None
+    assert Simulation.of(seen, cordoned_untouched=("n1",)).try_remove("n1") is not None
     assert lost_place(seen.node_by_name["n1"], seen, claims(1), ()) == ()
 
 

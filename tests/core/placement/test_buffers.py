@@ -196,7 +196,7 @@ def test_the_room_that_a_cordoned_node_lends_is_owed_though_it_would_not_be_once
     chunks = held(buffer("cpu", cpu=2.1), buffer("memory", cpu=2, memory=8))
     seen = cluster(nodes, [pod("p", on="n1", cpu=1.5)], buffers=chunks)
 
-    refused = Simulation.of(seen, lent=["n1"], robust=False).try_remove("n1")
+    refused = Simulation.of(seen, cordoned_untouched=["n1"], robust=False).try_remove("n1")
     assert refused is not None
     assert refused.buffer == "default/memory"
 

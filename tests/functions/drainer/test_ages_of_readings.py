@@ -114,8 +114,8 @@ def test_where_waiting_pods_fit_is_shown_by_a_picture_of_after_the_claim(expecte
     observed = reads.with_others(ebb.ports, drain, Observation(None, claim("n1", since=since)))
 
     assert observed.others is not None
-    assert observed.others.picture is not None
-    assert (observed.others.picture.taken_at >= since, calls(ebb, "read")) == (True, expected)
+    assert observed.others.snapshot is not None
+    assert (observed.others.snapshot.taken_at >= since, calls(ebb, "read")) == (True, expected)
 
 
 def test_without_another_drain_no_picture_is_read_while_a_pod_waits() -> None:
@@ -135,7 +135,7 @@ def test_a_picture_that_cannot_be_read_keeps_no_drain_from_giving_way(fault: Ebb
     observed = reads.with_others(ebb.ports, drain, Observation(None, claim("n1")))
 
     assert observed.others is not None
-    assert (len(observed.others.drains), observed.others.picture) == (1, None)
+    assert (len(observed.others.drains), observed.others.snapshot) == (1, None)
 
 
 def beside(ebb: FakeEbb) -> None:

@@ -8,9 +8,10 @@ drainability/rules), with GKE's flag that local storage does not matter.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import Final
 
 from functions.cli.analysis.forecast.scheduling import beginning
 from shared.core.cluster import names
@@ -48,24 +49,25 @@ def unneeded(snapshot: Snapshot, context: DrainContext, arrays_of: ArraysOf = Cl
         for node in snapshot.nodes
         if is_eligible(node, snapshot.pods_by_node[node.name], snapshot.scale_down(node).gate)
     ]
-    return look(snapshot, context, rows, arrays_of=arrays_of).unneeded
+    return scan(snapshot, context, rows, arrays_of=arrays_of).unneeded
 
 
-class Looked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ScaleDownScan:
     """What one look of the autoscaler finds: who could go, and who is eligible and could not."""
 
     unneeded: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
 
 
-def look(
+def scan(
     snapshot: Snapshot,
     context: DrainContext,
     eligible: Iterable[Node],
     leaving: Collection[str] = (),
     before: Collection[str] = (),
     arrays_of: ArraysOf = ClusterArrays,
-) -> Looked:
+) -> ScaleDownScan:
     """Return which eligible nodes could go, one after the other; `leaving` are on their way out already.
 
     Nodes that were unneeded `before` are asked ahead of others with pods.
@@ -81,7 +83,7 @@ def look(
         if simulation is not None and sizes.may_shrink(node) and simulation.try_remove(node.name) is None:
             sizes.take(node)
     taken = simulation.taken if simulation is not None else ()
-    return Looked(taken, tuple(node.name for node in rows if node.name not in taken))
+    return ScaleDownScan(taken, tuple(node.name for node in rows if node.name not in taken))
 
 
 class _Sizes:

@@ -21,7 +21,7 @@ MOST_RELAXED: Final = 3
 """So many first answers of `ebb why-not` are scenarios."""
 
 
-class Rung(StrEnum):
+class ScenarioKind(StrEnum):
     """A scenario, by its word in JSON."""
 
     NOW = "now"
@@ -35,7 +35,7 @@ class Rung(StrEnum):
 class LadderStep:
     """One scenario: what is left, in nodes and micro-dollars an hour, and the evictions until then."""
 
-    rung: Rung
+    kind: ScenarioKind
     nodes: int
     cost: int
     evictions: int = 0
@@ -108,11 +108,11 @@ def ladder_of(base: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
     idle = (each.held for each in found.freed if not each.saving)
     least = bound(snapshot, prices, situation.state)
     return Ladder(
-        now=LadderStep(Rung.NOW, len(snapshot.nodes), prices.of_all(snapshot.nodes)),
-        alone=_step(Rung.AUTOSCALER_ALONE, left_alone(base.start), prices),
-        at_rest=_step(Rung.POLICY_AT_REST, rest, prices),
+        now=LadderStep(ScenarioKind.NOW, len(snapshot.nodes), prices.of_all(snapshot.nodes)),
+        alone=_step(ScenarioKind.AUTOSCALER_ALONE, left_alone(base.start), prices),
+        at_rest=_step(ScenarioKind.POLICY_AT_REST, rest, prices),
         relaxed=tuple(_relaxed(each, base) for each in found.freed[:MOST_RELAXED] if each.saving),
-        bound=LadderStep(Rung.BOUND, least.nodes, least.cost),
+        bound=LadderStep(ScenarioKind.BOUND, least.nodes, least.cost),
         by=rest.by,
         held_up=rest.held_up,
         never=rest.never,
@@ -126,13 +126,13 @@ def ladder_of(base: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
     )
 
 
-def _step(rung: Rung, rest: Rest, prices: Prices) -> LadderStep:
+def _step(kind: ScenarioKind, rest: Rest, prices: Prices) -> LadderStep:
     nodes = rest.snapshot.nodes
-    return LadderStep(rung, len(nodes), prices.of_all(nodes), rest.evictions, rest.gone, is_rest=rest.is_rest)
+    return LadderStep(kind, len(nodes), prices.of_all(nodes), rest.evictions, rest.gone, is_rest=rest.is_rest)
 
 
 def _relaxed(freed: Freed, base: PolicyAtRest) -> LadderStep:
-    anyway = _step(Rung.RELAXED, base.anyway, base.prices)
+    anyway = _step(ScenarioKind.RELAXED, base.anyway, base.prices)
     return replace(
         anyway,
         nodes=anyway.nodes - freed.nodes,

@@ -45,7 +45,8 @@ class PacedDrain:
     """Until the node is deleted."""
 
 
-class LetGo(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LetGo:
     """The names of nodes whose drains have begun, and of those that no pass within the horizon lets go."""
 
     begun: frozenset[str]

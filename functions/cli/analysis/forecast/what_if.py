@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from functions.cli.analysis.changes import CHANGES, Change, Scope, Subject, lifted, workload_of
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
@@ -55,7 +55,8 @@ def subjects(situation: Situation, prices: Prices, workings: Workings) -> tuple[
     return tuple(sorted(held, key=lambda each: (-each.cost, each.subject.reason.value, each.subject.object)))
 
 
-class _ChangeKey(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _ChangeKey:
     """One change, of whichever of its reasons: both ratio limits, in all pools where one of them keeps nodes."""
 
     change: Change

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.cli.analysis.forecast.autoscaler import Looked, is_eligible, look, profile_of, soonest
+from functions.cli.analysis.forecast.autoscaler import ScaleDownScan, is_eligible, profile_of, scan, soonest
 from functions.cli.analysis.forecast.scheduling import with_announcement
 from functions.cli.analysis.simulated_days.controllers import NodeTemplates
 from functions.cli.analysis.simulated_days.measures import Actor
@@ -43,17 +43,17 @@ class ScaleDown:
         world = self._world
         self._parked = {name: row for name, row in self._parked.items() if row[0] > world.now}
         rows = [node for node in world.nodes.values() if self._may_be_unneeded(node)]
-        found = self._found(sorted(rows, key=lambda node: node.name)) if rows else Looked()
+        found = self._found(sorted(rows, key=lambda node: node.name)) if rows else ScaleDownScan()
         self._since = {name: self._since.get(name, world.now) for name in found.unneeded}
         self._parked.update(dict.fromkeys(found.kept, (world.now + self._loop.recheck, world.revision)))
         self._announce()
         for name in sorted(self._ripe(), key=lambda each: (self._moves_pods(each), each)):
             self._start(name)
 
-    def _found(self, rows: list[Node]) -> Looked:
+    def _found(self, rows: list[Node]) -> ScaleDownScan:
         snapshot = self._world.snapshot()
         context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
-        return look(snapshot, context, rows, self._leaving, self._since)
+        return scan(snapshot, context, rows, self._leaving, self._since)
 
     def _may_be_unneeded(self, node: Node) -> bool:
         """Whether a node is looked at: neither leaving nor passed over, and below the gate."""

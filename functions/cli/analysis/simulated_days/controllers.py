@@ -104,16 +104,16 @@ def _removal_order(pod: Pod, beside: Mapping[str, int], now: datetime) -> tuple[
 class NodeTemplates:
     """What a new node of a pool would be, and which DaemonSets' pods would come with it."""
 
-    def __init__(self, picture: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         self._like: dict[tuple[str, str], Node] = {}
         self._daemons: dict[str, dict[str, PodClass]] = {}
-        own = {pool: own_taints(nodes) for pool, nodes in picture.nodes_by_pool.items()}
+        own = {pool: own_taints(nodes) for pool, nodes in snapshot.nodes_by_pool.items()}
         self._taints = {pool: tuple(sorted(taints, key=lambda each: each.key)) for pool, taints in own.items()}
-        by_name = picture.node_by_name
-        for node in sorted(picture.nodes, key=lambda each: each.name):
+        by_name = snapshot.node_by_name
+        for node in sorted(snapshot.nodes, key=lambda each: each.name):
             if node.pool:
                 self._like.setdefault((node.pool, node.zone), node)
-        for pod in picture.pods:
+        for pod in snapshot.pods:
             if pod.node in by_name and is_daemon(pod.spec) and pod.spec.owner is not None:
                 self._daemons.setdefault(by_name[pod.node].pool, {})[pod.spec.workload] = pod.spec
 

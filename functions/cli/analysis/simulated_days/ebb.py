@@ -82,7 +82,7 @@ class Ebb:
 
     def _repair(self, repair: Repair) -> None:
         world, drain = self._world, self._drains.under_way.get(repair.node)
-        if drain is None:  # an orphan of the picture: nobody's drain
+        if drain is None:  # an orphan of the snapshot: nobody's drain
             world.change_node(as_given_back(world.nodes[repair.node]))
         elif repair.kind is RepairKind.SETTLE:
             self._drains.settle_removed(drain)

@@ -29,7 +29,8 @@ class Moment(NamedTuple):
     waiting: int
 
 
-class PodWait(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PodWait:
     """A pod that had no node from then on, for so long."""
 
     since: datetime

@@ -146,10 +146,10 @@ def _ramp(rows: Sequence[tuple[datetime, int]]) -> tuple[datetime, datetime] | N
     return (rows[begun][0], rows[top][0] + STEP) if begun < top else None
 
 
-def swinging(picture: Snapshot, night: int) -> dict[str, Range]:
+def swinging(snapshot: Snapshot, night: int) -> dict[str, Range]:
     """Return ranges of the ReplicaSets' pods: from so many percent of what is there now, to that."""
     counts: dict[str, int] = {}
-    for pod in picture.pods:
+    for pod in snapshot.pods:
         if is_of_replica_set(pod.spec) and pod.deleting is None and not pod.phase.finished:
             counts[pod.spec.workload] = counts.get(pod.spec.workload, 0) + 1
     return {key: Range(ceil(Fraction(many * night, 100)), many) for key, many in sorted(counts.items()) if many > 1}
@@ -216,18 +216,18 @@ def _each(times: Sequence[datetime], takes: timedelta, overlap: Overlap) -> Iter
 
 
 def with_cron_jobs(
-    demand: Demand, jobs: Sequence[CronJob], picture: Snapshot, lasts: timedelta, usual: timedelta
+    demand: Demand, jobs: Sequence[CronJob], snapshot: Snapshot, lasts: timedelta, usual: timedelta
 ) -> Demand:
     """Return the demand with their runs; what runs of them in the snapshot ends after the same time.
 
     Raises:
         BadInput: a schedule or its time zone cannot be read.
     """
-    runs = [run for job in jobs for run in runs_of(job, picture.taken_at, lasts, usual)]
+    runs = [run for job in jobs for run in runs_of(job, snapshot.taken_at, lasts, usual)]
     ends = {
-        pod.spec.workload: Wish(picture.taken_at + job.lasts(usual), pod.spec.workload, 0)
+        pod.spec.workload: Wish(snapshot.taken_at + job.lasts(usual), pod.spec.workload, 0)
         for job in jobs
-        for pod in picture.pods
+        for pod in snapshot.pods
         if job.owns(pod.spec)
     }
     return replace(

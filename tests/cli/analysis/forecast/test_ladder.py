@@ -202,9 +202,9 @@ def test_nothing_gets_below_the_bound(seed: int, nodes: int, fill: float, mix: M
 
     told = ladder(situation, {}, load())
     most = potential(situation, load(), told.reached)
-    rungs = (told.alone, told.at_rest, *told.relaxed)
-    assert told.bound.nodes <= min(each.nodes for each in rungs)
-    assert told.bound.cost <= min(each.cost for each in rungs)
+    scenarios = (told.alone, told.at_rest, *told.relaxed)
+    assert told.bound.nodes <= min(each.nodes for each in scenarios)
+    assert told.bound.cost <= min(each.cost for each in scenarios)
     assert told.bound.nodes <= len(snapshot.nodes) - len(most.nodes)
     assert told.bound.cost <= told.now.cost - most.saving <= told.at_rest.cost
 

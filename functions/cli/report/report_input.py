@@ -13,7 +13,7 @@ from shared.core.policy import Policy
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportInput:
     """All that the sections of a report read; `whose` are the settings of Ebb."""
 
     view: PlanView
