@@ -12,7 +12,7 @@ from functions.cli.main import app
 from tests.pages import blocks, pages
 
 SEPARATORS: Final = {"|", "&&", "||", ";"}
-SHELL: Final = {"while", "done", "do", "cd", "eval", "mv", "sort", "test", "true", "read", "uniq"}
+SHELL: Final = {"while", "done", "do", "cd", "eval", "mkdir", "mv", "sort", "test", "true", "read", "uniq"}
 FOREIGN: Final = {"gcloud", "kubectl", "terraform", "git", "pipx", "sed"}
 
 
