@@ -98,7 +98,7 @@ variable "network" {
 }
 
 variable "paused" {
-  description = "Write `paused: true` into the policy, over its own value: no drain starts, and the nodes of drains in flight are uncordoned. The planner is still called, because it also heals."
+  description = "Write `paused: true` into the policy, over its own value: no drain starts, and the nodes of drains in flight are uncordoned. The planner is still called, because it also repairs."
   type        = bool
   nullable    = false
   default     = false

@@ -78,8 +78,8 @@ ALERTS: Final = (
                       missing="EVALUATION_MISSING_DATA_ACTIVE"),
         ),
         "No pass of the planner has succeeded for ${missed_passes} intervals. Nothing new is drained, and nothing is "
-        "healed either: a drain that hangs now stays as it is. A single missed pass is normal and raises no alert. An "
-        "installation that never had a pass raises none either: look for the first one by hand.",
+        "repaired either: a drain that hangs now stays as it is. A single missed pass is normal and raises no alert. "
+        "An installation that never had a pass raises none either: look for the first one by hand.",
         (
             "The lines of the planner: `run_summary` shows why passes ended early (`unreachable`, `terminal`).",
             "Cloud Scheduler: is the job there, not paused, and what did its last attempts answer?",
@@ -97,7 +97,7 @@ ALERTS: Final = (
         "ERROR",
         (above("the policy could not be used", "policy_invalid", 600),),
         "The policy object is missing or invalid. Nothing new is drained; running drains end as they were begun, and "
-        "healing goes on.",
+        "repairs go on.",
         (
             "The `policy_invalid` lines: each fault with its path and remedy.",
             "The last versions of the bucket's object.",

@@ -66,9 +66,9 @@ def facts_of(
     """Yield what is known of the pod, of its node, and where it would go."""
     on = view.node(pod.node)
     yield "node", pod.node
-    yield "which is", ": ".join(part for part in (on.verdict, on.decision.reason, on.sentence) if part)
-    yield "of", pod.spec.workload or "no controller"
-    yield "asks for", ", ".join(_asked(pod))
+    yield "verdict", ": ".join(part for part in (on.verdict, on.decision.reason, on.sentence) if part)
+    yield "workload", pod.spec.workload or "no controller"
+    yield "requests", ", ".join(_asked(pod))
     if pod.spec.raised_by:
         yield "comes back as", f"{_amounts(pod.spec.requests)}, by {' and '.join(pod.spec.raised_by)}"
     if place is not None:
@@ -83,7 +83,7 @@ def facts_of(
 def _going(node: NodeExplanation, place: PodPlace) -> Iterator[Fact]:
     yield "would go to", place_of(place)
     yield "or else to", place.landing.runner_up or NONE
-    yield "budget", "; ".join(map(_budget, place.budgets)) or "no PodDisruptionBudget"
+    yield "PDB", "; ".join(map(_budget, place.budgets)) or "none"
     if node.takes.rounds > 1:
         yield "its node", f"waits for {count(node.takes.rounds, 'round')} under {node.takes.limit}"
 

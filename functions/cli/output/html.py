@@ -161,6 +161,7 @@ def _rows(table: Table, number: int, cells: Sequence[str]) -> Iterator[Html]:
 def _below(pairs: Iterable[tuple[Column, str]]) -> Iterator[Html]:
     for column, cell in takewhile(lambda pair: pair[0].below, pairs):
         if cell:
+            yield together([" "])
             yield element("span", element("code", cell) if column.code else cell, class_=f"below {_slug(column)}")
 
 

@@ -138,7 +138,7 @@ class Policy:
         "paused",
         FLAG,
         default=False,
-        text="No drain starts, drains in flight end and uncordon their nodes, healing goes on. Default {default}.",
+        text="No drain starts, drains in flight end and uncordon their nodes, repairs go on. Default {default}.",
         binds=Binds.STEP,
     )
     minimum_nodes: int = setting(

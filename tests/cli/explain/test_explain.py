@@ -28,7 +28,7 @@ def _explain(dump: Path, *words: str) -> str:
         pytest.param("shop/db-7 ", "0007", id="of a node its pods"),
         pytest.param("They all fit at once", "0007", id="of a node whether its pods fit"),
         pytest.param("shop/db allows 0 now, 2 of 2 healthy", "shop/db-7", id="of a pod its budget"),
-        pytest.param("of           shop/StatefulSet/db-5d4f8b", "shop/db-7", id="of a pod its controller"),
+        pytest.param("workload     shop/StatefulSet/db-5d4f8b", "shop/db-7", id="of a pod its controller"),
         pytest.param("other nodes", "shop/db-7", id="of a pod how many nodes could take it"),
         pytest.param("excluded by", "web-5d4f8b-0010", id="of a pod what excludes the others"),
         pytest.param("gke-prod-default-pool-1a2b3c4d-0008 of default-pool", "web-5d4f8b-0010",
@@ -101,7 +101,7 @@ def test_a_pod_says_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path)
 
     assert "comes back as 3500m CPU" in shown
     assert f"by the template of shop/ReplicaSet/{name}" in shown
-    assert "asks for 3500m" not in shown
+    assert "requests 3500m" not in shown
     assert "by VerticalPodAutoscaler shop/db" in " ".join(_explain(path, "shop/db-7").split())
     assert "comes back as" not in _explain(tmp_path / "dump.json", "shop/db-7")
 
