@@ -19,6 +19,7 @@ from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.policy.schedule import hits
 from shared.core.records.state import ClusterState
+from shared.core.rules.counts import denominator
 from shared.core.rules.situation import Situation
 
 HOUR: Final = timedelta(hours=1)
@@ -99,8 +100,8 @@ def _in_one_pass(told: PolicyAtRest) -> Mapping[str, int]:
 
 
 def _in_an_hour(told: PolicyAtRest) -> str:
-    """Return the most drains that begin in any hour, as a share of all nodes that is rounded up."""
-    share = 100 * most_in_an_hour(told.rest.begins.values()) / len(told.situation.snapshot.nodes)
+    """Return the most drains that begin in any hour, as a share of the nodes that a rate counts, rounded up."""
+    share = 100 * most_in_an_hour(told.rest.begins.values()) / denominator(told.situation.snapshot.nodes)
     return f"{min(100, ceil(share / _STEP) * _STEP)}%"
 
 

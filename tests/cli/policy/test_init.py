@@ -19,6 +19,7 @@ from functions.cli.policy.init import GUESSED, ZONES, time_zone
 from functions.cli.policy.init import starter as written_policy
 from functions.cli.policy.pace import careful_pace, most_in_an_hour
 from shared.adapters.prices import load
+from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Policy, PoolPolicy
@@ -110,6 +111,26 @@ def test_its_forecast_is_that_of_the_policy_as_it_is_written(tmp_path: Path) -> 
     assert told.by is not None
     minutes = ceil((told.by - EVENING) / timedelta(minutes=1))
     assert found.groups() == (str(told.at_rest.nodes), str(minutes), f"{evictions(told):.1f}")
+
+
+def add_managed_nodes(dump: Path) -> None:
+    """Add as many empty nodes that Google manages: no limit counts them."""
+    found = json.loads(dump.read_text())
+    for each in json.loads(dump.read_text())["items"]:
+        if each["kind"] == "Node":
+            meta = each["metadata"]
+            meta.update(name=f"managed-{meta['name']}", uid=f"managed-{meta['uid']}")
+            meta["labels"][names.MANAGED_NODE] = "true"
+            found["items"].append(each)
+    dump.write_text(json.dumps(found))
+
+
+def test_nodes_that_no_limit_counts_do_not_lower_the_rate(tmp_path: Path) -> None:
+    dump = written(tmp_path / "night.json", 30)
+    alone = parse(starter("--dump", dump).encode())
+    add_managed_nodes(dump)
+
+    assert parse(starter("--dump", dump).encode()).rate == alone.rate
 
 
 @pytest.mark.parametrize(
