@@ -40,16 +40,17 @@ _GATES: Final = (
 def page(
     view: PlanView, known: NodeExplanation, namer: NodeNamer, width: int, measured: Resources | None = None
 ) -> Iterator[PagePart]:
-    """Yield one node's verdict, its blockers with remedies, the gates that are closed now, and its pods."""
+    """Yield one node's verdict, its blockers with remedies, what else is known of closed gates, and its pods."""
     node = view.node(known.decision.name)
     yield Title(node.name)
     yield Facts(tuple(facts_of(view, node, known, measured)))
     if node.decision.blockers:
         yield KEPT
         yield Causes(node.decision.blockers)
-    if known.closed:
+    gates = [gate for gate in known.closed if gate.until or gate.which or gate.blocker not in node.decision.blockers]
+    if gates:
         yield CLOSED
-        yield Table.of(_GATES, map(_closed, known.closed))
+        yield Table.of(_GATES, map(_closed, gates))
     yield _pods_title(known)
     if known.pods:
         rows = ((each.pod.key, place_of(each), each.landing.runner_up or NONE, kept_by(each)) for each in known.pods)

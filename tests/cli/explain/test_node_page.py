@@ -7,12 +7,12 @@ from rich.console import Console
 from functions.cli.analysis.exclusions import Excluded, Exclusion, NodeChoice
 from functions.cli.analysis.openings import Closed
 from functions.cli.plan.view import view_of
-from shared.core.planning.plan import Plan
+from shared.core.planning.plan import Plan, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.errors import BadInput
 from tests.builders import NOW, resources
 from tests.cli.explain.explained import explanation, place, show_node
-from tests.cli.plan.plans import busy, of_every_kind, plan
+from tests.cli.plan.plans import busy, decision, of_every_kind, plan
 
 NODES = plan(busy("gke-c-a-1f2e-00a1"), busy("gke-c-a-1f2e-00b1"), busy("1"))
 
@@ -85,6 +85,19 @@ def test_a_reason_of_several_pods_is_explained_once_and_that_pods_block_not_at_a
 )  # fmt: skip
 def test_a_closed_gate_is_told_with_its_line_of_the_policy_and_its_time(expected: str, closed: Closed) -> None:
     assert expected in _shown("0002", closed=(closed,))
+
+
+@pytest.mark.parametrize(
+    ("expected", "which"),
+    [
+        pytest.param(1, "", id="nothing but what keeps the node"),
+        pytest.param(2, "10% always", id="which line of the policy closes it"),
+    ],
+)
+def test_a_closed_gate_is_shown_again_only_with_more_of_it(expected: int, which: str) -> None:
+    full = Blocker(Unremovable.BUDGET, "a")
+    kept = plan(decision("n1", Verdict.KEEP, full))
+    assert _shown("n1", kept, closed=(Closed(full, which),)).count(Unremovable.BUDGET.remedy) == expected
 
 
 SHUT_OUT = NodeChoice(8, 0, (Excluded(Exclusion.ROOM, "cpu", 3, 1), Excluded(Exclusion.ANTI_AFFINITY, "", 7, 5)))
