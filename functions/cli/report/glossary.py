@@ -105,9 +105,11 @@ KUBERNETES: Final = {
 
 _FIELDS: Final = (*POOL_FIELDS.values(), *CLUSTER_FIELDS.values(), *DRAIN_FIELDS.values())
 SETTINGS: Final = {
-    each.name: f"A setting of the policy. {each.description}" for each in _FIELDS if not each.name.islower()
+    each.name: f"A setting of the policy. {each.description.partition(' Default ')[0]}"
+    for each in _FIELDS
+    if not each.name.islower()
 }
-"""Fields of the policy whose names are no plain words, with the policy's own sentences."""
+"""Fields of the policy whose names are no plain words, with its sentences; docs/policy.md has the defaults."""
 
 
 def glossary(shown: Any) -> list[dict[str, str]]:

@@ -134,7 +134,7 @@ class PoolPolicy:
         "localStorage",
         one_of(LocalStorage),
         "block",
-        "{default} (default, estafette): pods with emptyDir or hostPath keep their node; or evict.",
+        "{default} (default): pods with emptyDir or hostPath keep their node; or evict.",
         binds=Binds.DRAIN,
     )
     long_grace: LongGrace = setting(

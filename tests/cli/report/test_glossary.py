@@ -93,8 +93,10 @@ def test_a_rare_word_is_there_where_the_page_has_it() -> None:
     assert [each["word"] for each in glossary({"notes": ["A second taint."]})] == [*always, "taint, toleration"]
 
 
-def test_a_setting_has_the_sentence_of_the_policy() -> None:
+def test_a_setting_has_the_sentence_of_the_policy_without_its_default() -> None:
     found = {each["word"]: each["meaning"] for each in glossary({"remedy": "Lower consolidateAfter of the pool."})}
     field = next(each for each in POOL_FIELDS.values() if each.name == "consolidateAfter")
 
-    assert found["consolidateAfter"].endswith(field.description)
+    meaning, _, default = field.description.partition(" Default ")
+    assert default
+    assert found["consolidateAfter"].endswith(meaning)
