@@ -11,7 +11,7 @@ from datetime import datetime
 
 from functions.planner.pass_inputs import PassInputs
 from shared.core.planning.plan import Plan
-from shared.core.planning.waves import WaveEnd, ending, soft_taints, still_to_go, wave_after
+from shared.core.planning.waves import WaveEnd, ending, left_of, soft_taints, wave_after
 from shared.core.policy import Policy
 from shared.core.records.orders import CLAIM_WITHIN, MOST_HELD, Order, OrderKind, Origin, order_id, parts
 from shared.core.records.state import Wave, WaveNode
@@ -37,8 +37,7 @@ def living(inputs: PassInputs) -> LivingWave:
     if document.value is None:
         return LivingWave(document)
     situation = Situation(inputs.snapshot, inputs.planned, inputs.policy or Policy())
-    end = ending(document.value, situation)
-    return LivingWave(document, None if end else still_to_go(document.value, situation), end)
+    return LivingWave(document, left_of(document.value, situation), ending(document.value, situation))
 
 
 def keep_document(ports: Ports, run_id: str, plan: Plan, policy: Policy | None, wave: LivingWave) -> Wave | None:

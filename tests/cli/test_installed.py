@@ -1,7 +1,7 @@
 """Marks and policy of an installation count for its own cluster: a dump tells whose it is, or a person says it."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from functions.cli.dumps.homes import Home
 from functions.cli.input.inputs import IN_REACH, INSTALLED_POLICY, NO_MARKS, NO_POLICY, OTHER_CLUSTER, OTHER_POLICY
 from functions.cli.input.readers import is_installed
 from functions.cli.main import app
-from shared.core.records.state import ClusterState, Mark, PoolMarks
-from shared.port_types import CLUSTER_KEY, pool_key
+from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave, WaveNode
+from shared.port_types import CLUSTER_KEY, WAVE_KEY, pool_key
 from shared.settings import read_settings
 from shared.wiring import state_of
 from tests.builders import NOW
@@ -77,6 +77,34 @@ def test_a_dump_of_its_cluster_is_planned_with_its_marks_and_its_policy(
     assert {each["reason"] for each in told["nodes"] if each["pool"] == "default-pool"} == {"pool_disabled"}
     assert told["totals"]["orders"] > 0
     assert told["policy_hash"]
+
+
+WAVES = """
+dryRun: false
+cluster: {wave: {nodes: 50%, deadline: 90m}}
+nodePools:
+  web-pool: {enabled: true, scaleDownCPURequestRatioLimit: 0.9}
+  default-pool: {enabled: true, scaleDownCPURequestRatioLimit: 0.9}
+"""
+
+
+@pytest.mark.parametrize(("lives", "minutes"), [pytest.param(True, 90, id="it lives"), pytest.param(False, 0, id="no")])
+def test_a_plan_follows_the_wave_of_the_installation_while_it_lives(
+    lives: bool, minutes: int, installation: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EBB_CLUSTER", PROD)
+    Path(installation["EBB_POLICY"]).write_text(WAVES)
+    alone, _ = _planned(tmp_path)
+    uids = {dumps.name_of(each): f"node-{each}" for each in range(24)}
+    some = alone["wave"][:1:-1]
+    nodes = tuple(WaveNode(uids[each], each) for each in some)
+    ends = datetime.fromisoformat(alone["taken_at"]) + timedelta(minutes=minutes)
+    wave = Wave(id="w", nodes=nodes, policy_hash=alone["policy_hash"], began=NOW, deadline=ends)
+    state_of(read_settings({"EBB_CLUSTER": PROD, **installation})).put(WAVE_KEY, wave, None)
+
+    told, _ = _planned(tmp_path)
+
+    assert told["wave"] == (some if lives else alone["wave"])
 
 
 @pytest.mark.usefixtures("installation")

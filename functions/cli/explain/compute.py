@@ -21,6 +21,7 @@ from functions.cli.output.terminal import IN_A_FILE, printing
 from functions.cli.plan.sentences import show_notes, show_odd, show_rests_on
 from functions.cli.plan.view import PlanView, view_of
 from shared.core.planning.make_plan import make_plan
+from shared.core.planning.waves import left_of
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -55,7 +56,8 @@ def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) ->
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     found, refused = _each_meant(situation, words)
     if found:
-        plan, usage = make_plan(situation, past.marks, inputs.prices), usage_of(sources)
+        wave, usage = left_of(past.wave, situation), usage_of(sources)
+        plan = make_plan(situation, past.marks, inputs.prices, wave=wave)
         said = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
         notes = (*said, usage.note) if usage.note else said
         view = view_of(plan, notes=notes, partial=inputs.partial)

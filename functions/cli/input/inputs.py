@@ -20,7 +20,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
-from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
 from shared.port_types import ClusterReading
@@ -204,6 +204,8 @@ class PastPasses:
     """None where nobody knows any."""
     note: str = NO_MARKS
     assumed: bool = False
+    wave: Wave | None = None
+    """The wave's document; whether it lives is not judged."""
 
 
 def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
@@ -240,10 +242,10 @@ def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:
 
 def _installed() -> PastPasses:
     from shared.settings import read_settings
-    from shared.store.compare_and_set import read_cluster
+    from shared.store.compare_and_set import read_cluster, read_wave
     from shared.wiring import state_of
 
     state = state_of(read_settings(os.environ))
     cluster, _, _ = read_cluster(state)
     marks = {pool: each.value or PoolMarks() for pool, each in state.all("pools", PoolMarks).items()}
-    return PastPasses(cluster, marks, IN_REACH)
+    return PastPasses(cluster, marks, IN_REACH, wave=read_wave(state).value)

@@ -26,6 +26,7 @@ from shared.collector import no_search_for_cycles
 from shared.core.placement.assignments import NOTHING_REACHED
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
+from shared.core.planning.waves import left_of
 from shared.core.rules.situation import Situation
 
 _LINE: Final = 72
@@ -89,7 +90,7 @@ def planned(
     past = remembered(inputs, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     phase("this pass")
-    plan = make_plan(situation, past.marks, inputs.prices)
+    plan = make_plan(situation, past.marks, inputs.prices, wave=left_of(past.wave, situation))
     notes = (
         *(past.note if note == NO_MARKS else note for note in inputs.notes),
         *autoscaler_note(inputs.snapshot, in_dump=inputs.dumped),

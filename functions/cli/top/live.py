@@ -18,6 +18,7 @@ from functions.cli.output.terminal import printing
 from functions.cli.top.view import LiveView, lines, view_of
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan
+from shared.core.planning.waves import left_of
 from shared.core.rules.situation import Situation
 from shared.errors import EbbError
 
@@ -44,7 +45,8 @@ class Watcher:
         state, marks = past.state, past.marks
         if marks is None and self._plan:
             state, marks = replace(state, last_pass=self._plan.taken_at), self._plan.marks
-        self._plan = make_plan(Situation(inputs.snapshot, state, inputs.policy), marks, inputs.prices)
+        situation = Situation(inputs.snapshot, state, inputs.policy)
+        self._plan = make_plan(situation, marks, inputs.prices, wave=left_of(past.wave, situation))
         self._view = view_of(self._plan, inputs.snapshot, self._view)
         return self._view
 

@@ -60,8 +60,10 @@ def ending(wave: Wave, situation: Situation) -> WaveEnd | None:
     return next((word for word, rule in _ENDINGS if rule(wave, situation, left)), None)
 
 
-def still_to_go(wave: Wave, situation: Situation) -> tuple[str, ...]:
-    """Return the nodes of the wave that are there and not in flight, by name, in its order."""
+def left_of(wave: Wave | None, situation: Situation) -> tuple[str, ...] | None:
+    """Return the nodes of a wave that are there and not in flight, by name, in its order; None where none lives."""
+    if wave is None or ending(wave, situation):
+        return None
     return tuple(node.name for node in _left(wave, situation))
 
 

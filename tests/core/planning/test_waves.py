@@ -16,7 +16,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan
-from shared.core.planning.waves import WaveEnd, ending, proved, soft_taints, still_to_go
+from shared.core.planning.waves import WaveEnd, ending, left_of, proved, soft_taints
 from shared.core.policy import Limit, Policy, PoolPolicy
 from shared.core.policy.values import Freeze, Schedule, WaveLimits
 from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
@@ -157,10 +157,8 @@ def test_every_end_has_its_sentence() -> None:
 def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
     nodes = [node("n1"), node("n2", taints=(our_taint("x"),)), node("n3")]
 
-    assert still_to_go(living(nodes[2], nodes[1], nodes[0]), Situation(cluster(nodes), ClusterState(), OPEN)) == (
-        "n3",
-        "n1",
-    )
+    situation = Situation(cluster(nodes), ClusterState(), OPEN)
+    assert left_of(living(nodes[2], nodes[1], nodes[0]), situation) == ("n3", "n1")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from shared.core.planning.make_plan import could_go, make_plan
 from shared.core.planning.marks import update_marks
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
-from shared.core.planning.waves import ending, soft_taints, still_to_go, wave_after
+from shared.core.planning.waves import left_of, soft_taints, wave_after
 from shared.core.policy import Policy
 from shared.core.reasons import DrainReason
 from shared.core.records.claims import with_breakers, without_past
@@ -116,7 +116,7 @@ class Ebb:
 
     def _order(self, situation: Situation) -> None:
         world, wave = self._world, self._wave
-        left = still_to_go(wave, situation) if wave is not None and ending(wave, situation) is None else None
+        left = left_of(wave, situation)
         plan = make_plan(situation, self._marks, self._prices, world.delays.interval, wave=left)
         self._marks = plan.marks
         self._wave = wave_after(f"w{world.measures.passes}", plan, self._policy, wave, left)
