@@ -103,7 +103,7 @@ def _hold(hold: FleetHold) -> dict[str, Any]:
     """Return a reason as the report's table of blockers takes it."""
     entry, reason = hold.entry, named(hold.entry.word, Unremovable, PodBlock)
     return {
-        "month": monthly(entry.cost),
+        "month": entry.month,
         "cost": entry.cost,
         "nodes": entry.nodes,
         "sentence": entry.sentence,

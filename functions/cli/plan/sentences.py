@@ -153,6 +153,11 @@ class LegendEntry:
     kind: WordKind = WordKind.NODE
     cost: int = 0
 
+    @property
+    def month(self) -> str:
+        """What the nodes cost a month; a dash if no price is known for them."""
+        return monthly(self.cost) if self.cost else "-"
+
     def some_objects(self, most: int) -> str:
         """Return the first objects and how many more there are; a detail that all of them share is shown once."""
         details = {detail for _, detail in self.about}

@@ -212,7 +212,7 @@ def _node_columns(rows: Sequence[NodeView], names: NodeNames) -> dict[str, Colum
         "pool": column("pool", lambda row: row.decision.pool or "-"),
         "cpu": column("cpu", lambda row: percent(row.decision.cpu_ratio), right=True),
         "mem": column("mem", lambda row: percent(row.decision.memory_ratio), right=True),
-        _COST: column(_COST, lambda row: monthly(row.decision.cost), right=True),
+        _COST: column(_COST, lambda row: monthly(row.decision.cost) if row.decision.cost else _NONE, right=True),
         "go?": column("go?", lambda row: "yes" if row.could_go else ""),
         "verdict": column("verdict", lambda row: row.verdict),
         "reason": column("reason", lambda row: row.reason),
@@ -245,7 +245,7 @@ def held_table(entries: Sequence[LegendEntry], kind: WordKind, most: int, object
     own = [each for each in entries if each.kind is kind]
     left = len(own) - most if len(own) > most + 1 else 0  # one row takes no more than "… 1 more"
     rows = [
-        (monthly(each.cost), f"{each.nodes:,}", each.word, each.sentence, each.some_objects(objects))
+        (each.month, f"{each.nodes:,}", each.word, each.sentence, each.some_objects(objects))
         for each in own[: len(own) - left]
     ]
     if not own:

@@ -142,7 +142,7 @@ def _blocker(entry: LegendEntry) -> dict[str, Any]:
     return {
         "reason": entry.word,
         "nodes": entry.nodes,
-        "month": monthly(entry.cost),
+        "month": entry.month,
         "cost": entry.cost,
         "sentence": entry.sentence,
         "remedy": reason.remedy if reason else "",

@@ -39,6 +39,11 @@ def test_a_reason_that_is_not_the_first_is_said_too() -> None:
     assert [entry.word for entry in legend(plan(decision("n1", Verdict.KEEP, *both)))] == ["too_young", "not_ready"]
 
 
+def test_nodes_without_a_price_hold_no_sum_of_money() -> None:
+    priced, unpriced = legend(plan(busy("n1"), decision("n2", Verdict.KEEP, Blocker(Unremovable.NO_POOL), cost=0)))
+    assert (priced.month, unpriced.month) == ("$73", "-")
+
+
 def test_every_entry_has_a_sentence() -> None:
     everything = [
         decision(f"n-{reason.value}", Verdict.KEEP, Blocker(reason))
