@@ -114,7 +114,8 @@ def most_in_an_hour(times: Iterable[datetime]) -> int:
 def _sentence(told: PolicyAtRest) -> str:
     now, rest = told.situation, told.rest
     if rest.by is None:
-        return "no node goes by this policy."
+        alone = f" The autoscaler removes {count(rest.gone, 'node')} by itself." if rest.gone else ""
+        return f"no node goes by this policy.{alone}"
     left, minutes = len(rest.snapshot.nodes), timedelta(minutes=ceil((rest.by - now.now) / timedelta(minutes=1)))
     nodes, ends = (
         count(len(now.snapshot.nodes), "node"),

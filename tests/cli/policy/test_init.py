@@ -221,6 +221,12 @@ def test_the_careful_pace_stays_where_nothing_goes(tmp_path: Path) -> None:
     assert text.count("maxNodesPerPass: 1  # guessed, for half of the nodes") == 2
 
 
+def test_what_the_autoscaler_removes_alone_is_no_merit_of_the_policy(tmp_path: Path) -> None:
+    text = starter("--dump", dumps.write(tmp_path / "night.json", 4))
+
+    assert "no node goes by this policy. The autoscaler removes " in text
+
+
 def test_a_pool_whose_autoscaling_is_off_is_left_alone() -> None:
     snapshot = cluster([node("n1", pool="b"), node("n2", pool="b")], pools={"b": NodePool("b", autoscaled=False)})
     plan = make_plan(Situation(snapshot, ClusterState(), Policy()), {}, load())
