@@ -207,6 +207,8 @@ def pause(
 ) -> None:
     """Stop all draining now. No drain starts, and running drains return their nodes. Repairs go on.
 
+    The pause lasts until ebb resume. It needs no terraform apply.
+
     Needs EBB_CLUSTER, EBB_STATE and EBB_FIRESTORE_DATABASE, which Terraform's
     output cli names: eval "$(terraform output -raw cli)".
 
