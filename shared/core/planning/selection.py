@@ -113,13 +113,17 @@ class Selection:
                 self._hold(chosen_for_wave(rows, self._situation, self._searcher.prices))
 
     def _hold(self, wanted: Sequence[str]) -> None:
-        """Prove a wave of these nodes as a whole; what does not fit leaves it."""
-        nodes, simulation = proved(wanted, self._closed) if wanted else ((), None)
-        if not nodes:
-            return
-        self.wave, self._simulation = nodes, simulation
-        self._places = {name: place for place, name in enumerate(nodes)}
-        self._open = dict.fromkeys(nodes)
+        """Prove a wave of these nodes as a whole; what does not fit, and room for those taken, leaves it."""
+        moves = self.simulation.assignments.moves() if self.taken else {}
+        room = {move.node for own in moves.values() for move in own}
+        tries = dict.fromkeys((tuple(wanted), tuple(name for name in wanted if name not in room)))
+        for names_of in filter(None, tries):
+            nodes, simulation = proved(names_of, self._closed)
+            if nodes and moves.keys() <= simulation.assignments.moves().keys():
+                self.wave, self._simulation = nodes, simulation
+                self._places = {name: place for place, name in enumerate(nodes)}
+                self._open = dict.fromkeys(nodes)
+                return
 
     def _closed(self, names_of: Sequence[str]) -> Simulation:
         """Return the simulation of this pass, with what was taken, in which nothing may be put on those nodes."""

@@ -89,6 +89,18 @@ def test_a_node_outside_the_wave_waits_until_it_is_over() -> None:
     assert verdicts(made)["n1"] == ("keep", "kept_as_destination")
 
 
+def test_a_node_that_an_expired_one_needs_as_room_leaves_the_wave() -> None:
+    """Else each of the two would be proved onto the other."""
+    nodes = [node("n1", created=NOW - timedelta(days=400)), node("n2"), node("n3"), node("n4", cpu=1)]
+    sizes = {"n1": 1.5, "n2": 1.5, "n3": 3.2, "n4": 0.4}
+    pods = [pod(f"p-{name}", on=name, cpu=cpu, owner=f"ReplicaSet/{name}") for name, cpu in sizes.items()]
+
+    made = planned(cluster(nodes, pods), ("n2", "n4"), gap=timedelta(0), expire_after=timedelta(days=9))
+
+    assert (made.wave, ordered(made)) == (("n4",), ["n1"])
+    assert {move.pod: move.node for order in made.orders for move in order.moves}["default/p-n1"] == "n2"
+
+
 @pytest.mark.parametrize(
     ("expected", "filled"),
     [
