@@ -102,6 +102,7 @@ class Selection:
         """Follow the wave that lives; else search for the steady state, if there is anything to choose."""
         if self._living is not None:
             fit = {each.node.name for each in self._rows if each.is_candidate}
+            fit -= {each.node.name for each in self.taken}
             self._hold([name for name in self._living if name in fit])
         elif any(not self._blockers(each, waves=self._situation.policy.wave is not None) for each in chosen):
             going = self.simulation.announced.union(each.node.name for each in self.taken)

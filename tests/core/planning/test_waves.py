@@ -89,6 +89,25 @@ def test_a_node_outside_the_wave_waits_until_it_is_over() -> None:
     assert verdicts(made)["n1"] == ("keep", "kept_as_destination")
 
 
+@pytest.mark.parametrize(
+    ("after", "pods"),
+    [
+        pytest.param(None, 0, id="it is empty by now"),
+        pytest.param(timedelta(days=9), 1, id="it has expired by now"),
+    ],
+)
+def test_a_node_of_the_wave_that_goes_anyway_leaves_the_others_in_it(after: timedelta | None, pods: int) -> None:
+    rest = half_full("n2", "n3", "n4", "n5", cpu=1)
+    first = node("n1", created=NOW - timedelta(days=400))
+    own = [pod("p-n1", on="n1", cpu=1, owner="ReplicaSet/a")][:pods]
+
+    made = planned(
+        cluster([first, *rest.nodes], [*own, *rest.pods]), ("n1", "n2"), gap=timedelta(0), expire_after=after
+    )
+
+    assert (made.wave, ordered(made), made.unforeseen) == (("n2",), ["n1", "n2"], ())
+
+
 def test_a_node_that_an_expired_one_needs_as_room_leaves_the_wave() -> None:
     """Else each of the two would be proved onto the other."""
     nodes = [node("n1", created=NOW - timedelta(days=400)), node("n2"), node("n3"), node("n4", cpu=1)]
