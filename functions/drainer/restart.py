@@ -41,11 +41,11 @@ def restart(ports: Ports, leased: LeasedRecord, step: Restart, before: dict[str,
     except Gone:  # what stood behind its pods is read again by and by
         leased.time.rest(LOOK_EVERY)
         return None
-    asked = record.surges.get(step.deployment)
-    if asked is not None and found.stamp == order_id:
+    surge = record.surges.get(step.deployment)
+    if surge is not None and found.stamp == order_id:
         _record_written(ports, leased, found.name)  # an answer was lost, or the step that asked
         return None
-    if asked is not None and is_taken_back(found, asked, order_id):
+    if surge is not None and is_taken_back(found, surge, order_id):
         detail = f"{found.name}: somebody has undone the restart, or changed it meanwhile"
         return GiveBack(Halt.SURGE_FAILED, detail)
     if why_not_restart(found, step.pods):
@@ -54,7 +54,7 @@ def restart(ports: Ports, leased: LeasedRecord, step: Restart, before: dict[str,
     surges = {**record.surges, found.name: asked_of(found, leased.time.now())}
     leased.write(surges=surges, **before)  # before it is touched: fails when overtaken
     _log(ports, found.name, "asked", f"for {', '.join(pod.key for pod in step.pods)}")
-    return _write(ports, leased, found, is_first=asked is None)
+    return _write(ports, leased, found, is_first=surge is None)
 
 
 def _write(ports: Ports, leased: LeasedRecord, found: Deployment, *, is_first: bool) -> GiveBack | None:
@@ -89,18 +89,18 @@ def undo_restarts(ports: Ports, leased: LeasedRecord) -> str:
     """
     is_over = leased.record.phase is DrainPhase.SETTLED
     order_id = leased.record.order.order_id
-    surges = {name: _undo(ports, name, asked, order_id, is_over=is_over) for name, asked in restarts(leased.record)}
+    surges = {name: _undo(ports, name, surge, order_id, is_over=is_over) for name, surge in restarts(leased.record)}
     if surges and surges != leased.record.surges:
         (leased.amend if is_over else leased.remember)(surges=surges)
     return left_to_people(leased.record)
 
 
-def _undo(ports: Ports, name: str, asked: Surge, order_id: str, *, is_over: bool) -> Surge:
+def _undo(ports: Ports, name: str, surge: Surge, order_id: str, *, is_over: bool) -> Surge:
     """Undo one, and return its new row in the record: by that a pass sees whether another look is worth a release."""
 
     def restore() -> Deployment | None:
         found = ports.cluster.deployment(name)
-        stamp = stamp_to_restore(found, asked, order_id)
+        stamp = stamp_to_restore(found, surge, order_id)
         if stamp is None:
             _log(ports, name, "left", "nothing of the restart hangs, or it is somebody else's by now")
             return found
@@ -112,11 +112,11 @@ def _undo(ports: Ports, name: str, asked: Surge, order_id: str, *, is_over: bool
         found = while_stale(f"deployment {name}", restore)
     except Retryable as fault:
         _log(ports, name, "later", f"{fault}; the next passes try again", severity="WARNING")
-        return asked
+        return surge
     except Terminal as fault:  # the node is given back all the same; a person has to undo the rest
         _log(ports, name, "stuck", f"{fault}; {take_back_by_hand(name)}", severity="WARNING")
-        return replace(asked, stuck=True, refused=asked.refused + int(is_over))
-    return replace(asked, stuck=False, looked_at=found.generation if found else None)
+        return replace(surge, stuck=True, refused=surge.refused + int(is_over))
+    return replace(surge, stuck=False, looked_at=found.generation if found else None)
 
 
 def _log(ports: Ports, name: str, answer: str, detail: str, severity: str = "INFO") -> None:

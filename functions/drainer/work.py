@@ -128,8 +128,8 @@ def _record_cordoned(ports: Ports, leased: LeasedRecord) -> None:
 def _evict(ports: Ports, leased: LeasedRecord, pods: tuple[Pod, ...], before: dict[str, Any]) -> None:
     """Ask for evictions; what is asked is written before, for an answer may be lost with the step that asked."""
     known = leased.record.pods
-    asked = {pod.key: _asked(pod, known.get(pod.key), leased.time.now()) for pod in pods}
-    leased.write(**before, pods={**known, **asked})  # fails when we were overtaken
+    progress = {pod.key: _asked(pod, known.get(pod.key), leased.time.now()) for pod in pods}
+    leased.write(**before, pods={**known, **progress})  # fails when we were overtaken
     cluster, most = ports.cluster, leased.record.max_grace
     answers = ports.together(lambda pod: cluster.evict(pod, grace_seconds(pod, most)), pods, len(pods))
     answered: dict[str, PodProgress] = {}
@@ -137,7 +137,7 @@ def _evict(ports: Ports, leased: LeasedRecord, pods: tuple[Pod, ...], before: di
         now = leased.time.now()
         _log_eviction(ports, pod, reply, known.get(pod.key), now)
         answered[pod.key] = replace(
-            asked[pod.key], answer=reply.answer.value, detail=reply.detail, refused=reply.refused, at=now
+            progress[pod.key], answer=reply.answer.value, detail=reply.detail, refused=reply.refused, at=now
         )
     leased.write(pods={**known, **answered})
 

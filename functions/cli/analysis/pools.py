@@ -84,13 +84,13 @@ def _is_counted(decision: NodeDecision) -> bool:
 def _summary(
     pool: str | None, own: Sequence[NodeDecision], could_go: Collection[str], at_rest: Collection[str]
 ) -> PoolSummary:
-    offered, asked = total(each.allocatable for each in own), total(each.requested for each in own)
+    offered, requested = total(each.allocatable for each in own), total(each.requested for each in own)
     going, rest = ([each for each in own if each.name in names] for names in (could_go, at_rest))
     return PoolSummary(
         pool=pool,
         nodes=len(own),
-        cpu_ratio=_ratio(asked.cpu, offered.cpu),
-        memory_ratio=_ratio(asked.memory, offered.memory),
+        cpu_ratio=_ratio(requested.cpu, offered.cpu),
+        memory_ratio=_ratio(requested.memory, offered.memory),
         cost=sum(each.cost for each in own),
         verdicts=Counter(each.verdict for each in own),
         saving=sum(each.cost for each in own if each.verdict in GOING),
@@ -101,5 +101,5 @@ def _summary(
     )
 
 
-def _ratio(asked: int, offered: int) -> Fraction | None:
-    return Fraction(asked, offered) if offered else None
+def _ratio(requested: int, offered: int) -> Fraction | None:
+    return Fraction(requested, offered) if offered else None

@@ -243,28 +243,28 @@ def optional_rights(policy: Policy, parts: InstallationParts) -> Iterable[CheckR
     try:
         wide = reviews.may(*_WIDE)
         for option in OPTIONS:
-            asked = _asked_by_pools(option, policy)
-            if option.name == "surge" and not asked and not wide:
-                asked = _asked_by_annotations(policy, parts)
-            yield from _found(option, asked, reviews, wide=wide)
+            need = _asked_by_pools(option, policy)
+            if option.name == "surge" and not need and not wide:
+                need = _asked_by_annotations(policy, parts)
+            yield from _found(option, need, reviews, wide=wide)
     except Gone:
         return
 
 
-def _found(option: Option, asked: str, reviews: RightsReview, *, wide: bool) -> Iterator[CheckResult]:
+def _found(option: Option, need: str, reviews: RightsReview, *, wide: bool) -> Iterator[CheckResult]:
     lacking = [str(each) for each in rights_of_option(option.name) if not reviews.may(*each)]
-    if asked:
-        yield _needed(option, asked, lacking)
+    if need:
+        yield _needed(option, need, lacking)
     elif not lacking and not wide:
         remedy = f"Delete what {option.file} made, as its comment shows, or drop {option.name} from optional_rights."
         yield warn(NAME, f"This identity has the right of {option.file}, and nothing asks for it.", remedy)
-    yield from _stands(option, reviews, needed=bool(asked) and not lacking)
+    yield from _stands(option, reviews, needed=bool(need) and not lacking)
 
 
-def _needed(option: Option, asked: str, lacking: list[str]) -> CheckResult:
+def _needed(option: Option, need: str, lacking: list[str]) -> CheckResult:
     if lacking:
-        return warn(NAME, f"{asked}, and this identity may not: {'; '.join(lacking)}.", _apply(option))
-    return ok(NAME, f"{asked}, and this identity may.")
+        return warn(NAME, f"{need}, and this identity may not: {'; '.join(lacking)}.", _apply(option))
+    return ok(NAME, f"{need}, and this identity may.")
 
 
 def _stands(option: Option, reviews: RightsReview, *, needed: bool) -> Iterator[CheckResult]:

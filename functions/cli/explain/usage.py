@@ -87,8 +87,8 @@ def usage_of(sources: Sources) -> ShownUsage:
         return ShownUsage(note=_UNKNOWN.format(why=told(failure).rstrip(".")))
 
 
-def used(known: Resources | None, asked: Resources) -> str:
+def used(known: Resources | None, requested: Resources) -> str:
     """Return what is used of what is asked for, or offered: `250m of 1000m CPU, 512 of 1,024 MiB`."""
     if known is None:
         return ""
-    return f"{known.cpu}m of {asked.cpu}m CPU, {known.memory >> 20:,} of {asked.memory >> 20:,} MiB"
+    return f"{known.cpu}m of {requested.cpu}m CPU, {known.memory >> 20:,} of {requested.memory >> 20:,} MiB"

@@ -77,11 +77,11 @@ class Kubectl:
 
     def _said(self, *words: str) -> subprocess.CompletedProcess[bytes]:
         """Run kubectl to its end; one that cannot be run has printed nothing."""
-        asked = [self._program, *self._options, _TIMEOUT, *words]
+        command = [self._program, *self._options, _TIMEOUT, *words]
         try:
-            return subprocess.run(asked, capture_output=True, check=False, timeout=_ASKING)  # noqa: S603 - as above
+            return subprocess.run(command, capture_output=True, check=False, timeout=_ASKING)  # noqa: S603 - as above
         except (OSError, subprocess.TimeoutExpired):
-            return subprocess.CompletedProcess(asked, 1, b"", b"")
+            return subprocess.CompletedProcess(command, 1, b"", b"")
 
 
 def _read(stream: IO[bytes] | None) -> Iterator[bytes]:
@@ -131,58 +131,58 @@ class DumpRequest:
     names: Path | None = None
 
 
-def make_dump(asked: DumpRequest) -> None:
+def make_dump(request: DumpRequest) -> None:
     """Print the command, or run it and write what it prints.
 
     Raises:
         BadInput: the options do not go together, or a file cannot be written.
         Terminal: kubectl is not there, or failed.
     """
-    _check(asked)
-    kubectl = Kubectl(asked.kubeconfig, asked.context)
-    if asked.anonymous:
-        _write_anonymous(asked, kubectl)
-    elif asked.out is None:
+    _check(request)
+    kubectl = Kubectl(request.kubeconfig, request.context)
+    if request.anonymous:
+        _write_anonymous(request, kubectl)
+    elif request.out is None:
         typer.echo(kubectl.command_line())
         print_warning(f"where the cluster has them, add {', '.join(OPTIONAL.values())}; --out looks by itself.")
     else:
-        write_pieces(asked.out, kubectl.pieces())
-        print_warning(f"wrote {asked.out}; {HOLDS}")
+        write_pieces(request.out, kubectl.pieces())
+        print_warning(f"wrote {request.out}; {HOLDS}")
 
 
-def _check(asked: DumpRequest) -> None:
-    if asked.dumps and not asked.anonymous:
+def _check(request: DumpRequest) -> None:
+    if request.dumps and not request.anonymous:
         raise BadInput("--dump: names what --anonymize reads; add --anonymize, or leave it out.")
-    if asked.dumps and (asked.kubeconfig or asked.context):
+    if request.dumps and (request.kubeconfig or request.context):
         raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
-    if asked.names and not asked.anonymous:
+    if request.names and not request.anonymous:
         raise BadInput("--names: is written by --anonymize only.")
-    if asked.anonymous and asked.out is None and sys.stdout.isatty():
+    if request.anonymous and request.out is None and sys.stdout.isatty():
         raise BadInput("--anonymize: name a file with --out, or send stdout into one.")
 
 
-def _write_anonymous(asked: DumpRequest, kubectl: Kubectl) -> None:
+def _write_anonymous(request: DumpRequest, kubectl: Kubectl) -> None:
     from functions.cli.dumps import read_dump
     from functions.cli.dumps.anonymize.objects import anonymized
 
     with TemporaryDirectory(prefix="ebb-dump-") as folder:
-        paths = _at_hand(asked, kubectl, Path(folder))
+        paths = _at_hand(request, kubectl, Path(folder))
         with reading_bar("the dump", 3 * size_of(paths)) as bar:
             read_dump(paths, bar.add)
             found = anonymized(paths, bar.add)
-            write_pieces(asked.out, found.pieces)
-    if asked.names:
-        write_pieces(asked.names, [json.dumps(found.table, indent=1, sort_keys=True).encode()])
-        asked.names.chmod(0o600)  # for nobody else's eyes
+            write_pieces(request.out, found.pieces)
+    if request.names:
+        write_pieces(request.names, [json.dumps(found.table, indent=1, sort_keys=True).encode()])
+        request.names.chmod(0o600)  # for nobody else's eyes
 
 
-def _at_hand(asked: DumpRequest, kubectl: Kubectl, folder: Path) -> tuple[Path, ...]:
+def _at_hand(request: DumpRequest, kubectl: Kubectl, folder: Path) -> tuple[Path, ...]:
     """Return files that can be read several times: what comes from a pipe or from kubectl is kept for as long."""
-    if asked.dumps and STDIN not in asked.dumps:
-        missing = [str(path) for path in asked.dumps if not path.exists()]
+    if request.dumps and STDIN not in request.dumps:
+        missing = [str(path) for path in request.dumps if not path.exists()]
         if missing:
             raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
-        return asked.dumps
+        return request.dumps
     kept = folder / "dump.json"
-    write_pieces(kept, iter(lambda: sys.stdin.buffer.read(1 << 20), b"") if asked.dumps else kubectl.pieces())
-    return (*(path for path in asked.dumps if path != STDIN), kept)
+    write_pieces(kept, iter(lambda: sys.stdin.buffer.read(1 << 20), b"") if request.dumps else kubectl.pieces())
+    return (*(path for path in request.dumps if path != STDIN), kept)

@@ -21,7 +21,7 @@ from shared.core.rules.drain_time import DrainTime
 SCHEMA: Final = 1
 
 
-def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
+def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]:
     """Return the plan as JSON values; `potential` is null unless it was asked for.
 
     What was asked for chooses among `nodes` alone; everything else is of the whole plan.
@@ -38,7 +38,7 @@ def document(view: PlanView, asked: AskedNodes = EVERY_NODE) -> dict[str, Any]:
         "totals": _totals(view.totals),
         "pools": [_pool(each, view) for each in view.pools],
         "holds": [held(each) for each in view.legend if each.kind in HOLDING],
-        "nodes": [node(each) for each in wanted(view, asked)],
+        "nodes": [node(each) for each in wanted(view, request)],
         "orders": [_order(each) for each in view.orders],
         "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
         "wave": list(view.wave),

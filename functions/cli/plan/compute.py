@@ -46,16 +46,16 @@ class PlanOptions:
     """Whether there is a table of scenarios."""
 
 
-def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: PlanOptions) -> None:
+def show_plan(sources: Sources, output: Format, request: AskedNodes, options: PlanOptions) -> None:
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
     found = gather_each(sources)
     whose = POLICY if all(each.own_policy for each in found) else DEFAULTS
     views = [timed_view(each, options, POLICY if each.own_policy else DEFAULTS) for each in found]
-    check_pools(views, asked.pools)
+    check_pools(views, request.pools)
     if output is Format.TABLE:
         with printing() as console:
             for view in views:
-                page.show(console, view, asked)
+                page.show(console, view, request)
                 if len(views) > 1:
                     console.print(f"\n{'-' * min(console.width, _LINE)}\n", style="dim")
             if len(views) > 1:
@@ -63,13 +63,13 @@ def show_plan(sources: Sources, output: Format, asked: AskedNodes, options: Plan
                 console.print(f"\n{totals.whole_headline(views, whose)}")
     elif output is Format.MARKDOWN:
         whole = (as_markdown(totals.cluster_table(views)), f"**{text(totals.whole_headline(views, whose))}**")
-        pages = (page.markdown(view, asked) for view in views)
+        pages = (page.markdown(view, request) for view in views)
         typer.echo("\n\n".join((*pages, *(whole if len(views) > 1 else ()))))
     elif output is Format.OPENMETRICS:
         typer.echo(openmetrics.page(views))
     else:
         notes = tuple(dict.fromkeys(note for view in views for note in view.notes))
-        documents = [as_json.document(view, asked) for view in views]
+        documents = [as_json.document(view, request) for view in views]
         print_document(totals.document(documents, views), output, notes)
 
 

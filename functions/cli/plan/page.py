@@ -30,16 +30,16 @@ _FIRST: Final = 4
 _OBJECTS: Final = 3
 
 
-def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
+def show(console: Console, view: PlanView, request: AskedNodes = SUM) -> None:
     """Print the plan: the first reasons and objects of each kind, or all where nodes are listed."""
     _begin(console, view)
     if not view.nodes:
         return
     plain, bars = console.options.ascii_only, {} if console.is_terminal else {"bars": FILE_BARS}
     draw(console, pool_table(view, console.width, plain=plain, **bars))
-    if asked.lists_nodes:
+    if request.lists_nodes:
         console.print()
-        _show_nodes(console, shown(view, asked))
+        _show_nodes(console, shown(view, request))
         show_held(console, view.legend, tuple(WordKind), len(view.legend), _OBJECTS)
         if any(each.kind in HOLDING and each.cost for each in view.legend):
             console.print(HOLDS, style="dim")
@@ -48,7 +48,7 @@ def show(console: Console, view: PlanView, asked: AskedNodes = SUM) -> None:
     console.print()
     if not view.partial:
         show_rests_on(console, view.notes)
-    if not asked.lists_nodes:
+    if not request.lists_nodes:
         console.print(HINT, style="dim")
     console.print(view.summary)
 
@@ -116,11 +116,11 @@ _LISTED: Final = (
 )  # fmt: skip
 
 
-def markdown(view: PlanView, asked: AskedNodes) -> str:
+def markdown(view: PlanView, request: AskedNodes) -> str:
     """Return the plan to paste into an issue, a merge request or a chat."""
     parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
-    if asked.lists_nodes:
-        listed = Table.of(_LISTED, map(_cells, shown(view, asked).nodes))
+    if request.lists_nodes:
+        listed = Table.of(_LISTED, map(_cells, shown(view, request).nodes))
         parts.append(as_markdown(listed if view.totals.cost else listed.without(("cost/mo",))))
     parts += held_markdown(view.legend)
     return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))

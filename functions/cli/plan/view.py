@@ -222,8 +222,8 @@ def with_ladder(view: PlanView, ladder: Ladder, whose: str, *, pools_known: bool
     decisions, could_go = [node.decision for node in view.nodes], view.potential.nodes if view.potential else ()
     pools = pool_summaries(decisions, could_go, ladder.gone)
     whole = whole_cluster(decisions, could_go, ladder.gone)
-    asked, by = question(ladder, view.autoscaler, pools_known=pools_known), steady(ladder, view.taken_at)
-    shown = LadderView(ladder, rows(ladder, whose), asked, by, tuple(ladder_sentences(ladder)))
+    doubt, by = question(ladder, view.autoscaler, pools_known=pools_known), steady(ladder, view.taken_at)
+    shown = LadderView(ladder, rows(ladder, whose), doubt, by, tuple(ladder_sentences(ladder)))
     return replace(view, ladder=shown, summary=told, pools=pools, whole=whole)
 
 
@@ -286,21 +286,21 @@ class Shown:
         return tuple(node for group in self.groups for node in group.nodes)
 
 
-def shown(view: PlanView, asked: AskedNodes) -> Shown:
+def shown(view: PlanView, request: AskedNodes) -> Shown:
     """Return the nodes that were asked for; `top` counts in each verdict."""
-    groups = [VerdictGroup(each.verdict, _chosen(each.nodes, asked)) for each in view.groups]
-    kept = tuple(VerdictGroup(each.verdict, each.nodes[: asked.top]) for each in groups if each.nodes)
-    return Shown(kept, sum(len(each.nodes) for each in groups) - sum(len(each.nodes) for each in kept), asked.sort)
+    groups = [VerdictGroup(each.verdict, _chosen(each.nodes, request)) for each in view.groups]
+    kept = tuple(VerdictGroup(each.verdict, each.nodes[: request.top]) for each in groups if each.nodes)
+    return Shown(kept, sum(len(each.nodes) for each in groups) - sum(len(each.nodes) for each in kept), request.sort)
 
 
-def wanted(view: PlanView, asked: AskedNodes) -> tuple[NodeView, ...]:
+def wanted(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
     """Return the nodes that were asked for in the plan's own order, unless another was asked for: what a tool reads."""
-    return _chosen(view.nodes, asked)[: asked.top]
+    return _chosen(view.nodes, request)[: request.top]
 
 
-def _chosen(nodes: Iterable[NodeView], asked: AskedNodes) -> tuple[NodeView, ...]:
-    found = [node for node in nodes if asked.wants(node)]
-    return tuple(sorted(found, key=_KEYS[asked.sort]) if asked.sort else found)
+def _chosen(nodes: Iterable[NodeView], request: AskedNodes) -> tuple[NodeView, ...]:
+    found = [node for node in nodes if request.wants(node)]
+    return tuple(sorted(found, key=_KEYS[request.sort]) if request.sort else found)
 
 
 def check_pools(views: Sequence[PlanView], pools: Sequence[str]) -> None:

@@ -109,13 +109,13 @@ def _node(report_input: ReportInput, node: NodeView) -> tuple[Any, ...]:
 def _pods(report_input: ReportInput, living: list[Pod], workloads: dict[str, int]) -> Iterator[tuple[Any, ...]]:
     at, rest = report_input.number, report_input.places_at_rest
     for pod in living:
-        asked = pod.requests
+        request = pod.requests
         yield (
             pod.name,
             workloads[report_input.workload_of(pod)],
             at.get(pod.node, NOWHERE),
-            asked.cpu,
-            asked.memory >> _MIB,
+            request.cpu,
+            request.memory >> _MIB,
             at.get(rest.get(pod.key, ""), NOWHERE),
         )
 
@@ -148,13 +148,13 @@ def _by_place(snapshot: Snapshot) -> Mapping[ZoneOfPool, Collection[Node]]:
 def _figures(snapshot: Snapshot, own: Collection[Node], when: str) -> dict[str, Any]:
     offered = total(node.allocatable for node in own)
     living = (pod for node in own for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished)
-    asked = total(pod.requests for pod in living)
-    shares = {name: _share(asked.get(name), offered.get(name)) for name in (CPU, MEMORY)}
+    request = total(pod.requests for pod in living)
+    shares = {name: _share(request.get(name), offered.get(name)) for name in (CPU, MEMORY)}
     return {f"nodes{when}": len(own), **{f"{name}{when}": percent(share) for name, share in shares.items()}}
 
 
-def _share(asked: int, offered: int) -> Fraction | None:
-    return Fraction(asked, offered) if offered else None
+def _share(request: int, offered: int) -> Fraction | None:
+    return Fraction(request, offered) if offered else None
 
 
 COLUMNS: Final = ("node", "begins", "by", "moves", "month")

@@ -86,18 +86,18 @@ class ReportRequest:
     demand: Path | None = None
 
 
-def write_report(asked: ReportRequest) -> None:
+def write_report(request: ReportRequest) -> None:
     """Write the page or its data, and print its path; data is printed where no file was named.
 
     Raises:
         BadInput: as `gather`, an option has no effect, or the page cannot be written.
     """
-    if asked.days is None and (asked.compared or asked.demand):
-        raise BadInput(f"{'--compare' if asked.compared else '--demand'}: name with --days how many to simulate.")
-    inputs = gather(asked.sources)
-    report_input = material_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=asked.assume_marked)
-    told = document(report_input, _extras(asked, inputs, report_input.ladder))
-    as_json, out = asked.output is ReportOutput.JSON, asked.out
+    if request.days is None and (request.compared or request.demand):
+        raise BadInput(f"{'--compare' if request.compared else '--demand'}: name with --days how many to simulate.")
+    inputs = gather(request.sources)
+    report_input = material_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=request.assume_marked)
+    told = document(report_input, _extras(request, inputs, report_input.ladder))
+    as_json, out = request.output is ReportOutput.JSON, request.out
     text = f"{json.dumps(told, indent=2, ensure_ascii=False)}\n" if as_json else page(told)
     file = out or (STDOUT if as_json else PAGE)
     if file == STDOUT:
@@ -108,17 +108,17 @@ def write_report(asked: ReportRequest) -> None:
     print_sentence(f"{file}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of nodes and pods in it.")
 
 
-def _extras(asked: ReportRequest, inputs: Inputs, ladder: Ladder | None) -> tuple[ExtraSection, ...]:
-    if asked.days is None:
+def _extras(request: ReportRequest, inputs: Inputs, ladder: Ladder | None) -> tuple[ExtraSection, ...]:
+    if request.days is None:
         return ()
     from functions.cli.simulate.commands import JOB_MINUTES
     from functions.cli.simulate.compute import AS_IF, SimulateRequest, played_days
 
-    own = (asked.sources.policy,) if asked.sources.policy else ()
-    same = ladder if own or not asked.compared else None
+    own = (request.sources.policy,) if request.sources.policy else ()
+    same = ladder if own or not request.compared else None
     wanted = SimulateRequest(
-        asked.sources, (*own, *asked.compared), asked.days, None, 0, asked.demand, None, WEEKEND, "UTC", BOOT, None,
-        JOB_MINUTES,
+        request.sources, (*own, *request.compared), request.days, None, 0, request.demand, None, WEEKEND, "UTC", BOOT,
+        None, JOB_MINUTES,
     )  # fmt: skip
     return (section(played_days(wanted, replace(inputs, notes=(AS_IF,))), same),)
 

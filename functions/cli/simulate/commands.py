@@ -96,5 +96,5 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.simulate.compute import SimulateRequest, show_days
 
     hours = (demand, night, weekend, time_zone)
-    asked = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot, picture, job_minutes)
-    show_days(asked, output)
+    request = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot, picture, job_minutes)
+    show_days(request, output)

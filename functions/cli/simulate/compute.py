@@ -58,15 +58,15 @@ class SimulateRequest:
     job_minutes: int
 
 
-def show_days(asked: SimulateRequest, output: AnswerFormat) -> None:
+def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
     """Play the days and print their totals: for people with the notes, for tools with these on stderr.
 
     Raises:
         BadInput: an option or a file cannot be used, or the dump does not hold the whole cluster.
     """
-    view = played_days(asked, _inputs(asked))
-    if asked.picture is not None:
-        write_text(asked.picture, svg.drawn(view), "--picture")
+    view = played_days(request, _inputs(request))
+    if request.picture is not None:
+        write_text(request.picture, svg.drawn(view), "--picture")
     if output is AnswerFormat.TABLE:
         with printing() as console:
             table.show(console, view)
@@ -76,7 +76,7 @@ def show_days(asked: SimulateRequest, output: AnswerFormat) -> None:
         print_document(table.document(view), output, view.notes)
 
 
-def played_days(asked: SimulateRequest, inputs: Inputs) -> DaysView:
+def played_days(request: SimulateRequest, inputs: Inputs) -> DaysView:
     """Play the days of what was gathered.
 
     Raises:
@@ -84,39 +84,41 @@ def played_days(asked: SimulateRequest, inputs: Inputs) -> DaysView:
     """
     if inputs.partial:
         raise BadInput(PARTIAL.format(why=inputs.partial))
-    delays = Delays(boot=duration("--boot", asked.boot))
-    policies = {str(path): read_policy(path) for path in asked.policies} or {DEFAULTS: EVERY_POOL}
-    lasts = timedelta(days=asked.days)
-    live = asked.synthetic is None and not inputs.dumped
-    hours = Hours(asked.demand, asked.night, asked.weekend, asked.time_zone, inputs.demand, live)
-    demand, about = _demand(asked, hours, inputs.snapshot, lasts)
+    delays = Delays(boot=duration("--boot", request.boot))
+    policies = {str(path): read_policy(path) for path in request.policies} or {DEFAULTS: EVERY_POOL}
+    lasts = timedelta(days=request.days)
+    live = request.synthetic is None and not inputs.dumped
+    hours = Hours(request.demand, request.night, request.weekend, request.time_zone, inputs.demand, live)
+    demand, about = _demand(request, hours, inputs.snapshot, lasts)
     days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays)
-    what = f"{count(asked.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
+    what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Playing"):
         outcomes = _played(days, (None, *policies.values()))
     runs = [PlayedDay(name, each) for name, each in zip((ALONE, *policies), outcomes, strict=True)]
-    return DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, asked.days, tuple(runs), (*about, *inputs.notes))
+    return DaysView(
+        inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, tuple(runs), (*about, *inputs.notes)
+    )
 
 
 def _demand(
-    asked: SimulateRequest, hours: Hours, snapshot: Snapshot, lasts: timedelta
+    request: SimulateRequest, hours: Hours, snapshot: Snapshot, lasts: timedelta
 ) -> tuple[Demand, tuple[str, ...]]:
     """Return the demand, CronJobs on top of the pattern, and what it rests on."""
     demand, about = demand_of(hours, snapshot, lasts)
-    usual = timedelta(minutes=asked.job_minutes)
+    usual = timedelta(minutes=request.job_minutes)
     found, jobs = cron_jobs.beside(demand, hours.objects, snapshot, lasts, usual)
     return found, (*about, *jobs, *((cron_jobs.NOT_READ,) if hours.live else ()))
 
 
-def _inputs(asked: SimulateRequest) -> Inputs:
-    if asked.synthetic is not None:
-        if asked.sources.named:
+def _inputs(request: SimulateRequest) -> Inputs:
+    if request.synthetic is not None:
+        if request.sources.named:
             raise BadInput("--synthetic: a made-up cluster takes the place of a real one; leave out the other.")
-        snapshot, prices = made_up(asked.synthetic, asked.seed, asked.sources.at), priced(asked.sources.prices)
-        notes = (f"The cluster is made up: {NAME} of seed {asked.seed}.", *basis(snapshot, prices))
+        snapshot, prices = made_up(request.synthetic, request.seed, request.sources.at), priced(request.sources.prices)
+        notes = (f"The cluster is made up: {NAME} of seed {request.seed}.", *basis(snapshot, prices))
         return Inputs(snapshot, EVERY_POOL, prices, notes)
-    inputs = gather(asked.sources, EVERY_POOL)
-    rests_on = () if asked.policies else (NO_POLICY,)
+    inputs = gather(request.sources, EVERY_POOL)
+    rests_on = () if request.policies else (NO_POLICY,)
     return replace(inputs, notes=(AS_IF, *rests_on, *(note for note in inputs.notes if note != NO_MARKS)))
 
 

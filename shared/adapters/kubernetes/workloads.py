@@ -196,10 +196,10 @@ class Controllers:
 
         Few are read one by one; many as lists, of their namespaces where these are few, and then all that is in them.
         """
-        asked = [controller for controller in dict.fromkeys(controllers) if _kind(controller) in _KINDS]
-        namespaces = sorted({controller.partition("/")[0] for controller in asked})
-        if len(asked) <= MOST_SINGLY:
-            found = {controller: self._one(controller) for controller in asked}
+        readable = [controller for controller in dict.fromkeys(controllers) if _kind(controller) in _KINDS]
+        namespaces = sorted({controller.partition("/")[0] for controller in readable})
+        if len(readable) <= MOST_SINGLY:
+            found = {controller: self._one(controller) for controller in readable}
             return {controller: read for controller, read in found.items() if read is not None}
         if len(namespaces) > MOST_NAMESPACES:
             return self.all()

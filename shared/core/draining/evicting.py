@@ -38,8 +38,8 @@ def evict(drain: Drain) -> Step | None:
     due = due_now(record, observed, drain.pod_rules.policy.unprotected, now)
     sure = has_moved(record, observed) or _is_proved(drain)
     most = observed.claim.settings.max_parallel_evictions if observed.claim else 1
-    asked = (pod for pod in due if sure or not _is_held(pod, drain))
-    now_due = in_this_round(asked, record, observed.working, most, now)
+    evictable = (pod for pod in due if sure or not _is_held(pod, drain))
+    now_due = in_this_round(evictable, record, observed.working, most, now)
     if not now_due:
         return None
     return unproved(drain) or Evict(now_due)
@@ -122,8 +122,8 @@ def due_now(record: DrainRecord, observed: Observation, unprotected: Limit, now:
     """Return the pods to ask for now: ordinary ones before critical ones, each group gone before the next."""
     leaving = movable(observed.pods, now)
     group = [pod for pod in leaving if not pod.spec.critical] or list(leaving)
-    asked = [pod for pod in group if pod.deleting is None and _rested(record, pod, now)]
-    return tuple(_in_order(asked, record, observed, unprotected))
+    evictable = [pod for pod in group if pod.deleting is None and _rested(record, pod, now)]
+    return tuple(_in_order(evictable, record, observed, unprotected))
 
 
 def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
@@ -131,10 +131,10 @@ def _rested(record: DrainRecord, pod: Pod, now: datetime) -> bool:
     return row is None or row.uid != pod.uid or now - row.at >= RETRY_AFTER
 
 
-def _in_order(asked: Iterable[Pod], record: DrainRecord, observed: Observation, unprotected: Limit) -> Iterable[Pod]:
+def _in_order(pods: Iterable[Pod], record: DrainRecord, observed: Observation, unprotected: Limit) -> Iterable[Pod]:
     """Let go what a PDB orders, what is away anyway (not Ready), and of the rest as many as may be away."""
     leaving, moved = _leaving(record, observed), _moved(record, observed)
-    for pod in sorted(asked, key=lambda each: each.key):
+    for pod in sorted(pods, key=lambda each: each.key):
         workload = _workload(observed, pod.spec.workload)
         guarded = any(pdb.matches(pod.spec) for pdb in observed.disruption_budgets)
         if guarded or (workload.away is not None and not pod.ready):

@@ -76,8 +76,8 @@ def _is_unread(drain: Drain) -> bool:
 def surge_ended(drain: Drain) -> Step | None:
     """A restart has failed while an old pod still stands: no room, no progress, or somebody undid it."""
     standing = _by_deployment(drain, surging_pods(drain)) if drain.record.surges else {}
-    asked = ((name, each) for name, each in sorted(drain.record.surges.items()) if name in standing)
-    found = (_pending(drain, name) or _undone(drain, name, each) for name, each in asked)
+    restart = ((name, each) for name, each in sorted(drain.record.surges.items()) if name in standing)
+    found = (_pending(drain, name) or _undone(drain, name, each) for name, each in restart)
     return next((step for step in found if step is not None), None)
 
 
@@ -90,12 +90,12 @@ def _pending(drain: Drain, name: str) -> Step | None:
     return GiveBack(Halt.SURGE_PENDING, late) if late else None
 
 
-def _undone(drain: Drain, name: str, asked: Surge) -> Step | None:
+def _undone(drain: Drain, name: str, restart: Surge) -> Step | None:
     """Judge only by what was read after the restart was written."""
     read, deployment = drain.observed.workloads_at, _deployment(drain.observed, name)
-    if not asked.written or read is None or read <= asked.at or deployment is None:
+    if not restart.written or read is None or read <= restart.at or deployment is None:
         return None
-    if deployment.uid != asked.uid or deployment.stamp != drain.order_id:
+    if deployment.uid != restart.uid or deployment.stamp != drain.order_id:
         return GiveBack(Halt.SURGE_FAILED, f"{name}: somebody has undone the restart")
     if deployment.observed and not deployment.progressing:
         return GiveBack(Halt.SURGE_FAILED, f"{name}: its progress deadline has passed")
@@ -124,26 +124,26 @@ def asked_of(found: Deployment, now: datetime) -> Surge:
     return Surge(uid=found.uid, before=found.stamp, template=found.template, at=now, generation=found.generation)
 
 
-def is_taken_back(found: Deployment, asked: Surge, order_id: str) -> bool:
+def is_taken_back(found: Deployment, restart: Surge, order_id: str) -> bool:
     """Whether a restart whose answer was lost stood there, and somebody has undone it.
 
     Our write changes the spec once, and holds only on the version that was read: where it stood and stands no more, the
     generation has grown by two. Two changes by others look the same (of the spec, or of the Deployment's
     own annotations), so nothing is restarted then either.
     """
-    asked_before = found.uid == asked.uid and not asked.written and asked.generation > 0
-    return asked_before and found.stamp != order_id and found.generation > asked.generation + 1
+    asked_before = found.uid == restart.uid and not restart.written and restart.generation > 0
+    return asked_before and found.stamp != order_id and found.generation > restart.generation + 1
 
 
-def stamp_to_restore(found: Deployment, asked: Surge, order_id: str) -> str | None:
+def stamp_to_restore(found: Deployment, restart: Surge, order_id: str) -> str | None:
     """Return what replaces our stamp when the drain fails; None if there is nothing of ours to undo.
 
     A template that somebody else has changed since stays as they left it, and so does one that is rolled out: to go
     back would restart its pods once more.
     """
-    is_ours = found.uid == asked.uid and found.stamp == order_id and found.template == asked.template
+    is_ours = found.uid == restart.uid and found.stamp == order_id and found.template == restart.template
     is_over = found.observed and found.created == found.updated
-    return asked.before if is_ours and not is_over else None
+    return restart.before if is_ours and not is_over else None
 
 
 def take_back_by_hand(name: str) -> str:

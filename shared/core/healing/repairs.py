@@ -229,7 +229,7 @@ def restart_repairs(inputs: HealingInput) -> Iterator[Repair]:
 
 def _is_worth_a_look(found: Deployment, record: DrainRecord) -> bool:
     """Whether it may be ours to undo: not where a look has found that it is not, and nobody has changed it since."""
-    asked = record.surges.get(found.name)
-    if asked is None or asked.uid != found.uid or record.drained_at is not None:
+    restart = record.surges.get(found.name)
+    if restart is None or restart.uid != found.uid or record.drained_at is not None:
         return False
-    return asked.looked_at != found.generation and asked.refused < MOST_REFUSED
+    return restart.looked_at != found.generation and restart.refused < MOST_REFUSED

@@ -36,14 +36,14 @@ def matrix(rows: Sequence[Resources], axes: Sequence[str], most: int) -> Amounts
     return amounts
 
 
-def left(offered: Amounts, where: NDArray[np.int64], asked: Amounts) -> Amounts:
+def left(offered: Amounts, where: NDArray[np.int64], requested: Amounts) -> Amounts:
     """Return what is left of the offers of each place when each of the asked amounts is taken from its own place.
 
     At least -`MOST`: what is overbooked by more has as little room. A sum that 64 bits cannot hold shows by its
     rough size, which floats can.
     """
     free = offered.copy()
-    for axis, amounts in enumerate(asked):
+    for axis, amounts in enumerate(requested):
         np.subtract.at(free[axis], where, amounts)
         rough = np.bincount(where, weights=amounts, minlength=offered.shape[1])
         free[axis][rough >= _WRAPS] = -MOST

@@ -49,7 +49,7 @@ class ClusterArrays:
         self.requests = matrix([spec.requests for spec in self.classes], self.axes, MOST + 1)
         self.requests[-1] = 1
         alike = {spec.requests: kind for kind, spec in enumerate(self.classes)}
-        known = {asked: _needs(self.requests[:, kind]) for asked, kind in alike.items()}
+        known = {requested: _needs(self.requests[:, kind]) for requested, kind in alike.items()}
         self.needs = tuple(known[spec.requests] for spec in self.classes)
         self.allocatable = matrix([node.allocatable for node in self.nodes], self.axes, MOST)
         where = np.fromiter((self.index[pod.node] for pod in bound), np.int64, len(bound))
@@ -94,9 +94,9 @@ class ClusterArrays:
 
     def taken_by(self, pods: Sequence[Pod]) -> Amounts:
         """Return by axis what pods take of the node that they are on."""
-        asked = matrix([pod.requests for pod in pods], self.axes, MOST + 1)
-        asked[-1] = 1
-        total: Amounts = asked.sum(axis=1).clip(max=MOST)
+        requested = matrix([pod.requests for pod in pods], self.axes, MOST + 1)
+        requested[-1] = 1
+        total: Amounts = requested.sum(axis=1).clip(max=MOST)
         return total
 
     def places_of(self, names: Iterable[str]) -> list[int]:
@@ -179,10 +179,10 @@ class ClusterArrays:
 
     def _free(self, bound: Sequence[Pod], kinds: Codes, where: Codes) -> Amounts:
         """Return allocatable minus what the scheduler has booked; below zero where a node is overbooked."""
-        asked = self.requests[:, kinds]
+        requested = self.requests[:, kinds]
         resized = [place for place, pod in enumerate(bound) if pod.booked is not None]
-        asked[:-1, resized] = matrix([bound[place].requests for place in resized], self.axes, MOST + 1)[:-1]
-        return left(self.allocatable, where, asked)
+        requested[:-1, resized] = matrix([bound[place].requests for place in resized], self.axes, MOST + 1)[:-1]
+        return left(self.allocatable, where, requested)
 
 
 ArraysOf = Callable[[Snapshot], ClusterArrays]
@@ -198,8 +198,8 @@ def _first_of_each(pods: Iterable[Pod]) -> Mapping[PodClass, Pod]:
 
 def _axes(classes: Sequence[PodClass]) -> tuple[str, ...]:
     """Return the resource names asked for; CPU and memory always, `pods` last."""
-    asked = {name for spec in classes for name, _ in spec.requests.amounts} | {CPU, MEMORY}
-    return (*sorted(asked - {PODS}), PODS)
+    named = {name for spec in classes for name, _ in spec.requests.amounts} | {CPU, MEMORY}
+    return (*sorted(named - {PODS}), PODS)
 
 
 def _needs(column: Amounts) -> tuple[tuple[int, int], ...]:

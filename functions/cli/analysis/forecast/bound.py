@@ -53,10 +53,10 @@ def bound(snapshot: Snapshot, prices: Prices, state: ClusterState) -> Bound:
     room, demand = np.array([each.room for each in rows]), np.array([each.demand for each in rows])
     nodes, cost = 0, 0
     for part in _parts(snapshot):
-        asked = demand[part].sum(axis=0)
-        count = ceil(_least(np.ones(len(part)), room[part], asked, fixed[part]) - _ERROR)
+        requested = demand[part].sum(axis=0)
+        count = ceil(_least(np.ones(len(part)), room[part], requested, fixed[part]) - _ERROR)
         nodes += count
-        least = max(_least(costs[part], room[part], asked, fixed[part]), _cheapest(costs[part], fixed[part], count))
+        least = max(_least(costs[part], room[part], requested, fixed[part]), _cheapest(costs[part], fixed[part], count))
         cost += ceil(least * (1 - _ERROR))
     return Bound(nodes, cost)
 

@@ -284,9 +284,9 @@ class Drains:
         found = self._deployment(step.pods[0].spec.workload)
         if found is None or why_not_restart(found, step.pods):
             return LOOK_EVERY
-        asked = structs.replace(asked_of(found, self._world.now), written=True)
+        restart = structs.replace(asked_of(found, self._world.now), written=True)
         before = with_baselines(drain.record, observed, step.pods)
-        drain.write(before=before, surges={**drain.record.surges, found.name: asked})
+        drain.write(before=before, surges={**drain.record.surges, found.name: restart})
         self._world.controlled.restart(found.name, drain.order_id)
         for pod in step.pods:
             surge(self._world, pod)
@@ -320,8 +320,8 @@ class Drains:
             self.write(settle(self.state, drain.record.node_uid, why, self._world.now, drain.record.gave_way_for))
 
     def _undo_restarts(self, drain: DrainUnderWay) -> None:
-        for name, asked in drain.record.surges.items():
-            self._world.controlled.restart(name, asked.before)
+        for name, restart in drain.record.surges.items():
+            self._world.controlled.restart(name, restart.before)
         for new, old in list(self._world.replaces.items()):
             if old.node == drain.node:
                 del self._world.replaces[new]

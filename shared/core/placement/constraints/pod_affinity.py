@@ -44,7 +44,7 @@ class AffinityRules:
         known = {key: TopologyDomains(node_filters, key) for row in keys for key in row}
         self.domains = [tuple(known[key] for key in row) for row in keys]
         """By rule, the domains of each of its keys."""
-        self.asked = [numbers.get(spec.affinity) for spec in classes]
+        self.rule_of = [numbers.get(spec.affinity) for spec in classes]
         self.meant_by = _meant_by(rules, given)
         """By class, the rules of which all terms mean it."""
 
@@ -55,7 +55,7 @@ class AffinityRules:
 
     def may_be_first(self, kind: int) -> bool:
         """Whether the class is meant by what it asks itself: one such pod may come where none is yet."""
-        return self.asked[kind] in self.meant_by[kind]
+        return self.rule_of[kind] in self.meant_by[kind]
 
 
 def terminating(kinds: Mapping[PodClass, int], snapshot: Snapshot) -> list[tuple[int, int]]:
@@ -86,10 +86,10 @@ class RequiredAffinity(Constraint):
 
     def concerns(self, kind: int) -> bool:
         """Whether pods of the class ask for others, or are asked for."""
-        return self.rules.asked[kind] is not None or bool(self.rules.meant_by[kind])
+        return self.rules.rule_of[kind] is not None or bool(self.rules.meant_by[kind])
 
     def admits(self, kind: int) -> NodeMask | None:
-        rule = self.rules.asked[kind]
+        rule = self.rules.rule_of[kind]
         return None if rule is None else _all(domains.keyed() for domains in self.rules.domains[rule])
 
     def state(self) -> "RequiredAffinityState":
@@ -135,9 +135,9 @@ class RequiredAffinityState(ConstraintState):
     def place(self, kind: int, node: int, pods: int = 1) -> None:
         for rule in self._rules.meant_by[kind]:
             self._book(self._unsure, rule, node, pods)
-        asked = self._rules.asked[kind]
-        if asked is not None and (place := self._rules.place(asked, node)) is not None:
-            self._places.add((asked, kind, place), node, pods, is_open=node not in self._shut)
+        own = self._rules.rule_of[kind]
+        if own is not None and (place := self._rules.place(own, node)) is not None:
+            self._places.add((own, kind, place), node, pods, is_open=node not in self._shut)
 
     def leave(self, kind: int, node: int, pods: int = 1) -> None:
         """They stand there until they are evicted, on a node that is closed."""
@@ -146,7 +146,7 @@ class RequiredAffinityState(ConstraintState):
         """Count them off where they are, and as pods that were there: nobody knows whose turn comes first."""
         self.add(kind, node, -pods)
         for rule in self._rules.meant_by[kind]:
-            self._book(self._left if rule == self._rules.asked[kind] else self._unsure, rule, node, pods)
+            self._book(self._left if rule == self._rules.rule_of[kind] else self._unsure, rule, node, pods)
 
     def doubt(self, kind: int, node: int) -> None:
         """One of the pods that `add` counts there is terminating."""
@@ -164,7 +164,7 @@ class RequiredAffinityState(ConstraintState):
         self._shift(node, -1)
 
     def allowed(self, kind: int) -> NodeMask | None:
-        rule = self._rules.asked[kind]
+        rule = self._rules.rule_of[kind]
         company = None if rule is None else self._company(rule, kind, self._left[rule])
         if rule is None or company is None:
             return None

@@ -67,10 +67,10 @@ class SpreadRules:
         self._filters = node_filters
         self._topologies: dict[tuple[object, ...], Topology] = {}
         self._rules: dict[tuple[object, ...], SpreadRule] = {}
-        self.asked = [tuple(self._asked(spec, each) for each in spec.hard_spread) for spec in classes]
+        self.spreads = [tuple(self._asked(spec, each) for each in spec.hard_spread) for spec in classes]
         self.rules = tuple(self._rules.values())
         self.topologies = tuple(self._topologies.values())
-        self.asking = {each: kind for kind, asked in enumerate(self.asked) for each in asked}
+        self.asking = {each: kind for kind, spread in enumerate(self.spreads) for each in spread}
         """By constraint, one of the classes that ask for it."""
         self.counting = _counting(classes, self.rules, matches)
 
@@ -120,15 +120,15 @@ def _counting(
 class Skews(Protocol):
     """The counts as they are now."""
 
-    def least(self, asked: Asked) -> int:
+    def least(self, spread: Asked) -> int:
         """Return how many pods the emptiest domain holds."""
         ...
 
-    def unsure(self, asked: Asked) -> KeysView[int]:
+    def unsure(self, spread: Asked) -> KeysView[int]:
         """Return the domains with pods that may go."""
         ...
 
-    def skew(self, asked: Asked, domain: int) -> int:
+    def skew(self, spread: Asked, domain: int) -> int:
         """Return the skew of a pod that left its place in the domain and came back to it."""
         ...
 
@@ -155,10 +155,10 @@ class SpreadPlaces:
         twin._least.update((topology, dict(least)) for topology, least in self._least.items())
         return twin
 
-    def add(self, asked: Asked, node: int, domain: int, pods: int) -> None:
-        count(self._on.setdefault(node, {}).setdefault(asked, {}), domain, pods)
+    def add(self, spread: Asked, node: int, domain: int, pods: int) -> None:
+        count(self._on.setdefault(node, {}).setdefault(spread, {}), domain, pods)
         if node not in self._closed:
-            self._count(asked, domain, pods)
+            self._count(spread, domain, pods)
 
     def close(self, node: int) -> None:
         self._closed.add(node)
@@ -176,12 +176,12 @@ class SpreadPlaces:
     def domains_changed(self, topologies: Iterable[Topology]) -> None:
         """There are more or fewer domains: what rested on the emptiest of them is to be looked at again."""
         for topology in topologies:
-            for asked in self._least[topology.place]:
-                self._changed[asked.rule.place].update()
+            for spread in self._least[topology.place]:
+                self._changed[spread.rule.place].update()
 
     def lost(self, skews: Skews) -> Asked | None:
         """Return a constraint that would no longer let one of its pods come back to its place."""
-        found = next((asked for asked, domain in self._lost(skews) if (asked, domain) not in self._accepted), None)
+        found = next((spread for spread, domain in self._lost(skews) if (spread, domain) not in self._accepted), None)
         if found is None:
             self._changed.clear()
         return found
@@ -193,25 +193,25 @@ class SpreadPlaces:
 
     def _lost(self, skews: Skews) -> Iterator[tuple[Asked, int]]:
         for rule, changed in self._changed.items():
-            for asked, places in self._by_rule.get(rule, {}).items():
-                known, least = self._least[asked.rule.topology.place], skews.least(asked)
-                fresh = places.keys() & (changed | skews.unsure(asked))
-                for domain in places if least < known.get(asked, 0) else fresh:
-                    if skews.skew(asked, domain) > asked.max_skew:
-                        yield asked, domain
+            for spread, places in self._by_rule.get(rule, {}).items():
+                known, least = self._least[spread.rule.topology.place], skews.least(spread)
+                fresh = places.keys() & (changed | skews.unsure(spread))
+                for domain in places if least < known.get(spread, 0) else fresh:
+                    if skews.skew(spread, domain) > spread.max_skew:
+                        yield spread, domain
                 # only now: of a question that ends at its first find the rest has not been looked at
-                known.pop(asked, None)
-                known.update({asked: least} if least else {})
+                known.pop(spread, None)
+                known.update({spread: least} if least else {})
 
-    def _count(self, asked: Asked, domain: int, pods: int) -> None:
-        rule = asked.rule.place
-        count(self._by_rule.setdefault(rule, {}).setdefault(asked, {}), domain, pods)
+    def _count(self, spread: Asked, domain: int, pods: int) -> None:
+        rule = spread.rule.place
+        count(self._by_rule.setdefault(rule, {}).setdefault(spread, {}), domain, pods)
         self._changed[rule].add(domain)
 
     def _count_all(self, node: int, sign: int) -> None:
-        for asked, places in self._on.get(node, {}).items():
+        for spread, places in self._on.get(node, {}).items():
             for domain, pods in places.items():
-                self._count(asked, domain, sign * pods)
+                self._count(spread, domain, sign * pods)
 
 
 class NoPlaces(SpreadPlaces):
@@ -220,7 +220,7 @@ class NoPlaces(SpreadPlaces):
     def copy(self) -> "NoPlaces":
         return self
 
-    def add(self, asked: Asked, node: int, domain: int, pods: int) -> None:
+    def add(self, spread: Asked, node: int, domain: int, pods: int) -> None:
         """Keep nothing."""
 
     def close(self, node: int) -> None:
@@ -237,7 +237,7 @@ class NoPlaces(SpreadPlaces):
 
 
 def _copied(places: dict[Asked, Counts]) -> dict[Asked, Counts]:
-    return {asked: dict(counts) for asked, counts in places.items()}
+    return {spread: dict(counts) for spread, counts in places.items()}
 
 
 class _Nodes:

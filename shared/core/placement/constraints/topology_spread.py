@@ -49,11 +49,11 @@ class TopologySpread(Constraint):
 
     def concerns(self, kind: int) -> bool:
         """Whether pods of the class ask for a spread, or are counted for one."""
-        return bool(self.rules.asked[kind] or self.rules.counting[kind])
+        return bool(self.rules.spreads[kind] or self.rules.counting[kind])
 
     def admits(self, kind: int) -> NodeMask | None:
-        asked = self.rules.asked[kind]
-        return np.logical_and.reduce([each.rule.topology.keyed for each in asked]) if asked else None
+        spread = self.rules.spreads[kind]
+        return np.logical_and.reduce([each.rule.topology.keyed for each in spread]) if spread else None
 
     def state(self) -> "TopologySpreadState":
         found = TopologySpreadState(self)
@@ -105,10 +105,10 @@ class TopologySpreadState(ConstraintState):
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
         self.add(kind, node, pods)
-        for asked in self._of.asked[kind]:
-            domain = asked.rule.topology.domain_of[node]
+        for spread in self._of.spreads[kind]:
+            domain = spread.rule.topology.domain_of[node]
             if domain != NOWHERE:
-                self._places.add(asked, node, domain, pods)
+                self._places.add(spread, node, domain, pods)
 
     def presume(self, kind: int, node: int) -> None:
         """It keeps no domain from being the emptiest."""
@@ -137,13 +137,13 @@ class TopologySpreadState(ConstraintState):
         self._places.reopen(node)
 
     def allowed(self, kind: int) -> NodeMask | None:
-        return all_of([self._taking(asked) for asked in self._of.asked[kind]])
+        return all_of([self._taking(spread) for spread in self._of.spreads[kind]])
 
     def allows(self, kind: int, node: int) -> bool:
-        for asked in self._of.asked[kind]:
-            domain = asked.rule.topology.domain_of[node]
-            counts, spare = self._counts[asked.rule.place], asked.max_skew - asked.matches_itself
-            if domain != NOWHERE and not counts.takes(spare, self._compared(asked), domain):
+        for spread in self._of.spreads[kind]:
+            domain = spread.rule.topology.domain_of[node]
+            counts, spare = self._counts[spread.rule.place], spread.max_skew - spread.matches_itself
+            if domain != NOWHERE and not counts.takes(spare, self._compared(spread), domain):
                 return False
         return True
 
@@ -153,8 +153,8 @@ class TopologySpreadState(ConstraintState):
 
     def preferred(self, kind: int, nodes: NodeMask) -> NodeMask:
         """Return the nodes in the emptiest domains."""
-        for asked in self._of.asked[kind]:
-            nodes = self._counts[asked.rule.place].emptiest(asked.rule.topology.domains, nodes)
+        for spread in self._of.spreads[kind]:
+            nodes = self._counts[spread.rule.place].emptiest(spread.rule.topology.domains, nodes)
         return nodes
 
     def accept(self) -> None:
@@ -163,18 +163,18 @@ class TopologySpreadState(ConstraintState):
     def unfollow(self) -> None:
         self._places = NoPlaces()
 
-    def least(self, asked: Asked) -> int:
+    def least(self, spread: Asked) -> int:
         """Return how many pods the emptiest domain of a constraint holds for good."""
-        domains = self._compared(asked)
-        return self._counts[asked.rule.place].least(domains) if domains else 0
+        domains = self._compared(spread)
+        return self._counts[spread.rule.place].least(domains) if domains else 0
 
-    def unsure(self, asked: Asked) -> KeysView[int]:
+    def unsure(self, spread: Asked) -> KeysView[int]:
         """Return the domains with pods that may go."""
-        return self._counts[asked.rule.place].unsure
+        return self._counts[spread.rule.place].unsure
 
-    def skew(self, asked: Asked, domain: int) -> int:
+    def skew(self, spread: Asked, domain: int) -> int:
         """Return the skew of a pod that left its place in the domain and came back to it."""
-        counts, domains = self._counts[asked.rule.place], self._compared(asked)
+        counts, domains = self._counts[spread.rule.place], self._compared(spread)
         return counts.at(domain) - (counts.least(domains, but=domain) if domains else 0)
 
     def _counted(self, kind: int, node: int) -> list[tuple[SpreadRule, int]]:
@@ -203,14 +203,14 @@ class TopologySpreadState(ConstraintState):
         for rule, pods in here:
             self._book(rule, rule.topology.domain_of[node], node, pods)
 
-    def _taking(self, asked: Asked) -> NodeMask | None:
+    def _taking(self, spread: Asked) -> NodeMask | None:
         """Return the nodes that may take one more by one constraint; None = all."""
-        spare, nodes = asked.max_skew - asked.matches_itself, asked.rule.topology.domains
-        return self._counts[asked.rule.place].taking(spare, self._compared(asked), nodes)
+        spare, nodes = spread.max_skew - spread.matches_itself, spread.rule.topology.domains
+        return self._counts[spread.rule.place].taking(spare, self._compared(spread), nodes)
 
-    def _compared(self, asked: Asked) -> int:
+    def _compared(self, spread: Asked) -> int:
         """Return how many domains there may be; 0 if they may be too few for the constraint, and the least is 0."""
-        topology = asked.rule.topology
-        if self._going.fewest(topology) < asked.min_domains:
+        topology = spread.rule.topology
+        if self._going.fewest(topology) < spread.min_domains:
             return 0
-        return self._going.most(topology, honours_taints=asked.rule.honours_taints)
+        return self._going.most(topology, honours_taints=spread.rule.honours_taints)

@@ -175,11 +175,11 @@ def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
 
     Source: csi-translation-lib, plugins/in_tree_volume.go (translateTopologyFromInTreeToCSI).
     """
-    asked = {each.key for term in terms or () for each in term.expressions}
-    zone = _zone_key(disk, asked)
+    label_keys = {each.key for term in terms or () for each in term.expressions}
+    zone = _zone_key(disk, label_keys)
     renamed = {zone: GCE_ZONE} | ({BETA_REGION: names.REGION_LABEL} if zone == BETA_ZONE else {})
     told = tuple(each for each in _zones(disk.labels.get(zone, "")) if each)
-    added = (Requirement(GCE_ZONE, "In", told),) if told and zone not in asked else ()
+    added = (Requirement(GCE_ZONE, "In", told),) if told and zone not in label_keys else ()
     if terms is None and not added:
         return None
     base = (NodeTerm(),) if terms is None else terms
@@ -187,9 +187,9 @@ def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
     return tuple(NodeTerm((*expressions, *added)) for expressions in kept)
 
 
-def _zone_key(disk: PersistentVolume, asked: set[str]) -> str:
+def _zone_key(disk: PersistentVolume, label_keys: set[str]) -> str:
     """Return the label by which the disk names its zone: affinity before labels, the newer before the beta label."""
-    told = (key for where in (asked, disk.labels.keys()) for key in (names.ZONE_LABEL, BETA_ZONE) if key in where)
+    told = (key for where in (label_keys, disk.labels.keys()) for key in (names.ZONE_LABEL, BETA_ZONE) if key in where)
     return next(told, names.ZONE_LABEL)
 
 
