@@ -83,8 +83,7 @@ def test_a_whole_dump_is_not_partial(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("expected", "kind"),
     [
-        pytest.param("No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes could go",
-                     "PodDisruptionBudget", id="no PodDisruptionBudgets"),
+        pytest.param("No PodDisruptionBudgets are in the dump", "PodDisruptionBudget", id="no PodDisruptionBudgets"),
         pytest.param("No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen",
                      "Namespace", id="no Namespaces"),
         pytest.param("No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen",
