@@ -114,12 +114,12 @@ def _tell(failure: Exception) -> int:
         typer.echo(str(failure), err=True)
         return BAD_USE
     if isinstance(failure, ModuleNotFoundError):
-        said, code = _missing_extra(failure), WRONG
+        message, code = _missing_extra(failure), WRONG
     elif isinstance(failure, EbbError):
-        said, code = told(failure), exit_code(failure)
+        message, code = message_of(failure), exit_code(failure)
     else:
-        said, code = sentence_of(failure), BAD_USE
-    for sentence in said.split("\n"):
+        message, code = sentence_of(failure), BAD_USE
+    for sentence in message.split("\n"):
         typer.echo(f"ebb: {visible(sentence)}", err=True)
     return code
 
@@ -185,7 +185,7 @@ def _missing_extra(missing: ModuleNotFoundError) -> str:
     return f"this needs the package {module}; in the checkout of Ebb run: pipx install --force '.[{extra}]'"
 
 
-def told(failure: EbbError) -> str:
+def message_of(failure: EbbError) -> str:
     """Return a failure's message with what somebody at a shell does about it."""
     first, *more = str(failure).split("\n")
     return "\n".join([f"{first.removesuffix('.')}; {failure.at_a_shell}" if failure.at_a_shell else first, *more])

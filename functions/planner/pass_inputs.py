@@ -106,8 +106,8 @@ def _log_skipped(log: Log, fault: str) -> None:
 def begun_deletions(ports: Ports, snapshot: Snapshot) -> dict[str, datetime]:
     """Return when the autoscaler began to delete nodes whose cordon is gone and whose taint is ours: few, or none."""
     cleared = [node.name for node in snapshot.nodes if node.drain_taint is not None and not node.unschedulable]
-    said = {name: deletion_begun_at(ports, "run_summary", name) for name in cleared}
-    return {name: at for name, at in said.items() if at is not None}
+    times = {name: deletion_begun_at(ports, "run_summary", name) for name in cleared}
+    return {name: at for name, at in times.items() if at is not None}
 
 
 def scale_ups(ports: Ports, state: ClusterState) -> Mapping[str, datetime]:

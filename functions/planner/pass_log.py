@@ -137,8 +137,8 @@ def node_decision(decision: NodeDecision) -> dict[str, Any]:
 
 def _blocker(blocker: Blocker) -> dict[str, str]:
     theirs = blocker.reason.message_id
-    told = {"reason": blocker.reason.value, "object": blocker.object, "detail": blocker.detail}
-    return {**told, "message_id": theirs} if theirs else told
+    fields = {"reason": blocker.reason.value, "object": blocker.object, "detail": blocker.detail}
+    return {**fields, "message_id": theirs} if theirs else fields
 
 
 def reasons(decision: NodeDecision) -> str:

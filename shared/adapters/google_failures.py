@@ -69,8 +69,8 @@ class Service:
             first = str(error).partition(". ")[0].rstrip(".")
             return _with(f"{_LOG_IN}, or name a key in GOOGLE_APPLICATION_CREDENTIALS", Terminal(self.what, first))
         whole = str(error.args[0] if error.args else error)
-        said = whole.rpartition(_UNIDENTIFIED)[2].strip(" :")
-        first = said.partition(". ")[0].rstrip(".")
+        message = whole.rpartition(_UNIDENTIFIED)[2].strip(" :")
+        first = message.partition(". ")[0].rstrip(".")
         why = f"the identity could not be refreshed ({first})"
         return _with(f"if it is a person's, {_LOG_IN}", Retryable(self.what, why))
 

@@ -25,7 +25,7 @@ POLICY = "dryRun: false\nnodePools:\n  web-pool: {enabled: true}\n"
 
 
 @pytest.mark.parametrize(
-    ("expected", "said", "cluster", "home"),
+    ("expected", "confirmed", "cluster", "home"),
     [
         pytest.param(True, False, PROD, Home("p", "europe-west4", "prod"), id="all of it is told"),
         pytest.param(True, False, ZONAL, Home("p", "europe-west4", "prod"), id="a zonal one"),
@@ -38,10 +38,10 @@ POLICY = "dryRun: false\nnodePools:\n  web-pool: {enabled: true}\n"
     ],
 )
 def test_a_dump_is_the_installations_where_its_nodes_tell_or_a_person_says_so(
-    expected: bool, said: bool, cluster: str, home: Home, monkeypatch: pytest.MonkeyPatch
+    expected: bool, confirmed: bool, cluster: str, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EBB_CLUSTER", cluster)
-    assert is_installed(home, said=said) is expected
+    assert is_installed(home, confirmed=confirmed) is expected
 
 
 @pytest.fixture

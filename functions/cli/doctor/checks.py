@@ -13,7 +13,7 @@ from functions.cli.doctor.autoscaler import autoscaler
 from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, RightsReview, fail, ok, skip, warn
 from functions.cli.doctor.rights import OPTIONAL_GROUPS, Fences, Right, fences, optional_rights, rights, roles
 from functions.cli.doctor.unverified import unverified
-from functions.cli.errors import WRONG, told
+from functions.cli.errors import WRONG, message_of
 from functions.cli.output.format import count, span
 from shared.core.planning.marks import silence
 from shared.errors import EbbError, Forbidden, Gone
@@ -26,8 +26,11 @@ _APPLY: Final = "Apply the module's output rbac: terraform output -raw rbac | ku
 
 def settings(parts: InstallationParts) -> Iterable[CheckResult]:
     """What is missing or wrong of them has ended the command before."""
-    told = parts.settings
-    yield ok("settings", f"Cluster {told.cluster}, state {told.state}, policy {told.policy}, orders to {told.topic}.")
+    settings = parts.settings
+    yield ok(
+        "settings",
+        f"Cluster {settings.cluster}, state {settings.state}, policy {settings.policy}, orders to {settings.topic}.",
+    )
 
 
 def identity(parts: InstallationParts) -> Iterable[CheckResult]:
@@ -95,8 +98,8 @@ def admission(parts: InstallationParts) -> Iterable[CheckResult]:
 def _fenced(found: Fences) -> Iterator[CheckResult]:
     yield from found.differing
     if found.missing:
-        said = f"{', '.join(found.missing)} missing: a stolen identity of the drainer could do more than drain nodes."
-        yield warn("admission", said, _APPLY)
+        text = f"{', '.join(found.missing)} missing: a stolen identity of the drainer could do more than drain nodes."
+        yield warn("admission", text, _APPLY)
     elif not found.differing:
         yield ok("admission", "The admission policies that limit the drainer are as this version ships them.")
 
@@ -188,7 +191,7 @@ def _is_same(one: EbbError, other: EbbError) -> bool:
 
 
 def _failed(name: str, failure: EbbError) -> Iterator[CheckResult]:
-    for sentence in told(failure).splitlines():
+    for sentence in message_of(failure).splitlines():
         yield fail(name, f"{sentence.removesuffix('.')}.", "Fix this, then run ebb doctor again.")
 
 

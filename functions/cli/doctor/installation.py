@@ -126,10 +126,10 @@ def once(ask: Callable[[], T]) -> Callable[[], T]:
         except EbbError as failure:
             return None, failure
 
-    def told() -> T:
+    def reported() -> T:
         value, failure = answer()
         if failure is not None:
             raise failure
         return value  # type: ignore[return-value]  # of the two exactly one is there
 
-    return told
+    return reported

@@ -45,14 +45,14 @@ def _suspended(reading: ClusterReading) -> Iterator[CheckResult]:
     if not nodes:
         return
     ready = sum(each.ready for each in nodes)
-    said = f"{count(len(nodes), 'node')}, of which {ready} Ready"
+    text = f"{count(len(nodes), 'node')}, of which {ready} Ready"
     marks: Mapping[str, Callable[[Node], bool]] = {
         "the label": lambda node: names.STANDBY_NODE in node.labels,
         "the taint": lambda node: node.has_taint(names.STANDBY_SUSPENDED_TAINT),
         "the condition": lambda node: names.SUSPENDED_CONDITION in node.conditions,
         "the cordon": lambda node: node.unschedulable,
     }
-    yield _marked(said, nodes, marks)
+    yield _marked(text, nodes, marks)
 
 
 def _waiting(reading: ClusterReading) -> Iterator[CheckResult]:
@@ -61,8 +61,8 @@ def _waiting(reading: ClusterReading) -> Iterator[CheckResult]:
         return
     waiting = {each.name for each in nodes}
     own = [pod for pod in reading.pods if pod.node in waiting and not (is_daemon(pod.spec) or is_mirror(pod.spec))]
-    said = f"{count(len(nodes), 'node')} with {count(len(own), 'pod')} besides those of DaemonSets"
-    yield _marked(said, nodes, _label_and_taint(names.STANDBY_NODE))
+    text = f"{count(len(nodes), 'node')} with {count(len(own), 'pod')} besides those of DaemonSets"
+    yield _marked(text, nodes, _label_and_taint(names.STANDBY_NODE))
 
 
 def _managed(reading: ClusterReading) -> Iterator[CheckResult]:
@@ -112,10 +112,11 @@ def _kubelets(reading: ClusterReading) -> Iterator[CheckResult]:
 
 
 def _ending(reading: ClusterReading) -> Iterator[CheckResult]:
-    told = [each for each in _deployments(reading) if each.terminating is not None]
+    reporting = [each for each in _deployments(reading) if each.terminating is not None]
     late = sum(each.replaced_at_end for each in _deployments(reading))
-    if told:
-        yield ok(CHECK, f"{count(len(told), 'workload')} report how many of their pods end; {late} replace at the end.")
+    if reporting:
+        own = count(len(reporting), "workload")
+        yield ok(CHECK, f"{own} report how many of their pods end; {late} replace at the end.")
 
 
 def _deployments(reading: ClusterReading) -> Iterable[Workload]:
@@ -146,12 +147,12 @@ def _label_and_taint(key: str) -> Mapping[str, Callable[[Node], bool]]:
     return {"the label": lambda node: key in node.labels, "the taint": lambda node: node.has_taint(key)}
 
 
-def _marked(said: str, nodes: Iterable[Node], marks: Mapping[str, Callable[[Node], bool]]) -> CheckResult:
+def _marked(text: str, nodes: Iterable[Node], marks: Mapping[str, Callable[[Node], bool]]) -> CheckResult:
     """Check that each node has all marks that GKE's code sets together."""
     lacking = [mark for mark, is_on in marks.items() if not all(map(is_on, nodes))]
     if lacking:
-        return warn(CHECK, f"{said}; {some(lacking)} not on each.", _TELL)
-    return ok(CHECK, f"{said}; {', '.join(marks)} are on each.")
+        return warn(CHECK, f"{text}; {some(lacking)} not on each.", _TELL)
+    return ok(CHECK, f"{text}; {', '.join(marks)} are on each.")
 
 
 SIGHTINGS: Final[Mapping[str, Look]] = {

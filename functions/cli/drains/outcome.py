@@ -37,13 +37,13 @@ def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
         return None
     node, outcome = record.order.node, record.outcome
     if outcome in _DONE:
-        said = f"{node}: {outcome}. {sentence(outcome, Outcome)}"
-        return Ending(0, (said, *_of_a_dry_run(record)))
-    said = f"{node}: {outcome}, {record.why}."
+        text = f"{node}: {outcome}. {sentence(outcome, Outcome)}"
+        return Ending(0, (text, *_of_a_dry_run(record)))
+    text = f"{node}: {outcome}, {record.why}."
     if any(each.reason != record.why for each in record.objections):
-        first = f"{said} {sentence(record.why, *_OBJECTIONS)}".strip()
+        first = f"{text} {sentence(record.why, *_OBJECTIONS)}".strip()
         return Ending(WRONG, tuple(filter(None, (first, record.remark))), objections(record))
-    return Ending(WRONG, (f"{said} {why_sentence(record)}", *_remedy(record)))
+    return Ending(WRONG, (f"{text} {why_sentence(record)}", *_remedy(record)))
 
 
 def unclaimed(order: Order) -> Ending:
@@ -78,10 +78,10 @@ def _remedy_of(word: str, node: str, *kinds: type[Reason]) -> str:
 
 def why_sentence(record: DrainRecord) -> str:
     """Return the sentence of a settled record's reason, with its details."""
-    said = sentence(record.why, *_kinds(record))
-    if record.detail.startswith(said):  # the details of a refusal are whole sentences, the reason's own first
+    text = sentence(record.why, *_kinds(record))
+    if record.detail.startswith(text):  # the details of a refusal are whole sentences, the reason's own first
         return record.detail
-    return f"{said} {record.detail}".strip()
+    return f"{text} {record.detail}".strip()
 
 
 def _drained(record: DrainRecord, claim: Claim | None) -> Ending:
@@ -107,8 +107,8 @@ def objections(record: DrainRecord) -> tuple[str, ...]:
 
 def _objection(row: Objection, node: str) -> str:
     about = ", ".join(part for part in (row.object, row.detail) if part)
-    said = (f"{row.reason}{f' ({about})' if about else ''}:", sentence(row.reason, *_OBJECTIONS))
-    return " ".join(part for part in (*said, _remedy_of(row.reason, node, *_OBJECTIONS)) if part)
+    text = (f"{row.reason}{f' ({about})' if about else ''}:", sentence(row.reason, *_OBJECTIONS))
+    return " ".join(part for part in (*text, _remedy_of(row.reason, node, *_OBJECTIONS)) if part)
 
 
 def _remedy(record: DrainRecord) -> tuple[str, ...]:

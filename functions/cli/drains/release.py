@@ -15,7 +15,7 @@ from functions.cli.drains.client import (
     print_what_to_check,
 )
 from functions.cli.drains.outcome import sentence
-from functions.cli.errors import INTERRUPTED, WRONG, told
+from functions.cli.errors import INTERRUPTED, WRONG, message_of
 from functions.cli.output.format import count, moment, some, span
 from functions.cli.output.terminal import print_sentence, print_warning
 from shared.core.cluster.node import Node, holding_order
@@ -73,7 +73,7 @@ def read_nodes(environment: Mapping[str, str], kubeconfig: Path | None) -> Visib
         cluster = cluster_of(settings)
         return VisibleNodes(cluster, cluster.all_nodes())
     except (BadSettings, Retryable, Terminal) as failure:
-        return VisibleNodes(note=f"The cluster cannot be read ({told(failure)}): {_ONLY_CLAIMS}.")
+        return VisibleNodes(note=f"The cluster cannot be read ({message_of(failure)}): {_ONLY_CLAIMS}.")
 
 
 def claimed_targets(state: ClusterState) -> tuple[ReleaseTarget, ...]:

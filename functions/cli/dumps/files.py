@@ -22,7 +22,7 @@ _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SUFFIXES: Final = (".json", ".json.gz")
 MAKE_ONE: Final = "run: ebb dump"
 """It shows the command, and runs it with --out."""
-Told = Callable[[int], None]
+ReadBytes = Callable[[int], None]
 """Gets the number of bytes of a file that were read."""
 
 
@@ -52,7 +52,7 @@ def _files_in(path: Path) -> list[Path]:
         raise BadDump(f"{path}: cannot be read ({fault}).") from fault
 
 
-def pieces(file: Path, told: Told) -> Iterator[bytes]:
+def pieces(file: Path, progress: ReadBytes) -> Iterator[bytes]:
     """Yield what a file holds, unpacked and as UTF-8 without a byte order mark.
 
     Raises:
@@ -60,7 +60,7 @@ def pieces(file: Path, told: Told) -> Iterator[bytes]:
     """
     try:
         with nullcontext(sys.stdin.buffer) if file == STDIN else file.open("rb") as opened:
-            yield from _utf8(io.BufferedReader(_Counted(opened, told), PIECE))
+            yield from _utf8(io.BufferedReader(_Counted(opened, progress), PIECE))
     except (OSError, EOFError, zlib.error, ValueError) as fault:
         raise BadDump(f"{name_of(file)}: cannot be read ({fault}); {MAKE_ONE}.") from fault
 
@@ -82,8 +82,8 @@ def _utf8(stream: io.BufferedReader) -> Iterator[bytes]:
 class _Counted(io.RawIOBase):
     """A stream that counts what was read."""
 
-    def __init__(self, inner: IO[bytes], told: Told) -> None:
-        self._inner, self._told = inner, told
+    def __init__(self, inner: IO[bytes], progress: ReadBytes) -> None:
+        self._inner, self._progress = inner, progress
 
     def readable(self) -> bool:
         return True
@@ -91,7 +91,7 @@ class _Counted(io.RawIOBase):
     def readinto(self, room: Any) -> int:
         found = self._inner.read(len(room))
         room[: len(found)] = found
-        self._told(len(found))
+        self._progress(len(found))
         return len(found)
 
     def seekable(self) -> bool:
@@ -129,9 +129,9 @@ _HELPS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 def what_it_is(head: bytes, fault: str) -> str:
     """Return what the file holds instead of JSON, and what to do."""
-    for sign, said in _SIGNS:
+    for sign, text in _SIGNS:
         if sign.match(head):
-            return f"{said}; {MAKE_ONE}"
+            return f"{text}; {MAKE_ONE}"
     if _KUBECTL_FAILED.match(head):
         words = head.decode(errors="replace")
         return f"kubectl failed ({words.strip().split(chr(10), 1)[0].strip()[:_MOST_SAID]}); {remedy(words, MAKE_ONE)}"

@@ -15,7 +15,7 @@ import msgspec
 
 from functions.cli.dumps.clusters import APART, DumpPart, Print, clusters_of, home
 from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.files import MAKE_ONE, Told, files_of, name_of, pieces, remedy, what_it_is
+from functions.cli.dumps.files import MAKE_ONE, ReadBytes, files_of, name_of, pieces, remedy, what_it_is
 from functions.cli.dumps.homes import Home
 from functions.cli.dumps.objects import Document, Found, NoList, NotJson, Values, documents
 from shared.adapters.kubernetes import wire
@@ -62,27 +62,27 @@ class DumpedCluster:
     """Where it was printed more than once: when, the one that counts last."""
 
 
-def read_dump(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[ClusterReading, datetime]:
+def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tuple[ClusterReading, datetime]:
     """Return the snapshot that the files hold together, and its time. An object printed twice counts once.
 
     Raises:
         BadDump: as `read_dumps`, or the files are of several clusters.
     """
-    one, *others = read_dumps(paths, told)
+    one, *others = read_dumps(paths, progress)
     if others:
         names = ", ".join(str(each.home) or "unknown" for each in (one, *others))
         raise BadDump(f"{_names(paths)}: of {len(others) + 1} clusters ({names}); {APART}.")
     return one.reading, one.newest
 
 
-def read_dumps(paths: Sequence[Path], told: Told = lambda _: None) -> tuple[DumpedCluster, ...]:
+def read_dumps(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tuple[DumpedCluster, ...]:
     """Return the clusters that the files hold, in the order in which they were found.
 
     Raises:
         BadDump: a file cannot be read, an item is malformed, there are no nodes, or parts cannot be separated.
     """
     folder = PodFolder()
-    parts = [part for file in files_of(paths) for part in _parts(file, folder, told)]
+    parts = [part for file in files_of(paths) for part in _parts(file, folder, progress)]
     found = clusters_of(parts)
     if not any(each.contents.nodes for each in found):
         raise BadDump(_no_nodes(paths, found))
@@ -116,10 +116,10 @@ def _names(paths: Sequence[Path]) -> str:
     return ", ".join(map(name_of, paths)) or "no file"
 
 
-def _parts(file: Path, folder: PodFolder, told: Told) -> Iterator[DumpPart]:
+def _parts(file: Path, folder: PodFolder, progress: ReadBytes) -> Iterator[DumpPart]:
     """Yield each list of a file as a part of its own, and all objects that stand by themselves as one."""
     alone = DumpPart([file], DumpContents(folder))
-    for document, found in documents_of(file, told):
+    for document, found in documents_of(file, progress):
         part = DumpPart([file], DumpContents(folder))
         for kind, each in typed(file, document, found):
             _add(part.contents if document.is_list else alone.contents, file, kind, each)
@@ -144,13 +144,13 @@ def typed(file: Path, document: Document, found: Iterator[Found]) -> Iterator[tu
     yield from ((document.kind.removesuffix("List"), each) for each in untyped)
 
 
-def documents_of(file: Path, told: Told) -> Iterator[tuple[Document, Iterator[Found]]]:
+def documents_of(file: Path, progress: ReadBytes) -> Iterator[tuple[Document, Iterator[Found]]]:
     """Yield the documents of a file, each with its objects.
 
     Raises:
         BadDump: it cannot be read, or is no dump.
     """
-    values = Values(pieces(file, told))
+    values = Values(pieces(file, progress))
     if not values.next_byte():
         raise BadDump(f"{name_of(file)}: is empty; {MAKE_ONE}.")
     for document, found in documents(values):
@@ -169,8 +169,8 @@ def _named(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found
         why = f"is cut off after {seen:,} objects; {MAKE_ONE}" if cut_off else what_it_is(values.head, str(fault))
         raise BadDump(f"{name_of(file)}: {why}.") from fault
     except NoList as fault:
-        said = f"is no list of Kubernetes objects ({fault})"
-        raise BadDump(f"{name_of(file)}: {said}; {MAKE_ONE}.") from fault
+        text = f"is no list of Kubernetes objects ({fault})"
+        raise BadDump(f"{name_of(file)}: {text}; {MAKE_ONE}.") from fault
 
 
 def _add(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
@@ -186,9 +186,9 @@ def _named_place(file: Path, found: Found) -> Iterator[None]:
     try:
         yield
     except (*_UNREADABLE, BadInput) as fault:
-        said, again = str(fault).rstrip("."), MAKE_ONE
-        helps = remedy(said, again) if isinstance(fault, _Refused) else again
-        raise BadDump(f"{place_of(file, found)}: {said}; {helps}.") from fault
+        text, again = str(fault).rstrip("."), MAKE_ONE
+        helps = remedy(text, again) if isinstance(fault, _Refused) else again
+        raise BadDump(f"{place_of(file, found)}: {text}; {helps}.") from fault
 
 
 def place_of(file: Path, found: Found) -> str:

@@ -58,8 +58,8 @@ def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) ->
     if found:
         wave, usage = left_of(past.wave, situation), usage_of(sources)
         plan = make_plan(situation, past.marks, inputs.prices, wave=wave)
-        said = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
-        notes = (*said, usage.note) if usage.note else said
+        notes_of_inputs = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
+        notes = (*notes_of_inputs, usage.note) if usage.note else notes_of_inputs
         view = view_of(plan, notes=notes, partial=inputs.partial)
         _print(PageSource(view, Explainer(situation, plan), usage), found, output)
     if refused:

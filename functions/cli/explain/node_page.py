@@ -79,10 +79,10 @@ def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: R
 
 
 def _requests(decision: NodeDecision) -> str:
-    said = f"cpu {percent(decision.cpu_ratio)}, memory {percent(decision.memory_ratio)}"
+    ratios = f"cpu {percent(decision.cpu_ratio)}, memory {percent(decision.memory_ratio)}"
     moving = f"to be moved: cpu {percent(decision.movable_cpu_ratio)}, memory {percent(decision.movable_memory_ratio)}"
     busy = decision.accelerator_ratio
-    return f"{said if busy is None else f'{said}, accelerators {percent(busy)}'} ({moving})"
+    return f"{ratios if busy is None else f'{ratios}, accelerators {percent(busy)}'} ({moving})"
 
 
 def _times(decision: NodeDecision, known: NodeExplanation) -> Sequence[tuple[str, str]]:

@@ -69,7 +69,7 @@ def _written(part: PagePart) -> str:
         case Title(name):
             return f"# {code(name)}"
         case Facts(rows):
-            return "\n".join(f"- {word}: {text(str(said))}" for word, said in rows)
+            return "\n".join(f"- {word}: {text(str(value))}" for word, value in rows)
         case Causes(found):
             return "\n".join(line for word, own in by_reason(found).items() for line in _cause(word, own))
         case Table():
@@ -128,14 +128,14 @@ class NodeNamer:
         self.pools, self._all = pools, by_pool(pools, pools)
         self._name = NodeNames(pools).tail if cut else str
 
-    def said(self, names: Iterable[str], leaving: str = "") -> str:
+    def text(self, names: Iterable[str], leaving: str = "") -> str:
         """Return the nodes in words, the most of a pool first; `leaving` is the node that a pool counts without."""
         found = sorted(by_pool(names, self.pools).items(), key=lambda each: (-len(each[1]), each[0]))
-        told = [self._of_pool(pool, own, leaving) for pool, own in found[:_MOST_POOLS]]
+        parts = [self._of_pool(pool, own, leaving) for pool, own in found[:_MOST_POOLS]]
         rest = found[_MOST_POOLS:]
         if rest:
-            told.append(f"{sum(len(own) for _, own in rest):,} of {count(len(rest), 'more pool')}")
-        return "; ".join(told)
+            parts.append(f"{sum(len(own) for _, own in rest):,} of {count(len(rest), 'more pool')}")
+        return "; ".join(parts)
 
     def _of_pool(self, pool: str, own: Sequence[str], leaving: str) -> str:
         name, others = pool or _NO_POOL, [each for each in self._all[pool] if each != leaving]

@@ -125,12 +125,12 @@ def _budget(budget: PodDisruptionBudget) -> str:
 
 def _choice(choice: NodeChoice, namer: NodeNamer, source: str) -> Iterator[PagePart]:
     """Yield how many nodes could take the pod, which, and what excludes the others."""
-    which = f": {namer.said(choice.where.names, source)}" if choice.open else ""
+    which = f": {namer.text(choice.where.names, source)}" if choice.open else ""
     yield f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now{which}."
     if choice.excluded:
         rows = (
             (f"{each.nodes:,}", f"{each.alone:,}", f"{each.rule.value} {each.detail}".strip(), each.rule.sentence,
-             namer.said(each.where.names, source), each.rule.remedy)
+             namer.text(each.where.names, source), each.rule.remedy)
             for each in choice.excluded
         )  # fmt: skip
         yield Table.of(_EXCLUDED, rows, foot=ALONE)
@@ -158,8 +158,8 @@ def _summed(rows: Sequence[PodRow]) -> str:
     nodes, alone = {node.decision.name for _, node, _ in rows}, kept_alone(rows)
     cost = sum(alone.values())
     kept = f"it alone keeps {count(len(alone), 'node')}{f' of {monthly(cost)} a month' if cost else ''}"
-    told = kept if alone else "it keeps no node by itself"
-    return f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {told}."
+    effect = kept if alone else "it keeps no node by itself"
+    return f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {effect}."
 
 
 def _cells(view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None) -> tuple[str, ...]:

@@ -135,6 +135,6 @@ def kept_alone(rows: Iterable[PodRow]) -> Mapping[str, int]:
 
 def _keeps_alone(node: NodeExplanation, place: PodPlace) -> bool:
     """Whether all that the node's pods are kept by is of this pod."""
-    said = [each for each in node.decision.blockers if isinstance(each.reason, PodBlock)]
+    blockers = [each for each in node.decision.blockers if isinstance(each.reason, PodBlock)]
     others = [each for each in node.decision.blockers if not isinstance(each.reason, PodBlock)]
-    return bool(said) and len(others) <= 1 and all(each.object == place.pod.key for each in said)
+    return bool(blockers) and len(others) <= 1 and all(each.object == place.pod.key for each in blockers)

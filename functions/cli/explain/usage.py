@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from functions.cli.errors import told
+from functions.cli.errors import message_of
 from functions.cli.input.options import Sources
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient
@@ -84,7 +84,7 @@ def usage_of(sources: Sources) -> ShownUsage:
     try:
         return read_usage(KubernetesClient(from_kubeconfig(path, sources.context), read_seconds=_SECONDS))
     except EbbError as failure:
-        return ShownUsage(note=_UNKNOWN.format(why=told(failure).rstrip(".")))
+        return ShownUsage(note=_UNKNOWN.format(why=message_of(failure).rstrip(".")))
 
 
 def used(known: Resources | None, requested: Resources) -> str:

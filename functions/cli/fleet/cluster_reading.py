@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from functions.cli.errors import told
+from functions.cli.errors import message_of
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.input.inputs import inputs_of
 from functions.cli.input.options import Sources
@@ -71,7 +71,7 @@ def plan_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
     try:
         return SourceResult(source, tuple(_planned(each, source, planning) for each in _readings(source)))
     except EbbError as failure:
-        return SourceResult(source, faults=tuple(told(failure).splitlines()))
+        return SourceResult(source, faults=tuple(message_of(failure).splitlines()))
 
 
 def _use(environment: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from functions.cli.drains.history import history_of
 from functions.cli.drains.status import InstallationStatus, status_of
-from functions.cli.errors import told
+from functions.cli.errors import message_of
 from functions.cli.fleet.sources import InstallationSource
 from functions.cli.output.format import clock, count, some
 from shared.core.policy import Policy
@@ -96,7 +96,7 @@ def _asked(source: InstallationSource, ask: Ask) -> InstallationResult:
     try:
         return InstallationResult(source, ask(source))
     except EbbError as failure:
-        return InstallationResult(source, faults=tuple(told(failure).splitlines()))
+        return InstallationResult(source, faults=tuple(message_of(failure).splitlines()))
 
 
 def ask_installation(source: InstallationSource) -> InstallationHealth:

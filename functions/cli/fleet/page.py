@@ -80,9 +80,9 @@ def _clusters(view: FleetView) -> Section:
     return Section("clusters", "Money by cluster", lead, (made,))
 
 
-def _bar(told: FleetRow, most: int) -> str:
+def _bar(row: FleetRow, most: int) -> str:
     """Draw what stays of a cluster's bill, the saving, and the bound as a line; the cells have the figures."""
-    ladder = told.view.ladder.ladder if told.view and told.view.ladder else None
+    ladder = row.view.ladder.ladder if row.view and row.view.ladder else None
     return bill(ladder.at_rest.cost, ladder.now.cost, most, least=ladder.bound.cost) if ladder and most else ""
 
 

@@ -29,7 +29,7 @@ def table_of(view: FleetView, top: int | None) -> Table:
     whole = [(*_total(view), states_of(view))] if len(view.rows) > 1 else []
     name = Column(count(len(view.rows), "cluster"), wraps=True)
     columns = (name, *FIGURES, *([Column(STATE)] if states else []))
-    below = {number: told for number, row in enumerate(shown) if (told := wrong(row))}
+    below = {number: faults for number, row in enumerate(shown) if (faults := wrong(row))}
     cells = [row[:width] for row in (*rows, *whole)]
     return Table.of(columns, cells, styles=(*[""] * len(rows), *[BOLD] * len(whole)), below=below, foot=MEANING)
 
@@ -83,7 +83,7 @@ def page(view: FleetView, top: int | None) -> str:
 
 
 def _wrong(view: FleetView) -> Iterator[str]:
-    told = [(row.title, sentence) for row in view.rows for sentence in wrong(row)]
-    if told:
+    faults = [(row.title, sentence) for row in view.rows for sentence in wrong(row)]
+    if faults:
         yield "## What is wrong"
-        yield "\n".join(f"- {code(title)} {text(sentence)}" for title, sentence in told)
+        yield "\n".join(f"- {code(title)} {text(sentence)}" for title, sentence in faults)

@@ -58,8 +58,8 @@ class FleetRow:
     @property
     def state(self) -> str:
         """Return the last column's text."""
-        told = self.installation.in_words if self.installation else ""
-        return ", ".join(part for part in (told, NOT_READ if self.faults else "") if part)
+        state = self.installation.in_words if self.installation else ""
+        return ", ".join(part for part in (state, NOT_READ if self.faults else "") if part)
 
 
 _SORTED: Final[Mapping[FleetSort, Callable[[FleetRow], Any]]] = {
@@ -192,9 +192,9 @@ def _most(hold: FleetHold) -> tuple[int, int, int, str]:
 def _notes(rows: Sequence[FleetRow]) -> tuple[str, ...]:
     """Return each note once, with how many clusters it is true of where that is not all."""
     views = [row.view for row in rows if row.view]
-    told = Counter(note for view in views for note in dict.fromkeys(view.notes))
+    numbers = Counter(note for view in views for note in dict.fromkeys(view.notes))
     return tuple(
-        note if number == len(views) else f"{note} ({count(number, 'cluster')})" for note, number in told.items()
+        note if number == len(views) else f"{note} ({count(number, 'cluster')})" for note, number in numbers.items()
     )
 
 

@@ -48,10 +48,10 @@ class Kubectl:
             Terminal: it is not there, or it failed; what was printed until then is no whole dump.
         """
         _, *arguments = kubectl_get((*self._options, _TIMEOUT), self._optional())
-        with TemporaryFile() as said:
+        with TemporaryFile() as stderr:
             try:
                 words = [self._program, *arguments]
-                running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said)  # noqa: S603 - no shell reads them
+                running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=stderr)  # noqa: S603 - no shell reads them
             except OSError as fault:
                 raise Terminal(
                     "kubectl", f"cannot be run ({fault.strerror}); install it, or run it elsewhere"
@@ -63,7 +63,7 @@ class Kubectl:
                     running.kill()
                     raise
             if running.returncode:
-                raise Terminal("kubectl", _last_words(said))
+                raise Terminal("kubectl", _last_words(stderr))
 
     def _optional(self) -> Iterator[str]:
         """Yield which of the kinds that only some clusters have are there, as far as this person may list them.
@@ -89,9 +89,9 @@ def _read(stream: IO[bytes] | None) -> Iterator[bytes]:
         yield piece
 
 
-def _last_words(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode(errors="replace").strip().splitlines()
+def _last_words(stderr: IO[bytes]) -> str:
+    stderr.seek(0)
+    lines = stderr.read().decode(errors="replace").strip().splitlines()
     return lines[-1][:_MOST_SAID] if lines else "failed without a word"
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from functions.cli.errors import told
+from functions.cli.errors import message_of
 from functions.cli.input import missing_data
 from functions.cli.input.files import read_policy
 from functions.cli.input.missing_data import pending_note
@@ -100,7 +100,7 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
         raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
     given = read if read or sources.policy is None else read_policy(sources.policy)
     if sources.dumps:
-        readings = from_dumps(sources.dumps, said=sources.installation)
+        readings = from_dumps(sources.dumps, confirmed=sources.installation)
     else:
         readings = (from_cluster(sources.kubeconfig, sources.context),)
     if sources.node_pools:
@@ -134,8 +134,8 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
     prices = prices_of(snapshot, dumped.cloud, listed)
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
-    said = (dumped.partial, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
-    short = tuple(f"{WARNING}{each}" for each in said if each)
+    sentences = (dumped.partial, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
+    short = tuple(f"{WARNING}{each}" for each in sentences if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
     costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
     odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud), *unused, *costs)
@@ -227,7 +227,7 @@ def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
         return _installed()
     except (Retryable, Terminal) as error:
         if inputs.dumped:
-            return PastPasses(note=UNREAD.format(why=told(error).rstrip(".")))
+            return PastPasses(note=UNREAD.format(why=message_of(error).rstrip(".")))
         raise
 
 

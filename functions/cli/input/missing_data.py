@@ -77,8 +77,8 @@ def partial(pods: Iterable[Pod]) -> str:
 def nothing_of_savings(partial: str) -> str:
     """Return what takes the place of a saving where the pods are not all known; `partial` is the reason."""
     known, found, _ = partial.partition(_IN_DUMP)
-    said = f"{known[:1].lower()}{known[1:]}" if found else "not all pods"
-    return f"{said} are known, so savings are unknown; print it again with -A."
+    pods = f"{known[:1].lower()}{known[1:]}" if found else "not all pods"
+    return f"{pods} are known, so savings are unknown; print it again with -A."
 
 
 def printed_again(prints: Sequence[tuple[datetime, Sequence[str]]]) -> str:

@@ -80,10 +80,10 @@ def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
 
 def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     """Return the line that describes the figures, and one for what is estimated, if anything is."""
-    told = prices.basis
-    dated = f" of {told.as_of}" if told.as_of else ""
+    rests_on = prices.basis
+    dated = f" of {rests_on.as_of}" if rests_on.as_of else ""
     line = (
-        f"Prices: {told.source or 'an own table'}{dated}, {_offers(snapshot)}, in {told.currency}, "
+        f"Prices: {rests_on.source or 'an own table'}{dated}, {_offers(snapshot)}, in {rests_on.currency}, "
         f"{_regions(snapshot, prices)}, {_off(prices)}. They include {_attached(prices)}, network and the cluster fee."
     )
     none = bool(snapshot.nodes) and not prices.of_all(snapshot.nodes)

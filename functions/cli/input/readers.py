@@ -27,16 +27,16 @@ _CLUSTER: Final = re.compile(
 )
 
 
-def is_installed(home: "Home", *, said: bool) -> bool:
+def is_installed(home: "Home", *, confirmed: bool) -> bool:
     """Return whether a dump is of the cluster that EBB_CLUSTER names.
 
-    Its nodes have to show project, region and name, or a person has `said` so and they show nothing else.
+    Its nodes have to show project, region and name, or a person has `confirmed` it and they show nothing else.
     """
     named = _CLUSTER.fullmatch(os.environ.get("EBB_CLUSTER", ""))
     if named is None:
         return False
     ours = type(home)(named["project"], named["region"], named["name"])
-    return ours.may_be(home) if said else ours == home
+    return ours.may_be(home) if confirmed else ours == home
 
 
 def installed_policy() -> "Policy | None":
@@ -93,10 +93,10 @@ class Reading:
     """Whether what describes the pools also has the autoscaling profile."""
 
 
-def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading, ...]:
+def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Reading, ...]:
     """Read what kubectl printed of one or several clusters; the time of each is its newest timestamp.
 
-    `said`: a person confirms that it is the cluster of the installation that the environment names.
+    `confirmed`: a person confirms that it is the cluster of the installation that the environment names.
 
     Raises:
         BadInput: a file is not there, or no plan can be made. BadDump: it is no dump.
@@ -108,17 +108,18 @@ def from_dumps(paths: tuple[Path, ...], *, said: bool = False) -> tuple[Reading,
 
     with reading_bar(_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
         found = read_dumps(paths, bar.add)
-    return tuple(_of_dump(each, _title(each, found, paths), said=said) for each in found)
+    return tuple(_of_dump(each, _title(each, found, paths), confirmed=confirmed) for each in found)
 
 
-def _of_dump(found: "DumpedCluster", name: str, *, said: bool) -> Reading:
+def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
     check_usable(name, found.reading)
     again = printed_again([(each.time, [_names([file]) for file in each.files]) for each in found.prints])
     lacks, whose = left_out(found.kinds), cloud(found.clouds)
     budgets = "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS
     about = Dumped(partial(found.reading.pods), lacks, budgets, whose, found.home, found.demand, again)
     note = f"A dump has no GKE API: {NO_GKE_API}"
-    return Reading(name, found.reading, BY_LABELS, found.newest, note, about, is_installed(found.home, said=said))
+    installed = is_installed(found.home, confirmed=confirmed)
+    return Reading(name, found.reading, BY_LABELS, found.newest, note, about, installed)
 
 
 def _title(each: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[Path, ...]) -> str:

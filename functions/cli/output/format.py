@@ -156,8 +156,8 @@ class NodeNames:
 
     @staticmethod
     def _lost(begins: Mapping[str, str]) -> str:
-        told = [f"{begin} ({pool})" if pool else begin for pool, begin in sorted(begins.items()) if begin]
-        return f"Names of nodes begin with {some(told, _MOST_POOLS)}" if told else ""
+        named = [f"{begin} ({pool})" if pool else begin for pool, begin in sorted(begins.items()) if begin]
+        return f"Names of nodes begin with {some(named, _MOST_POOLS)}" if named else ""
 
 
 def by_pool(names: Iterable[str], pools: Mapping[str, str]) -> dict[str, list[str]]:

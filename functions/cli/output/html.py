@@ -142,7 +142,7 @@ def table(table: Table, label: str, class_: str = "") -> Html:
 
 def _rows(table: Table, number: int, cells: Sequence[str]) -> Iterator[Html]:
     """Yield a row, whose first cell in words heads it, and one for the sentences below it."""
-    pairs, told = list(zip(table.columns, cells, strict=True)), table.below.get(number, ())
+    pairs, below = list(zip(table.columns, cells, strict=True)), table.below.get(number, ())
     head = next((at for at, (each, _) in enumerate(pairs) if not each.right), 0)
     made: list[Html] = []
     for at, (column, cell) in enumerate(pairs):
@@ -152,9 +152,9 @@ def _rows(table: Table, number: int, cells: Sequence[str]) -> Iterator[Html]:
             made.append(element(tag, cell, *more, scope=scope, data_label=column.title, class_=_looks(column)))
     styles = {BOLD: "sum", DIM: "relaxed"}
     style = styles.get(table.styles[number], "") if table.styles else ""
-    yield element("tr", *made, class_=" ".join(filter(None, (style, "followed" if told else ""))))
-    if told:
-        sentences = (element("div", each) for each in told)
+    yield element("tr", *made, class_=" ".join(filter(None, (style, "followed" if below else ""))))
+    if below:
+        sentences = (element("div", each) for each in below)
         yield element("tr", element("td", *sentences, colspan=str(len(made))), class_="wrong")
 
 

@@ -71,8 +71,8 @@ def facts(rows: Iterable[tuple[str, str | Text]], style: str = "") -> Table:
     grid = Table.grid(padding=(0, GAP, 0, 0))
     grid.add_column(no_wrap=True, style=style)
     grid.add_column()
-    for word, said in rows:
-        grid.add_row(word, said)
+    for word, text in rows:
+        grid.add_row(word, text)
     return grid
 
 

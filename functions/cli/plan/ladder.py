@@ -198,8 +198,8 @@ def question(ladder: Ladder, rules: Mapping[str, ScaleDownRule], *, pools_known:
     delay = max((rule.unneeded for rule in rules.values()), default=timedelta())
     minutes = -(-(delay + gone * ONE_REMOVAL) // timedelta(minutes=1))
     these = "this node" if gone == 1 else f"these {gone:,} nodes"
-    told = QUESTION.format(these=these, minutes=count(minutes, "minute"))
-    return told if pools_known else f"{told} {NODE_POOLS}"
+    question = QUESTION.format(these=these, minutes=count(minutes, "minute"))
+    return question if pools_known else f"{question} {NODE_POOLS}"
 
 
 def steady(ladder: Ladder, now: datetime) -> str:

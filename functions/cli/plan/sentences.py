@@ -43,8 +43,8 @@ def of_reason(word: str, blockers: Sequence[Blocker]) -> str:
 
 def nodes_and_pods(nodes: int, pods: int, pending: int) -> str:
     """Return how many there are, and how many pods have no node."""
-    said = f"{count(nodes, 'node')} with {count(pods, 'pod')}"
-    return f"{said} ({pending:,} pending)" if pending else said
+    text = f"{count(nodes, 'node')} with {count(pods, 'pod')}"
+    return f"{text} ({pending:,} pending)" if pending else text
 
 
 def saving(plan: Plan) -> str:
@@ -95,8 +95,8 @@ def length(takes: DrainTime) -> str:
 
 def reason_of(decision: NodeDecision) -> str:
     """Return the word that a row shows; where a pod keeps the node the pod's own: `blocked_by_pod` names no cause."""
-    said = _of_pods(decision.blockers)
-    return f"pod: {said[0].reason.value}" if said else decision.reason
+    reasons = _of_pods(decision.blockers)
+    return f"pod: {reasons[0].reason.value}" if reasons else decision.reason
 
 
 def about(blockers: Sequence[Blocker]) -> tuple[str, ...]:
@@ -192,9 +192,9 @@ def _keys(decision: NodeDecision) -> Iterator[tuple[WordKind, str]]:
 
 
 def _entry(kind: WordKind, word: str, own: list[NodeDecision]) -> LegendEntry:
-    said = [each for decision in own for each in decision.blockers if each.reason.value == word]
+    blockers = [each for decision in own for each in decision.blockers if each.reason.value == word]
     cost = sum(each.cost for each in own)
-    return LegendEntry(word, of_reason(word, said), len(own), _about(word, own), kind, cost)
+    return LegendEntry(word, of_reason(word, blockers), len(own), _about(word, own), kind, cost)
 
 
 def _about(word: str, own: Iterable[NodeDecision]) -> tuple[tuple[str, str], ...]:
@@ -202,8 +202,8 @@ def _about(word: str, own: Iterable[NodeDecision]) -> tuple[tuple[str, str], ...
     if word == Unremovable.BLOCKED_BY_POD.value:
         return ()
     dearest = sorted(own, key=lambda each: (-each.cost, each.name))
-    said = (each for decision in dearest for each in decision.blockers if each.reason.value == word and each.object)
-    return tuple(dict.fromkeys((each.object, each.detail) for each in said))
+    blockers = (each for decision in dearest for each in decision.blockers if each.reason.value == word and each.object)
+    return tuple(dict.fromkeys((each.object, each.detail) for each in blockers))
 
 
 def _with_detail(name: str, detail: str = "") -> str:
@@ -273,7 +273,7 @@ def outside_note(snapshot: Snapshot) -> tuple[str, ...]:
     standing = sum(each.stands_by for each in snapshot.nodes)
     managed = sum(each.managed and not each.stands_by for each in snapshot.nodes)
     rows = ((standing, "standing by for a capacity buffer"), (managed, "managed by Google"))
-    what = ", ".join(f"{count(number, 'node')} {said}" for number, said in rows if number)
+    what = ", ".join(f"{count(number, 'node')} {text}" for number, text in rows if number)
     return (_COUNTED_NOWHERE.format(what=what),) if what else ()
 
 

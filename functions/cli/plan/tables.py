@@ -102,8 +102,8 @@ def _counts(pools: Sequence[PoolSummary], *verdicts: Verdict) -> Sequence[int]:
 def _money(pools: Sequence[PoolSummary], amount: Callable[[PoolSummary], int]) -> Sequence[str]:
     """Return cells of which the pools' add up to that of all."""
     parts = iter(monthly_parts([amount(pool) for pool in pools if pool.pool is not None]))
-    told = [monthly(amount(pool)) if pool.pool is None else next(parts) for pool in pools]
-    return [cell if amount(pool) else _NONE for pool, cell in zip(pools, told, strict=True)]
+    cells = [monthly(amount(pool)) if pool.pool is None else next(parts) for pool in pools]
+    return [cell if amount(pool) else _NONE for pool, cell in zip(pools, cells, strict=True)]
 
 
 def _pool_tables(
@@ -115,13 +115,13 @@ def _pool_tables(
         names = tuple(each if len(each) <= longest else f"{each[: longest - 1]}…" for each in map(name_of, pools))
         ratios = ([pool.cpu_ratio for pool in pools], [pool.memory_ratio for pool in pools])
         cpu, memory = (tuple(gauge(ratio, bar, plain=plain) for ratio in each) for each in ratios)
-        told = [replace(each.column, title=_title(each.column.title, short=short)) for each in own]
+        titled = [replace(each.column, title=_title(each.column.title, short=short)) for each in own]
         columns = (Column("pool", names), Column("nodes", tuple(f"{pool.nodes:,}" for pool in pools), right=True))
         full = (Column("cpu", cpu, right=not bar), Column(_title("memory", short=short), memory, right=not bar))
-        meanings = (f"{one.title}: {each.meaning}" for one, each in zip(told, own, strict=True) if each.meaning)
+        meanings = (f"{one.title}: {each.meaning}" for one, each in zip(titled, own, strict=True) if each.meaning)
         foot = "; ".join((f"cpu, {full[1].title}: requests", *meanings))
         styles = tuple(BOLD if pool.pool is None else "" for pool in pools)
-        return Table((*columns, *full, *told), styles, foot=foot, gap=gap)
+        return Table((*columns, *full, *titled), styles, foot=foot, gap=gap)
 
     longest, spare = max(map(len, map(name_of, pools))), [each for each in figures if not each.needed]
     for name in dict.fromkeys((longest, min(longest, _LEAST_POOL))):

@@ -74,8 +74,8 @@ def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     ladder, whole = summed(views), [view for view in views if view.ladder]
     if ladder is None:
         return f"{PARTIAL}of no cluster it is known what could go."
-    told = headline(ladder, whose, max(view.taken_at for view in whole), ladders_of(views))
-    return told if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. {told}"
+    summary = headline(ladder, whose, max(view.taken_at for view in whole), ladders_of(views))
+    return summary if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. {summary}"
 
 
 def cluster_table(views: Sequence[PlanView]) -> Table:

@@ -218,13 +218,13 @@ UNKNOWN_BUDGETS: Final = "PDBs are unknown: fewer nodes may go."
 def with_ladder(view: PlanView, ladder: Ladder, whose: str, *, pools_known: bool = True) -> PlanView:
     """Return the view with the scenarios, whose headline it ends with; `whose` are the settings of Ebb."""
     unknown = f" {UNKNOWN_BUDGETS}" if f"{WARNING}{NO_BUDGETS}" in view.notes else ""
-    told = f"{headline(ladder, whose, view.taken_at)}{unknown}"
+    summary = f"{headline(ladder, whose, view.taken_at)}{unknown}"
     decisions, could_go = [node.decision for node in view.nodes], view.potential.nodes if view.potential else ()
     pools = pool_summaries(decisions, could_go, ladder.gone)
     whole = whole_cluster(decisions, could_go, ladder.gone)
     doubt, by = question(ladder, view.autoscaler, pools_known=pools_known), steady(ladder, view.taken_at)
     shown = LadderView(ladder, rows(ladder, whose), doubt, by, tuple(ladder_sentences(ladder)))
-    return replace(view, ladder=shown, summary=told, pools=pools, whole=whole)
+    return replace(view, ladder=shown, summary=summary, pools=pools, whole=whole)
 
 
 def _totals(plan: Plan) -> Totals:

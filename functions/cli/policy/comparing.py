@@ -71,11 +71,11 @@ def _show(impact: Impact, changed: Sequence[diff.PolicyChange]) -> None:
 def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
     """Return the steady state of a cluster under the policy that the inputs have, and under another."""
     given = [_given(inputs, policy, assume_marked=assume_marked) for policy in (inputs.policy, other)]
-    told = not inputs.partial and inputs.snapshot.nodes
+    is_whole = not inputs.partial and inputs.snapshot.nodes
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():
         before, after = (make_plan(*each, inputs.prices) for each in given)
         ladders = tuple(
-            ladder(asked, marks or {}, inputs.prices, assume_marked=assume_marked) for asked, marks in given if told
+            ladder(asked, marks or {}, inputs.prices, assume_marked=assume_marked) for asked, marks in given if is_whole
         )
     return Impact(before, after, ladders, tuple(_notes(inputs, other, assume_marked=assume_marked)))
 

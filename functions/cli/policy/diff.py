@@ -67,8 +67,8 @@ def difference(whole: int) -> str:
 
 def _by(old: datetime | None, new: datetime | None, now: datetime) -> tuple[str, ...]:
     before, after = (by_the_minute(each) if each else None for each in (old, new))
-    told = (clock(each, now) if each else _NEVER for each in (before, after))
-    return "steady state by (UTC)", *told, _later(before, after)
+    times = (clock(each, now) if each else _NEVER for each in (before, after))
+    return "steady state by (UTC)", *times, _later(before, after)
 
 
 def _later(before: datetime | None, after: datetime | None) -> str:

@@ -47,8 +47,9 @@ def page(changed: Sequence[PolicyChange], impact: Impact | None, notes: Sequence
     parts = [TITLE, *([f"**{headline(impact.ladders)}**"] if impact else []), *_settings(changed)]
     if impact:
         parts += [_figures(impact), *_reasons(impact.reasons()), *_moved(moved, len(impact.before.decisions))]
-    told = impact.notes if impact else notes
-    return _within(parts, details("What this rests on", "\n".join(f"- {text(note)}" for note in told)) if told else "")
+    rests_on = impact.notes if impact else notes
+    notes_below = "\n".join(f"- {text(note)}" for note in rests_on)
+    return _within(parts, details("What this rests on", notes_below) if rests_on else "")
 
 
 def _within(parts: Sequence[str], last: str) -> str:
@@ -85,9 +86,9 @@ def _short(value: str) -> str:
 def _figures(impact: Impact) -> str:
     """Return scenarios and verdicts before and after."""
     now = impact.before.taken_at
-    told = [*rows(impact.ladders, now), *_verdicts(impact.before, impact.after)]
+    shown = [*rows(impact.ladders, now), *_verdicts(impact.before, impact.after)]
     where = f"{code(impact.before.cluster)}, {moment(now)}: {count(len(impact.before.decisions), 'node')}"
-    return f"#### What it means\n\n{where}\n\n{table(HEADS, told, _FIGURES)}"
+    return f"#### What it means\n\n{where}\n\n{table(HEADS, shown, _FIGURES)}"
 
 
 def _verdicts(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
@@ -112,9 +113,9 @@ def _reasons(changes: Sequence[ReasonChange]) -> Iterator[str]:
         for each in changes
     )  # fmt: skip
     new = sum(each.old is None for each in changes)
-    told = f"{count(new, 'reason')} that kept no node before" if new else "no new one"
+    shown = f"{count(new, 'reason')} that kept no node before" if new else "no new one"
     heads = ("reason", "of", "nodes before", "nodes after", "holds/mo", "meaning")
-    yield f"#### Why nodes stay: {told}\n\n{table(heads, rows, _FIGURES)}"
+    yield f"#### Why nodes stay: {shown}\n\n{table(heads, rows, _FIGURES)}"
 
 
 def _nodes(entry: LegendEntry | None) -> str:

@@ -97,9 +97,9 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightP
     pools: dict[str, Any] = {}
     for each in rows:
         name = str(each.pool)
-        said = _said(each, machines[name], known=most is not None)
+        because = _said(each, machines[name], known=most is not None)
         why_not = _why_not(each, snapshot.pools.get(name), accelerated=name in busy)
-        pools[name] = _left(said, why_not) if why_not else _pool(said, name, pace, zone)
+        pools[name] = _left(because, why_not) if why_not else _pool(because, name, pace, zone)
     until = Noted("replaced", "a drain frees its budget when all that it moved runs again")
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
@@ -134,16 +134,16 @@ def _cluster(pace: NightPace) -> dict[str, Any]:
     }
 
 
-def _left(said: str, why_not: str) -> Mapping[str, Any]:
-    return {"enabled": Noted(value=False, because=f"{said}; {why_not}")}
+def _left(because: str, why_not: str) -> Mapping[str, Any]:
+    return {"enabled": Noted(value=False, because=f"{because}; {why_not}")}
 
 
-def _pool(said: str, name: str, pace: NightPace, zone: str) -> Mapping[str, Any]:
+def _pool(because: str, name: str, pace: NightPace, zone: str) -> Mapping[str, Any]:
     window = {"schedule": NIGHT, "duration": f"{HOURS}h", "timeZone": zone}
     where = "put your own time zone" if zone == UTC else "the night where the nodes stand"
     passing = "the most that the forecast begins in one pass" if pace.is_forecast else "guessed, for half of the nodes"
     return {
-        "enabled": Noted(value=True, because=said),
+        "enabled": Noted(value=True, because=because),
         "maxNodesPerPass": Noted(pace.per_pass.get(name, 1), passing),
         "disruption": {
             "consolidateAfter": Noted("5m", "so long a node has to be under-utilised"),
@@ -194,7 +194,7 @@ def print_starter(sources: Sources) -> None:
     written = starter(inputs.snapshot, plan, None, careful, inputs.partial)
     if not inputs.partial:
         found = pace_of_a_night(situation, parse(written.encode()), careful, inputs.prices)
-        rest = found.told.rest
-        most = potential(found.told.situation, inputs.prices, reached(rest.order, rest.snapshot))
+        rest = found.steady.rest
+        most = potential(found.steady.situation, inputs.prices, reached(rest.order, rest.snapshot))
         written = starter(inputs.snapshot, plan, most, found.pace)
     typer.echo(written, nl=False)

@@ -53,7 +53,7 @@ class FoundPace:
     """A pace, and the steady state of a policy with it."""
 
     pace: NightPace
-    told: PolicyAtRest
+    steady: PolicyAtRest
 
 
 def careful_pace(snapshot: Snapshot) -> NightPace:
@@ -84,24 +84,24 @@ def in_the_night(snapshot: Snapshot, policy: Policy) -> Snapshot:
     return replace(snapshot, taken_at=min(opens, default=now))
 
 
-def _evictions(told: PolicyAtRest) -> float:
+def _evictions(steady: PolicyAtRest) -> float:
     """Return the evictions for each node that goes."""
-    return told.rest.evictions / max(told.rest.gone, 1)
+    return steady.rest.evictions / max(steady.rest.gone, 1)
 
 
-def _in_one_pass(told: PolicyAtRest) -> Mapping[str, int]:
+def _in_one_pass(steady: PolicyAtRest) -> Mapping[str, int]:
     """Return by pool the most nodes whose drains begin in one pass."""
-    pools = told.situation.snapshot.node_by_name
-    begun = Counter((pools[name].pool, at) for name, at in told.rest.begins.items())
+    pools = steady.situation.snapshot.node_by_name
+    begun = Counter((pools[name].pool, at) for name, at in steady.rest.begins.items())
     found: dict[str, int] = {}
     for (pool, _), nodes in begun.items():
         found[pool] = max(found.get(pool, 0), nodes)
     return found
 
 
-def _in_an_hour(told: PolicyAtRest) -> str:
+def _in_an_hour(steady: PolicyAtRest) -> str:
     """Return the most drains that begin in any hour, as a share of the nodes that a rate counts, rounded up."""
-    share = 100 * most_in_an_hour(told.rest.begins.values()) / denominator(told.situation.snapshot.nodes)
+    share = 100 * most_in_an_hour(steady.rest.begins.values()) / denominator(steady.situation.snapshot.nodes)
     return f"{min(100, ceil(share / _STEP) * _STEP)}%"
 
 
@@ -111,8 +111,8 @@ def most_in_an_hour(times: Iterable[datetime]) -> int:
     return max((sum(begin <= each < begin + HOUR for each in times) for begin in set(times)), default=0)
 
 
-def _sentence(told: PolicyAtRest) -> str:
-    now, rest = told.situation, told.rest
+def _sentence(steady: PolicyAtRest) -> str:
+    now, rest = steady.situation, steady.rest
     if rest.by is None:
         alone = f" The autoscaler removes {count(rest.gone, 'node')} by itself." if rest.gone else ""
         return f"no node goes by this policy.{alone}"
@@ -122,6 +122,6 @@ def _sentence(told: PolicyAtRest) -> str:
         "" if rest.is_rest else " The forecast ends there; more may go.",
     )
     return (
-        f"of {nodes} {left:,} stay, after {span(minutes)}, with {_evictions(told):.1f} evictions for a node that goes."
-        f"{ends}"
+        f"of {nodes} {left:,} stay, after {span(minutes)}, with {_evictions(steady):.1f} evictions for a node that "
+        f"goes.{ends}"
     )

@@ -96,9 +96,9 @@ def write_report(request: ReportRequest) -> None:
         raise BadInput(f"{'--compare' if request.compared else '--demand'}: name with --days how many to simulate.")
     inputs = gather(request.sources)
     report_input = material_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=request.assume_marked)
-    told = document(report_input, _extras(request, inputs, report_input.ladder))
+    report = document(report_input, _extras(request, inputs, report_input.ladder))
     as_json, out = request.output is ReportOutput.JSON, request.out
-    text = f"{json.dumps(told, indent=2, ensure_ascii=False)}\n" if as_json else page(told)
+    text = f"{json.dumps(report, indent=2, ensure_ascii=False)}\n" if as_json else page(report)
     file = out or (STDOUT if as_json else PAGE)
     if file == STDOUT:
         typer.echo(text, nl=False)

@@ -42,8 +42,8 @@ def weight(amount: int, most: int) -> Html:
 def waterfall(steps: Sequence[JsonRow]) -> Html:
     """Draw what is left of the bill at each step."""
     most = max(1, *(max(each["cost"], each["from"]) for each in steps))
-    told = ". ".join(f"{each['title']}: {each['month']}" for each in steps)
-    label = f"What is left of the bill a month. {told}."
+    summary = ". ".join(f"{each['title']}: {each['month']}" for each in steps)
+    label = f"What is left of the bill a month. {summary}."
     return element("div", *(_step(each, most) for each in steps), class_="waterfall", role="img", aria_label=label)
 
 
@@ -66,7 +66,7 @@ def key(rows: Iterable[tuple[str, str]]) -> Html:
 
 def histogram(bins: Sequence[JsonRow], shown: Mapping[str, str], most: int, label: str) -> Html:
     """Draw how many nodes lie in each tenth, a column for each of `shown`."""
-    told = "; ".join(
+    summary = "; ".join(
         f"{each['share']}: {', '.join(f'{each[key]} {title}' for key, title in shown.items())}"
         for each in bins
         if any(each[key] for key in shown)
@@ -79,7 +79,7 @@ def histogram(bins: Sequence[JsonRow], shown: Mapping[str, str], most: int, labe
     )
     parts = together((*columns, floor, *scale))
     return element(
-        "svg", parts, viewBox=f"0 0 480 {_HIGH + 40}", class_="histogram", role="img", aria_label=f"{label}. {told}."
+        "svg", parts, viewBox=f"0 0 480 {_HIGH + 40}", class_="histogram", role="img", aria_label=f"{label}. {summary}."
     )
 
 
@@ -92,11 +92,11 @@ def _tenth(at: int, numbers: Sequence[int], most: int) -> Iterator[Html]:
             yield element("text", str(number), x=str(x + 9), y=f"{_HIGH + 16 - high:g}", text_anchor="middle")
 
 
-def plot(told: JsonRow, title: str) -> tuple[Html, Html]:
+def plot(series: JsonRow, title: str) -> tuple[Html, Html]:
     """Draw lines over one axis, and return what their colours mean and the chart."""
     wide, high, left, below = 800, 240, 56, 22
-    most: float = max(1, *(float(value) for line in told["lines"] for value in line["values"]))
-    last = len(told["x"]) - 1
+    most: float = max(1, *(float(value) for line in series["lines"] for value in line["values"]))
+    last = len(series["x"]) - 1
 
     def x(place: int) -> float:
         return round(left + (wide - left - 8) * place / max(1, last), 1)
@@ -109,14 +109,14 @@ def plot(told: JsonRow, title: str) -> tuple[Html, Html]:
         level = {"y1": f"{y(value)}", "y2": f"{y(value)}"}
         parts.append(element("line", class_="floor", x1=str(left), x2=str(wide - 8), **level))
         parts.append(element("text", f"{round(value):,}", x=str(left - 8), y=f"{y(value) + 4}", text_anchor="end"))
-    for number, line in enumerate(told["lines"]):
+    for number, line in enumerate(series["lines"]):
         points = " ".join(f"{x(at)},{y(value)}" for at, value in enumerate(line["values"]))
         parts.append(
             element("polyline", points=points, class_=f"w{number % _COLOURS}", stroke_dasharray=_DASHES[number % 3])
         )
     for at, side in ((0, "start"), (last // 2, "middle"), (last, "end")):
-        parts.append(element("text", told["x"][at], x=str(x(at)), y=str(high - 4), text_anchor=side))
-    label = f"{title}: {told['measured']}. The table has the figures."
+        parts.append(element("text", series["x"][at], x=str(x(at)), y=str(high - 4), text_anchor=side))
+    label = f"{title}: {series['measured']}. The table has the figures."
     picture = element("svg", *parts, viewBox=f"0 0 {wide} {high}", class_="plot", role="img", aria_label=label)
-    names = ((f"swatch w{number % _COLOURS}", line["name"]) for number, line in enumerate(told["lines"]))
-    return key(names), element("figure", element("figcaption", told["measured"]), picture)
+    names = ((f"swatch w{number % _COLOURS}", line["name"]) for number, line in enumerate(series["lines"]))
+    return key(names), element("figure", element("figcaption", series["measured"]), picture)

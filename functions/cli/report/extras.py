@@ -137,7 +137,7 @@ _MOST_POINTS: Final = 336
 
 def section(view: DaysView, ladder: Ladder | None = None) -> ExtraSection:
     """Return the runs as a table and a plot; what the scenarios show for the first policy is compared."""
-    rows = [[f"{each.title}: {each.meaning}", *(each.said(view, run) for run in view.runs)] for each in COLUMNS]
+    rows = [[f"{each.title}: {each.meaning}", *(each.text(view, run) for run in view.runs)] for each in COLUMNS]
     title = f"{count(view.days, 'simulated day')} to come"
     return ExtraSection(title, (WHAT, *_beside(view, ladder), *view.notes), ("", *view.names), rows, _plot(view))
 

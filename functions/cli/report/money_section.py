@@ -101,8 +101,8 @@ def blockers(report_input: ReportInput) -> list[dict[str, Any]]:
 
 def reasons(report_input: ReportInput) -> dict[str, dict[str, str]]:
     """Return the sentence and the remedy of each reason that stands in a node's way, by its word."""
-    said = {each.reason.value: each.reason for node in report_input.view.nodes for each in node.decision.blockers}
-    return {word: {"sentence": each.sentence, "remedy": each.remedy} for word, each in sorted(said.items())}
+    reasons = {each.reason.value: each.reason for node in report_input.view.nodes for each in node.decision.blockers}
+    return {word: {"sentence": each.sentence, "remedy": each.remedy} for word, each in sorted(reasons.items())}
 
 
 def _figure(label: str, value: str, note: str, *, good: bool = False) -> dict[str, Any]:

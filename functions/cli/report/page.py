@@ -157,14 +157,14 @@ def _zones(report: JsonRow) -> Html:
 
 def _fill(report: JsonRow) -> Iterator[Html]:
     shown = {"now": "now", **({"at_rest": "in steady state"} if report["has_rest"] else {})}
-    most = max(each[key] for told in report["fill"] for each in told["bins"] for key in shown)
+    most = max(each[key] for section in report["fill"] for each in section["bins"] for key in shown)
     yield drawings.key((f"swatch {key}", title) for key, title in shown.items())
     columns = (Column("reserved"), *(Column(f"nodes {title}", right=True) for title in shown.values()))
     made = []
-    for told in report["fill"]:
-        label = f"Nodes by reserved {told['resource']}"
-        table = Table.of(columns, ((each["share"], *(str(each[key]) for key in shown)) for each in told["bins"]))
-        caption, picture = element("figcaption", label), drawings.histogram(told["bins"], shown, most, label)
+    for section in report["fill"]:
+        label = f"Nodes by reserved {section['resource']}"
+        table = Table.of(columns, ((each["share"], *(str(each[key]) for key in shown)) for each in section["bins"]))
+        caption, picture = element("figcaption", label), drawings.histogram(section["bins"], shown, most, label)
         made.append(element("figure", caption, picture, _folded(table, label, "tenths")))
     yield element("div", *made, class_="pair")
 
@@ -194,15 +194,15 @@ def blocker_table(rows: Sequence[JsonRow]) -> Table:
     return Table.of(_HELD, cells)
 
 
-def _calendar(told: JsonRow) -> Iterator[Html]:
-    hours = "" if all(each["always"] for each in told["pools"]) else f", by the hour in {told['time_zone']}"
+def _calendar(section: JsonRow) -> Iterator[Html]:
+    hours = "" if all(each["always"] for each in section["pools"]) else f", by the hour in {section['time_zone']}"
     yield element("p", f"How many nodes may be in disruption at once{hours}.", class_="lead")
-    yield from (element("p", note) for note in told["notes"])
-    for each in told["pools"]:
+    yield from (element("p", note) for note in section["notes"])
+    for each in section["pools"]:
         yield from _always(each) if each["always"] else _week(each)
-    if told["off"]:
-        yield element("p", f"Pools that are not enabled, where Ebb drains nothing: {', '.join(told['off'])}.")
-    if not told["pools"]:
+    if section["off"]:
+        yield element("p", f"Pools that are not enabled, where Ebb drains nothing: {', '.join(section['off'])}.")
+    if not section["pools"]:
         yield element("p", "No pool is enabled.")
 
 

@@ -150,8 +150,8 @@ def demand_of(hours: Hours, snapshot: Snapshot, lasts: timedelta) -> tuple[Deman
         known = BY_LIMITS.format(known=count(len(limits), "workload"), zone=hours.time_zone, weekend=hours.weekend)
         return by_curve(limits, curve, begins, lasts), (known, *notes)
     night = NIGHT if hours.night is None else hours.night
-    said = SWINGS.format(night=night, weekend=hours.weekend, zone=hours.time_zone)
-    return by_curve(swinging(snapshot, night), curve, begins, lasts), (said, *_by_night(begins, zone), *notes)
+    note = SWINGS.format(night=night, weekend=hours.weekend, zone=hours.time_zone)
+    return by_curve(swinging(snapshot, night), curve, begins, lasts), (note, *_by_night(begins, zone), *notes)
 
 
 def _by_night(begins: datetime, zone: ZoneInfo) -> tuple[str, ...]:

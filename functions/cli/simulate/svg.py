@@ -52,10 +52,10 @@ def _axes(view: DaysView, most: int) -> list[str]:
     ticks = 8 if view.days == 1 else min(view.days, 14)
     for tick in range(ticks + 1):
         at = view.begins + (tick * view.days / ticks) * _DAY
-        said = f"{at:%H:%M}" if view.days == 1 else f"{at:%a %d}"
+        label = f"{at:%H:%M}" if view.days == 1 else f"{at:%a %d}"
         found.append(
             f'<text x="{_x(tick / ticks):.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle" '
-            f'fill="#374151">{said}</text>'
+            f'fill="#374151">{label}</text>'
         )
     return found
 

@@ -43,8 +43,8 @@ def _figures(view: DaysView, width: int) -> Table:
     if explained:
         table.add_column("", style="dim")
     for column in COLUMNS:
-        said = (column.title, *(column.said(view, run) for run in view.runs))
-        table.add_row(*said, *([column.meaning] if explained else []))
+        cells = (column.title, *(column.text(view, run) for run in view.runs))
+        table.add_row(*cells, *([column.meaning] if explained else []))
     return table
 
 
@@ -66,7 +66,7 @@ def _level(nodes: int, least: int, most: int) -> str:
 def page(view: DaysView) -> str:
     """Return one page."""
     names = [code(name) for name in view.names]
-    rows = [[column.title, *(column.said(view, run) for run in view.runs), column.meaning] for column in COLUMNS]
+    rows = [[column.title, *(column.text(view, run) for run in view.runs), column.meaning] for column in COLUMNS]
     title = f"# {count(view.days, 'day')} of {text(view.cluster or 'the cluster')} from {moment(view.begins)}"
     return "\n\n".join((title, table(["", *names, ""], rows, names), *(f"> {text(note)}" for note in view.notes)))
 

@@ -71,7 +71,7 @@ class FigureColumn:
 
     title: str
     meaning: str
-    said: Callable[[DaysView, PlayedDay], str]
+    text: Callable[[DaysView, PlayedDay], str]
 
 
 def spent(micro: float) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rich.console import Console, Group
 from rich.live import Live
 
-from functions.cli.errors import told
+from functions.cli.errors import message_of
 from functions.cli.input.inputs import gather, remembered
 from functions.cli.input.options import Sources
 from functions.cli.output.terminal import printing
@@ -111,7 +111,7 @@ def follow(
         except Empty:
             found = None
         if isinstance(found, EbbError):
-            failure = told(found)
+            failure = message_of(found)
         elif isinstance(found, Exception):
             raise found
         elif found:

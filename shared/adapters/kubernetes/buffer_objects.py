@@ -113,10 +113,10 @@ def classes_of(given: Iterable[ComputeClass], *, unread: bool = False) -> Comput
 
 def autoscaling_policy(given: ComputeClass) -> AutoscalingPolicy:
     """Return the class's autoscalingPolicy; what cannot be read is named in its faults."""
-    said, faults = given.spec.autoscaling_policy, list[str]()
-    block: Mapping[str, Any] = said if isinstance(said, dict) else {}
-    if said is not None and not isinstance(said, dict):
-        faults.append(f"autoscalingPolicy is {said!r}, not an object; the profile's values hold.")
+    written, faults = given.spec.autoscaling_policy, list[str]()
+    block: Mapping[str, Any] = written if isinstance(written, dict) else {}
+    if written is not None and not isinstance(written, dict):
+        faults.append(f"autoscalingPolicy is {written!r}, not an object; the profile's values hold.")
     threshold = _read(block, "consolidationThreshold", (0, 100, "percent"), faults)
     gpu_threshold = _read(block, "gpuConsolidationThreshold", (0, 100, "percent"), faults)
     delay = _read(block, "consolidationDelayMinutes", (1, 1440, "minutes"), faults)

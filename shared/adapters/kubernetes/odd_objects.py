@@ -70,11 +70,11 @@ class OddObjects:
     def attempt(self, what: str, read: Callable[[], T]) -> Iterator[T]:
         """Yield what is read, or nothing where it cannot be."""
         try:
-            said = read()
+            value = read()
         except (msgspec.MsgspecError, RecursionError, BadInput) as fault:
             self.found[f"{what}: {str(fault).removesuffix('.')}"] = None
             return
-        yield said
+        yield value
 
 
 def _name(raw: bytes | msgspec.Raw) -> str:

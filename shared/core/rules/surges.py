@@ -98,8 +98,8 @@ def deployment_findings(deployment: Deployment) -> Iterator[Finding]:
     if strategy:
         yield _impossible(f"{deployment.name}: {strategy}")
     if deployment.available < deployment.wanted:
-        said = f"{deployment.name}: {deployment.available} of {deployment.wanted} available"
-        yield Finding(PodBlock.SURGE_NOT_READY, said)
+        detail = f"{deployment.name}: {deployment.available} of {deployment.wanted} available"
+        yield Finding(PodBlock.SURGE_NOT_READY, detail)
 
 
 def _strategy(deployment: Deployment) -> str:
@@ -153,8 +153,8 @@ def _min_ready(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """The old pod goes only once the new one has been Ready for so long: a drain that ends before begins in vain."""
     deployment, most = context.workload_of(spec).deployment, context.drain.timeout
     if deployment is not None and deployment.min_ready and deployment.min_ready + START >= most:
-        said = f"{deployment.min_ready.total_seconds():g} s of {most.total_seconds():g} s"
-        yield _impossible(f"{deployment.name}: minReadySeconds, {said}")
+        detail = f"{deployment.min_ready.total_seconds():g} s of {most.total_seconds():g} s"
+        yield _impossible(f"{deployment.name}: minReadySeconds, {detail}")
 
 
 def _grace(spec: PodClass, context: DrainContext) -> Iterable[Finding]:

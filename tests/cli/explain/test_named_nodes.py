@@ -18,17 +18,17 @@ POOLS = {**dict.fromkeys(WEB, "web"), **dict.fromkeys(DB, "db"), "bare": ""}
     ],
 )
 def test_nodes_are_named(expected: str, names: tuple[str, ...]) -> None:
-    assert NodeNamer(POOLS, cut=True).said(names) == expected
+    assert NodeNamer(POOLS, cut=True).text(names) == expected
 
 
 def test_a_pool_is_whole_without_the_node_that_the_pod_is_on() -> None:
-    assert NodeNamer(POOLS, cut=True).said(WEB[1:], leaving=WEB[0]) == "all 5 of web"
+    assert NodeNamer(POOLS, cut=True).text(WEB[1:], leaving=WEB[0]) == "all 5 of web"
 
 
 def test_a_pipe_gets_whole_names() -> None:
-    assert NodeNamer(POOLS, cut=False).said(WEB[:1]) == f"{WEB[0]} of web"
+    assert NodeNamer(POOLS, cut=False).text(WEB[:1]) == f"{WEB[0]} of web"
 
 
 def test_of_many_pools_the_rest_is_counted() -> None:
     pools = {f"n{at}": f"p{at}" for at in range(6)}
-    assert NodeNamer(pools, cut=True).said(pools).endswith("; 2 of 2 more pools")
+    assert NodeNamer(pools, cut=True).text(pools).endswith("; 2 of 2 more pools")

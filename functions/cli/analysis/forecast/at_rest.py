@@ -122,14 +122,14 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
         names = rest.unneeded
         drains = passes(announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
-        told = pace.let_go(drains, until)
-        going = [each.node.name for each in drains if each.node.name in told.begun]
-        if going and len(told.begun) + len(told.never) == len(drains) and rounds < effort.rounds:
+        started = pace.let_go(drains, until)
+        going = [each.node.name for each in drains if each.node.name in started.begun]
+        if going and len(started.begun) + len(started.never) == len(drains) and rounds < effort.rounds:
             until = min(until, pace.now)  # all have begun: the next pass does not wait for the autoscaler
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
         step = rest.drained([*going, *taken], {*going, *names, *passes.wave})
-        passes.keep(each.node for each in drains if each.node.name in told.never.union(going).difference(step.gone))
+        passes.keep(each.node for each in drains if each.node.name in started.never.union(going).difference(step.gone))
         rest = rest.after(step)
         is_rest = not step.gone and not drains
         if names and drains:

@@ -30,7 +30,7 @@ from functions.cli.dumps.anonymize.rules import (
     spread,
     taint,
 )
-from functions.cli.dumps.files import Told, files_of
+from functions.cli.dumps.files import ReadBytes, files_of
 from functions.cli.dumps.reading import documents_of, place_of, typed
 from shared.adapters.kubernetes.namespace_limits import counted_name
 from shared.core.cluster import names
@@ -268,17 +268,17 @@ class AnonymousDump:
     table: NameTable
 
 
-def anonymized(paths: Sequence[Path], told: Told = lambda _: None) -> AnonymousDump:
+def anonymized(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> AnonymousDump:
     """Return a dump as one list of the kinds that are read.
 
     Raises:
         BadDump: a file cannot be read, or an object is not of the API's shape; while the pieces are taken, too.
     """
     files, gathered = tuple(files_of(paths)), Gathering()
-    for _ in _renamed(files, gathered, told):
+    for _ in _renamed(files, gathered, progress):
         pass
     pseudonyms = Pseudonyms(gathered)
-    return AnonymousDump(_list(_renamed(files, pseudonyms, told)), pseudonyms.table)
+    return AnonymousDump(_list(_renamed(files, pseudonyms, progress)), pseudonyms.table)
 
 
 def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
@@ -289,9 +289,9 @@ def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
     yield b"\n]}\n"
 
 
-def _renamed(files: Iterable[Path], namer: Namer, told: Told) -> Iterator[bytes]:
+def _renamed(files: Iterable[Path], namer: Namer, progress: ReadBytes) -> Iterator[bytes]:
     for file in files:
-        for document, found in documents_of(file, told):
+        for document, found in documents_of(file, progress):
             for kind, each in typed(file, document, found):
                 if kind not in KINDS:
                     continue

@@ -85,7 +85,7 @@ def _path(name: str, *steps: str) -> str:
 def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     name, spec = pool["metadata"]["name"], part(pool, "spec")
     block, template = part(spec, "disruption"), part(spec, "template", "spec")
-    notes += [f"{_path(name)}: {said}." for field, said in _WITHOUT_EQUIVALENT.items() if field in spec]
+    notes += [f"{_path(name)}: {note}." for field, note in _WITHOUT_EQUIVALENT.items() if field in spec]
     if "terminationGracePeriod" in template:
         notes.append(
             f"{_path(name)}: terminationGracePeriod has no equivalent: Ebb never deletes a pod by force; a drain that "

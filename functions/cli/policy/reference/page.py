@@ -181,8 +181,8 @@ def _value(part: SchemaPart) -> str:
     if "enum" in part:
         return ", ".join(f"`{word}`" for word in part["enum"])
     patterns = [each.get("pattern") for each in (part, *part.get("anyOf", ()))]
-    said = next((_TEXTS[pattern] for pattern in patterns if pattern in _TEXTS), "")
-    return said or _number(part) or _KINDS[part["type"]]
+    text = next((_TEXTS[pattern] for pattern in patterns if pattern in _TEXTS), "")
+    return text or _number(part) or _KINDS[part["type"]]
 
 
 def _number(part: SchemaPart) -> str:

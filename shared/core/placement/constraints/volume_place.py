@@ -178,8 +178,8 @@ def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
     label_keys = {each.key for term in terms or () for each in term.expressions}
     zone = _zone_key(disk, label_keys)
     renamed = {zone: GCE_ZONE} | ({BETA_REGION: names.REGION_LABEL} if zone == BETA_ZONE else {})
-    told = tuple(each for each in _zones(disk.labels.get(zone, "")) if each)
-    added = (Requirement(GCE_ZONE, "In", told),) if told and zone not in label_keys else ()
+    zones = tuple(each for each in _zones(disk.labels.get(zone, "")) if each)
+    added = (Requirement(GCE_ZONE, "In", zones),) if zones and zone not in label_keys else ()
     if terms is None and not added:
         return None
     base = (NodeTerm(),) if terms is None else terms
@@ -189,8 +189,8 @@ def _by_driver(disk: PersistentVolume, terms: Terms | None) -> Terms | None:
 
 def _zone_key(disk: PersistentVolume, label_keys: set[str]) -> str:
     """Return the label by which the disk names its zone: affinity before labels, the newer before the beta label."""
-    told = (key for where in (label_keys, disk.labels.keys()) for key in (names.ZONE_LABEL, BETA_ZONE) if key in where)
-    return next(told, names.ZONE_LABEL)
+    keys = (key for where in (label_keys, disk.labels.keys()) for key in (names.ZONE_LABEL, BETA_ZONE) if key in where)
+    return next(keys, names.ZONE_LABEL)
 
 
 class OnePodClaims(Constraint):
