@@ -33,7 +33,7 @@ from shared.core.records.claims import (
     without_past,
     without_void,
 )
-from shared.core.records.orders import CLAIM_WITHIN, Order, Origin, order_id
+from shared.core.records.orders import Order, order_id
 from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks, Published
 from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
@@ -223,26 +223,15 @@ def _publish(ports: Ports, run_id: str, plan: Plan, inputs: PassInputs) -> tuple
     """
     if plan.dry_run or not plan.orders or inputs.policy is None:
         return ()
-    orders = {planned.uid: _order(plan, planned, run_id, inputs.snapshot.began_at) for planned in plan.orders}
+    began_at = inputs.snapshot.began_at
+    orders = {
+        each.uid: each.order(order_id(run_id, each.uid), plan.cluster, plan.taken_at, began_at) for each in plan.orders
+    }
     published = _claims_to_come(orders.values(), inputs, inputs.policy)
     change_cluster(ports.state, ports.clock, lambda state, _: with_published(state, published))
     for planned in plan.orders:
         _send(ports, orders[planned.uid], planned)
     return tuple(planned.node for planned in plan.orders)
-
-
-def _order(plan: Plan, planned: PlannedOrder, run_id: str, picture_at: datetime) -> Order:
-    return Order(
-        order_id=order_id(run_id, planned.uid),
-        cluster=plan.cluster,
-        node=planned.node,
-        node_uid=planned.uid,
-        reason=planned.reason,
-        origin=Origin.PLANNER,
-        issued_at=plan.taken_at,
-        expires_at=plan.taken_at + CLAIM_WITHIN,
-        picture_at=picture_at,
-    )
 
 
 def _claims_to_come(orders: Iterable[Order], inputs: PassInputs, policy: Policy) -> dict[str, Published]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.placement.assignments import Move
 from shared.core.reasons import Blocker, DrainReason
+from shared.core.records.orders import CLAIM_WITHIN, Order, Origin
 from shared.core.records.state import PoolMarks
 from shared.core.rules.drain_time import DrainTime
 
@@ -69,6 +70,20 @@ class PlannedOrder:
     reason: DrainReason
     saving: int = 0
     moves: tuple[Move, ...] = ()
+
+    def order(self, order_id: str, cluster: str, issued_at: datetime, picture_at: datetime) -> Order:
+        """Return the message for it; `picture_at` is when the reads began that the plan rests on."""
+        return Order(
+            order_id=order_id,
+            cluster=cluster,
+            node=self.node,
+            node_uid=self.uid,
+            reason=self.reason,
+            origin=Origin.PLANNER,
+            issued_at=issued_at,
+            expires_at=issued_at + CLAIM_WITHIN,
+            picture_at=picture_at,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ from shared.core.policy import Policy
 from shared.core.reasons import Halt
 from shared.core.records.claims import grant, longest_rate, mark_drained, settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
-from shared.core.records.orders import CLAIM_WITHIN, Order, Origin
+from shared.core.records.orders import Order
 from shared.core.records.state import ClusterState, Lease
 from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
@@ -137,17 +137,7 @@ class Drains:
 
     def _order(self, planned: PlannedOrder, picture_at: datetime) -> Order:
         self._orders += 1
-        return Order(
-            order_id=f"s{self._orders:06d}",
-            cluster=self._world.origin.cluster,
-            node=planned.node,
-            node_uid=planned.uid,
-            reason=planned.reason,
-            origin=Origin.PLANNER,
-            issued_at=picture_at,
-            expires_at=picture_at + CLAIM_WITHIN,
-            picture_at=picture_at,
-        )
+        return planned.order(f"s{self._orders:06d}", self._world.origin.cluster, picture_at, picture_at)
 
     def _is_void(self, order: Order, node: Node, situation: Situation) -> bool:
         if objections(order, node, situation):
