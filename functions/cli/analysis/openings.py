@@ -87,14 +87,11 @@ def _windows(proposed: ProposedDrain) -> Iterable[str]:
 
 
 def _pool_budgets(proposed: ProposedDrain) -> Iterable[str]:
-    pool = proposed.pool
-    return _budgets(proposed, proposed.pool_policy.budgets, pool.nodes, len(pool.in_use - {proposed.node.uid}))
+    return _budgets(proposed, proposed.pool_policy.budgets, proposed.pool.nodes, proposed.used_in_pool)
 
 
 def _cluster_budgets(proposed: ProposedDrain) -> Iterable[str]:
-    counts = proposed.counts
-    used = counts.in_use - (proposed.node.uid in proposed.pool.in_use)
-    return _budgets(proposed, proposed.policy.budgets, counts.nodes, used)
+    return _budgets(proposed, proposed.policy.budgets, proposed.counts.nodes, proposed.used_in_cluster)
 
 
 def _budgets(proposed: ProposedDrain, budgets: Iterable[Budget], nodes: int, used: int) -> Iterator[str]:

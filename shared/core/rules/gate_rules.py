@@ -45,6 +45,16 @@ class ProposedDrain:
     def pool_policy(self) -> PoolPolicy:
         return self.policy.pool(self.node.pool)
 
+    @property
+    def used_in_pool(self) -> int:
+        """How many other nodes of the pool use its budgets."""
+        return len(self.pool.in_use - {self.node.uid})
+
+    @property
+    def used_in_cluster(self) -> int:
+        """How many other nodes use the budgets of the cluster."""
+        return self.counts.in_use - (self.node.uid in self.pool.in_use)
+
 
 def paused(proposed: ProposedDrain) -> Blocker | None:
     if proposed.policy.paused:
@@ -106,15 +116,14 @@ def _of(left: int, minimum: int) -> str:
 
 def budget(proposed: ProposedDrain) -> Blocker | None:
     """An allowance is compared with all that is in use, whatever it is in use for (docs/acceptance.md row 71)."""
-    pool = proposed.pool
-    allowed = limit_now(proposed.pool_policy.budgets, proposed.reason, pool.nodes, proposed.counts.calendar)
-    return _exhausted(Unremovable.BUDGET, proposed.node.pool, allowed, len(pool.in_use - {proposed.node.uid}))
+    nodes, calendar = proposed.pool.nodes, proposed.counts.calendar
+    allowed = limit_now(proposed.pool_policy.budgets, proposed.reason, nodes, calendar)
+    return _exhausted(Unremovable.BUDGET, proposed.node.pool, allowed, proposed.used_in_pool)
 
 
 def cluster_budget(proposed: ProposedDrain) -> Blocker | None:
-    used = proposed.counts.in_use - (1 if proposed.node.uid in proposed.pool.in_use else 0)
     allowed = limit_now(proposed.policy.budgets, proposed.reason, proposed.counts.nodes, proposed.counts.calendar)
-    return _exhausted(Unremovable.CLUSTER_BUDGET, "", allowed, used)
+    return _exhausted(Unremovable.CLUSTER_BUDGET, "", allowed, proposed.used_in_cluster)
 
 
 def awaiting_deletion(proposed: ProposedDrain) -> Blocker | None:
