@@ -5,8 +5,7 @@ from datetime import timedelta
 from msgspec import structs
 
 from functions.cli.analysis.simulated_days.controllers import ReplicaControl
-from functions.cli.analysis.simulated_days.settings import DELAYS
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod

@@ -15,7 +15,7 @@ import pytest
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Curve, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
-from functions.cli.analysis.simulated_days.settings import Delays
+from functions.cli.analysis.simulated_days.world import Delays
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy

@@ -15,7 +15,7 @@ import typer
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
-from functions.cli.analysis.simulated_days.settings import Delays
+from functions.cli.analysis.simulated_days.world import Delays
 from functions.cli.input.files import read_policy, write_text
 from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, gather
 from functions.cli.input.options import AnswerFormat, Sources, duration

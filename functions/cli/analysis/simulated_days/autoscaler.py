@@ -1,6 +1,6 @@
 """The autoscaler of a simulated cluster: its loop, and its scale-down of unneeded nodes."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,10 +10,9 @@ from functions.cli.analysis.simulated_days.controllers import NodeTemplates
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import evict, movers
 from functions.cli.analysis.simulated_days.scale_up import ScaleUp
-from functions.cli.analysis.simulated_days.settings import Loop, loop_of
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
-from shared.core.cluster.autoscaling import ScaleDownRule
+from shared.core.cluster.autoscaling import BALANCED, Profile, ScaleDownRule
 from shared.core.cluster.node import Node
 from shared.core.cluster.selectors import Taint
 from shared.core.policy import Policy
@@ -22,6 +21,27 @@ from shared.core.rules.situation import Situation
 
 EVICTIONS_TAKE: Final = timedelta(minutes=2)
 """At most; what is not evicted by then stays (cluster-autoscaler, max-pod-eviction-time)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """How the autoscaler of a profile goes round (the chart of GoogleCloudPlatform/cluster-autoscaler)."""
+
+    scan: timedelta = timedelta(seconds=10)
+    recheck: timedelta = timedelta(minutes=5)
+    """How long a node that could not go is not looked at again."""
+    after_drain: timedelta = timedelta(seconds=10)
+    """From the deletion of a node with pods until the next removal."""
+    retry: timedelta = timedelta(seconds=10)
+    """Between two rounds of evictions of one node."""
+
+
+LOOP: Final = Loop()
+PACKING_LOOP: Final = Loop(scan=timedelta(seconds=5), recheck=timedelta(seconds=20), after_drain=timedelta(seconds=5))
+
+
+def loop_of(profile: Profile) -> Loop:
+    return LOOP if profile is BALANCED else PACKING_LOOP
 
 
 class ScaleDown:

@@ -14,8 +14,7 @@ from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.measures import PlayedTotals, PodWait, outcome
 from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.scale_up import Scheduler
-from functions.cli.analysis.simulated_days.settings import DELAYS, Delays
-from functions.cli.analysis.simulated_days.world import NO_ONLOOKER, Onlooker, World
+from functions.cli.analysis.simulated_days.world import DELAYS, NO_ONLOOKER, Delays, Onlooker, World
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy

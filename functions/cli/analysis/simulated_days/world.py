@@ -4,13 +4,13 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Final
 
+from functions.cli.analysis.forecast.autoscaler import DELETION
 from functions.cli.analysis.simulated_days.counted_pods import BudgetCounts, ControlledPods
 from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment
-from functions.cli.analysis.simulated_days.settings import Delays
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
@@ -53,6 +53,26 @@ class Onlooker:
 
 
 NO_ONLOOKER: Final = Onlooker()
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """Durations of the world; the autoscaler's are cluster-autoscaler's defaults and GKE's profile."""
+
+    boot: timedelta = timedelta(seconds=90)
+    """From the order of a machine until pods can start on it."""
+    ready: timedelta = timedelta(seconds=10)
+    """From a pod's binding until it is Ready."""
+    interval: timedelta = timedelta(minutes=5)
+    """Between two passes of Ebb."""
+    claim: timedelta = timedelta(seconds=10)
+    """From the pass to the claim and the cordon."""
+    deletion: timedelta = DELETION
+    longest_end: timedelta = timedelta(hours=1)
+    """How long a pod takes to end at most, however long its grace is."""
+
+
+DELAYS: Final = Delays()
 
 
 @dataclass

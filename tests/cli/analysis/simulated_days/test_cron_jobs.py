@@ -10,8 +10,7 @@ from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.patterns import CronJob, Demand, Overlap, Wish, runs_of, with_cron_jobs
 from functions.cli.analysis.simulated_days.pod_lives import bind, evict
 from functions.cli.analysis.simulated_days.run import Days, simulate
-from functions.cli.analysis.simulated_days.settings import DELAYS
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster.pod import PodClass
 from shared.core.policy.values import Schedule

@@ -13,8 +13,7 @@ import pytest
 from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import bind, evict, found_no_place
-from functions.cli.analysis.simulated_days.settings import DELAYS
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node

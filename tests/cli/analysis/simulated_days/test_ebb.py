@@ -5,8 +5,7 @@ from typing import Any
 
 from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.pod_lives import bind
-from functions.cli.analysis.simulated_days.settings import DELAYS
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Halt

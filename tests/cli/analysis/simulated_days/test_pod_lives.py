@@ -5,8 +5,7 @@ from typing import Any
 
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import bind, end, evict
-from functions.cli.analysis.simulated_days.settings import DELAYS
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from tests.builders import NOW, cluster, node, pdb, pod
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from functions.cli.analysis.forecast.autoscaler import soonest
-from functions.cli.analysis.simulated_days.autoscaler import EVICTIONS_TAKE, ScaleDown
+from functions.cli.analysis.simulated_days.autoscaler import EVICTIONS_TAKE, LOOP, ScaleDown
 from functions.cli.analysis.simulated_days.pod_lives import end
-from functions.cli.analysis.simulated_days.settings import DELAYS, LOOP
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod

@@ -7,8 +7,7 @@ import pytest
 
 from functions.cli.analysis.simulated_days.controllers import NodeTemplates
 from functions.cli.analysis.simulated_days.scale_up import ScaleUp
-from functions.cli.analysis.simulated_days.settings import DELAYS
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool

@@ -6,8 +6,7 @@ from typing import Final
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
-from functions.cli.analysis.simulated_days.settings import DELAYS
-from functions.cli.analysis.simulated_days.world import Onlooker, World
+from functions.cli.analysis.simulated_days.world import DELAYS, Onlooker, World
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot

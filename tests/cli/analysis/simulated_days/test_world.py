@@ -7,8 +7,7 @@ import pytest
 
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import bind, evict
-from functions.cli.analysis.simulated_days.settings import DELAYS
-from functions.cli.analysis.simulated_days.world import World
+from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.workloads import PodDisruptionBudget
