@@ -14,7 +14,7 @@ from functions.cli.explain.pod_page import page as pod_page
 from functions.cli.explain.pod_page import workload_page
 from functions.cli.explain.resolve import Meant, meant, rows_of
 from functions.cli.explain.usage import ShownUsage, usage_of
-from functions.cli.input.inputs import NO_MARKS, gather, remembered
+from functions.cli.input.inputs import gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.terminal import IN_A_FILE, printing
@@ -56,10 +56,9 @@ def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) ->
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     found, refused = _each_meant(situation, words)
     if found:
-        wave, usage = left_of(past.wave, situation), usage_of(sources)
+        wave, usage, notes = left_of(past.wave, situation), usage_of(sources), past.notes_of(inputs)
         plan = make_plan(situation, past.marks, inputs.prices, wave=wave)
-        notes_of_inputs = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
-        notes = (*notes_of_inputs, usage.note) if usage.note else notes_of_inputs
+        notes = (*notes, usage.note) if usage.note else notes
         view = view_of(plan, notes=notes, partial=inputs.partial)
         _print(PageSource(view, Explainer(situation, plan), usage), found, output)
     if refused:

@@ -11,7 +11,7 @@ from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
 from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot, why_not
 from functions.cli.explain.parts import PagePart, as_text, show
-from functions.cli.input.inputs import NO_MARKS, gather, remembered
+from functions.cli.input.inputs import gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import count, dollars, dollars_a_month, monthly, rfc3339, some, whole_money
@@ -192,7 +192,7 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
         phase("steady state")
         base = policy_at_rest(situation, past.marks or {}, inputs.prices)
         found = why_not(base, most, lambda at, of: phase(f"change {at} of {of}"))
-    notes = tuple(past.note if note == NO_MARKS else note for note in inputs.notes)
+    notes = past.notes_of(inputs)
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     if output is AnswerFormat.MARKDOWN:
         typer.echo(page(found, cluster, whose, notes))

@@ -207,6 +207,10 @@ class PastPasses:
     wave: Wave | None = None
     """The wave's document; whether it lives is not judged."""
 
+    def notes_of(self, inputs: Inputs) -> tuple[str, ...]:
+        """Return the notes of the inputs, with that on these passes in its place."""
+        return tuple(self.note if note == NO_MARKS else note for note in inputs.notes)
+
 
 def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
     """Return what is known of earlier passes. A dump is planned without them where the state cannot be read, too.

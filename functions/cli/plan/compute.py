@@ -9,7 +9,7 @@ import typer
 from functions.cli.analysis.forecast.ladder import Ladder, ladder
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.analysis.potential import potential
-from functions.cli.input.inputs import NO_MARKS, WARNING, Inputs, PastPasses, gather_each, remembered
+from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, remembered
 from functions.cli.input.missing_data import no_place_note
 from functions.cli.input.options import Format, Sources
 from functions.cli.input.pricing import priced_nodes
@@ -92,7 +92,7 @@ def planned(
     phase("this pass")
     plan = make_plan(situation, past.marks, inputs.prices, wave=left_of(past.wave, situation))
     notes = (
-        *(past.note if note == NO_MARKS else note for note in inputs.notes),
+        *past.notes_of(inputs),
         *autoscaler_note(inputs.snapshot, in_dump=inputs.dumped),
         *outside_note(inputs.snapshot),
         *surge_note(situation, plan),

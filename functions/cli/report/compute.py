@@ -68,9 +68,6 @@ def _report(report_input: ReportInput, extras: Sequence[ExtraSection]) -> dict[s
 
 PAGE: Final = Path("ebb-report.html")
 STDOUT: Final = Path("-")
-WEEKEND: Final = 30
-BOOT: Final = "90s"
-"""The defaults of `ebb simulate`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +92,7 @@ def write_report(request: ReportRequest) -> None:
     if request.days is None and (request.compared or request.demand):
         raise BadInput(f"{'--compare' if request.compared else '--demand'}: name with --days how many to simulate.")
     inputs = gather(request.sources)
-    report_input = material_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=request.assume_marked)
+    report_input = input_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=request.assume_marked)
     report = document(report_input, _extras(request, inputs, report_input.ladder))
     as_json, out = request.output is ReportOutput.JSON, request.out
     text = f"{json.dumps(report, indent=2, ensure_ascii=False)}\n" if as_json else page(report)
@@ -111,7 +108,7 @@ def write_report(request: ReportRequest) -> None:
 def _extras(request: ReportRequest, inputs: Inputs, ladder: Ladder | None) -> tuple[ExtraSection, ...]:
     if request.days is None:
         return ()
-    from functions.cli.simulate.commands import JOB_MINUTES
+    from functions.cli.simulate.commands import BOOT, JOB_MINUTES, WEEKEND
     from functions.cli.simulate.compute import AS_IF, SimulateRequest, played_days
 
     own = (request.sources.policy,) if request.sources.policy else ()
@@ -123,7 +120,7 @@ def _extras(request: ReportRequest, inputs: Inputs, ladder: Ladder | None) -> tu
     return (section(played_days(wanted, replace(inputs, notes=(AS_IF,))), same),)
 
 
-def material_of(inputs: Inputs, whose: str, *, assume_marked: bool = False) -> ReportInput:
+def input_of(inputs: Inputs, whose: str, *, assume_marked: bool = False) -> ReportInput:
     """Return what a report of one cluster is drawn from."""
     view = timed_view(inputs, PlanOptions(assume_marked=assume_marked), whose)
     return ReportInput(view, inputs.snapshot, inputs.policy, whose)

@@ -10,6 +10,8 @@ from functions.cli.input.options import AnswerAs, AnswerFormat, Dumps, Sources, 
 _DEMAND = "What is wanted when"
 _MOST_NODES = 2000
 JOB_MINUTES = 30
+WEEKEND = 30
+BOOT = "90s"
 _A_DAY = 1440
 
 
@@ -62,7 +64,7 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
             rich_help_panel=_DEMAND,
             help="Weekend demand, as a share of a workday's rise.",
         ),
-    ] = 30,
+    ] = WEEKEND,
     time_zone: Annotated[
         str, typer.Option("--time-zone", metavar="ZONE", rich_help_panel=_DEMAND, help="Time zone of these hours.")
     ] = "UTC",
@@ -77,7 +79,7 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
             help="Minutes that each run of a CronJob takes, up to its activeDeadlineSeconds.",
         ),
     ] = JOB_MINUTES,
-    boot: Annotated[str, typer.Option("--boot", metavar="TIME", help="Time until pods start on a new node.")] = "90s",
+    boot: Annotated[str, typer.Option("--boot", metavar="TIME", help="Time until pods start on a new node.")] = BOOT,
     output: AnswerAs = AnswerFormat.TABLE,
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE.svg", help="Also draw node counts over time.")

@@ -6,7 +6,7 @@ from typing import Any
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.plan.ladder import DEFAULTS, POLICY
-from functions.cli.report.compute import document, material_of
+from functions.cli.report.compute import document, input_of
 from functions.cli.report.report_input import ReportInput
 from tests.cli.report import big_shop
 
@@ -19,7 +19,7 @@ def shop(folder: Path, nodes: int = 60) -> Sources:
 
 
 def report_input(sources: Sources) -> ReportInput:
-    return material_of(gather(sources), POLICY if sources.policy else DEFAULTS)
+    return input_of(gather(sources), POLICY if sources.policy else DEFAULTS)
 
 
 def told(sources: Sources) -> dict[str, Any]:
