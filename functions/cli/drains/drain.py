@@ -139,7 +139,7 @@ class DrainWatch:
 
     def _check_delivery(self, found: StoredDocument[DrainRecord]) -> Ending | None:
         """Nobody has taken the order yet."""
-        if found.read_at >= self._order.expires_at:  # whoever takes it now refuses it
+        if found.read_at >= self._order.expires_at:  # the drainer would refuse it now
             return unclaimed(self._order)
         if not self._advised and found.read_at - self._order.issued_at >= SILENT_AFTER:
             self._advised = True

@@ -180,9 +180,9 @@ def _holds(rows: Sequence[FleetRow]) -> tuple[FleetHold, ...]:
 
 
 def _hold(own: Sequence[tuple[str, LegendEntry]]) -> FleetHold:
-    dearest = sorted(own, key=lambda each: (-each[1].cost, each[0]))
+    costliest = sorted(own, key=lambda each: (-each[1].cost, each[0]))
     cost, nodes = (sum(getattr(entry, name) for _, entry in own) for name in ("cost", "nodes"))
-    return FleetHold(replace(dearest[0][1], nodes=nodes, cost=cost), tuple(dearest))
+    return FleetHold(replace(costliest[0][1], nodes=nodes, cost=cost), tuple(costliest))
 
 
 def _most(hold: FleetHold) -> tuple[int, int, int, str]:

@@ -97,7 +97,7 @@ def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightP
     pools: dict[str, Any] = {}
     for each in rows:
         name = str(each.pool)
-        because = _said(each, machines[name], known=most is not None)
+        because = _described(each, machines[name], known=most is not None)
         why_not = _why_not(each, snapshot.pools.get(name), accelerated=name in busy)
         pools[name] = _left(because, why_not) if why_not else _pool(because, name, pace, zone)
     until = Noted("replaced", "a drain frees its budget when all that it moved runs again")
@@ -161,7 +161,7 @@ def _why_not(own: PoolSummary, pool: NodePool | None, *, accelerated: bool) -> s
     return "a pool of one node may be somebody's own" if own.nodes == 1 else ""
 
 
-def _said(own: PoolSummary, machine: str, *, known: bool) -> str:
+def _described(own: PoolSummary, machine: str, *, known: bool) -> str:
     full = f"{percent(own.cpu_ratio)} of CPU and {percent(own.memory_ratio)} of memory requested"
     money = f" ({monthly(own.could_save)} a month)" if own.could_save else ""
     could = f"; {own.could_go:,} could go at most{money}, without limits and timers" if known else ""

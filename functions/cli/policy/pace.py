@@ -117,11 +117,9 @@ def _sentence(steady: PolicyAtRest) -> str:
         alone = f" The autoscaler removes {count(rest.gone, 'node')} by itself." if rest.gone else ""
         return f"no node goes by this policy.{alone}"
     left, minutes = len(rest.snapshot.nodes), timedelta(minutes=ceil((rest.by - now.now) / timedelta(minutes=1)))
-    nodes, ends = (
+    nodes, more = (
         count(len(now.snapshot.nodes), "node"),
         "" if rest.is_rest else " The forecast ends there; more may go.",
     )
-    return (
-        f"of {nodes} {left:,} stay, after {span(minutes)}, with {_evictions(steady):.1f} evictions for a node that "
-        f"goes.{ends}"
-    )
+    left_after = f"of {nodes} {left:,} stay, after {span(minutes)}"
+    return f"{left_after}, with {_evictions(steady):.1f} evictions for a node that goes.{more}"

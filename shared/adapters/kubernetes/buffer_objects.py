@@ -165,13 +165,13 @@ def held(
     for each in known:
         template = templates.get(template_of(each))
         if template is not None and replicas_of(each):
-            yield from odd.attempt(_said_of(each.metadata, BUFFER_KIND), partial(_buffer, each, template.template))
+            yield from odd.attempt(_named(each.metadata, BUFFER_KIND), partial(_buffer, each, template.template))
     made = {_class_of(each) for each in known}
     for compute_class in classes:
         if compute_class.metadata.name not in made:
             for each_buffer in compute_class.spec.buffers or ():
                 read = partial(_of_class, compute_class.metadata.name, each_buffer)
-                found = odd.attempt(_said_of(compute_class.metadata, COMPUTE_CLASS), read)
+                found = odd.attempt(_named(compute_class.metadata, COMPUTE_CLASS), read)
                 yield from filter(None, found)
 
 
@@ -237,7 +237,7 @@ def _of_class(name: str, given: ClassBuffer) -> CapacityBuffer | None:
     return CapacityBuffer(CLASS_NAMESPACE, name, _class_chunk(name), chunks)
 
 
-def _said_of(meta: wire.Meta, kind: str) -> str:
+def _named(meta: wire.Meta, kind: str) -> str:
     return f"{kind} {meta.namespace}/{meta.name}" if meta.namespace else f"{kind} {meta.name}"
 
 

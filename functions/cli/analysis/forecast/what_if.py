@@ -8,8 +8,7 @@ work: the changes that hold most money are tried first, each for one round, and 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from functions.cli.analysis.changes import CHANGES, Change, Scope, Subject, lifted, workload_of
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
@@ -28,6 +27,7 @@ from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts
 from shared.core.rules.disruption_budgets import lets_go
+from shared.core.rules.drain_time import NO_TIME
 from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
 
@@ -284,9 +284,6 @@ class _Trial:
         return self._base.prices.of_all(rest.snapshot.nodes)
 
 
-_NO_TIME: Final = timedelta(0)
-
-
 def without_calendar(policy: Policy) -> Policy:
     """Return the policy without what time opens; an empty list of windows never opens, and stays."""
     return replace(
@@ -301,4 +298,4 @@ def without_calendar(policy: Policy) -> Policy:
 def _timeless(pool: PoolPolicy) -> PoolPolicy:
     budgets = tuple(each for each in pool.budgets if each.schedule is None)
     windows = pool.windows if pool.windows == () else None
-    return replace(pool, windows=windows, budgets=budgets, minimum_node_age=_NO_TIME, minimum_pod_age=_NO_TIME)
+    return replace(pool, windows=windows, budgets=budgets, minimum_node_age=NO_TIME, minimum_pod_age=NO_TIME)

@@ -44,8 +44,8 @@ class ReplicaControl:
         for _ in range(wanted - len(living)):
             create(world, self._template[controller])
         if len(living) > wanted:
-            beside = Counter(pod.node for pod in living.values())
-            ranked = sorted(living.values(), key=lambda pod: _removal_order(pod, beside, world.now))
+            neighbours = Counter(pod.node for pod in living.values())
+            ranked = sorted(living.values(), key=lambda pod: _removal_order(pod, neighbours, world.now))
             for pod in ranked[: len(living) - wanted]:
                 end(world, pod)
 
@@ -83,10 +83,10 @@ class ReplicaControl:
         """Watch a pod that was made in place of an evicted one."""
         self._watched.discard(pod.key)
         living = self._world.controlled.of(pod.spec.workload) if pod.spec.owner else {}
-        anew = min((key for key in living if key not in self._watched), default="")
-        if anew:
-            self._watched.add(anew)
-            self._look(living[anew], lasts)
+        successor = min((key for key in living if key not in self._watched), default="")
+        if successor:
+            self._watched.add(successor)
+            self._look(living[successor], lasts)
         else:
             self._want_more(pod.spec.workload, -1)
 
@@ -95,10 +95,10 @@ def _rows(world: World) -> list[tuple[str, dict[str, Pod]]]:
     return [(key, pods) for key, pods in world.controlled.living.items() if key and pods]
 
 
-def _removal_order(pod: Pod, beside: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:
+def _removal_order(pod: Pod, neighbours: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:
     """Sort what is removed first to the front; the youngest before the older."""
     age = (now - (pod.created or now)).total_seconds()
-    return bool(pod.node), pod.ready, deletion_cost(pod), -beside[pod.node], age, pod.key
+    return bool(pod.node), pod.ready, deletion_cost(pod), -neighbours[pod.node], age, pod.key
 
 
 class NodeTemplates:
