@@ -98,7 +98,7 @@ def test_a_constant_changes_for_all_who_import_it() -> None:
 
     def changes() -> bool:
         fresh(mutant)
-        user = import_module("functions.planner.plan_pass")
+        user = import_module("shared.core.planning.plan")
         return bool(user.CLAIM_WITHIN.total_seconds() == 36_000)
 
     assert is_true_in_a_process(changes)
