@@ -15,6 +15,7 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import GPU, Resources
+from shared.core.policy.values import Capacity
 
 HOURS_PER_MONTH: Final = 730
 GIB: Final = 1024**3
@@ -25,6 +26,12 @@ OTHER: Final = "other"
 """Under which name the table has GPUs that it does not list."""
 _PREDEFINED: Final = re.compile(r"(?P<family>[a-z]\d[a-z]?)-(?P<shape>standard|highmem|highcpu)-(?P<vcpus>\d+)")
 _CUSTOM: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)-)?custom-(?P<vcpus>\d+)-(?P<mib>\d+)(?:-ext)?")
+_SHARED_CORE: Final = {
+    "e2-micro": Capacity(Fraction(1, 4), Fraction(1)),
+    "e2-small": Capacity(Fraction(1, 2), Fraction(2)),
+    "e2-medium": Capacity(Fraction(1), Fraction(4)),
+}
+"""As they are billed (compute docs, shared-core machine types)."""
 _FREE: Final = Fraction(0)
 _GB_OF_A_DISK: Final = 375
 
@@ -129,6 +136,26 @@ class Prices:
         """Return the share off the machine's price."""
         family = (_family_of(machine), "")
         return next((self.discounts[name] for name in family if name in self.discounts), _FREE)
+
+    def size(self, machine: str) -> tuple[str, Capacity] | None:
+        """Return family, vCPUs and GiB of a machine that is billed by these; None where its name does not show them."""
+        if machine in _SHARED_CORE:
+            return _family_of(machine), _SHARED_CORE[machine]
+        custom, predefined = _CUSTOM.fullmatch(machine), _PREDEFINED.fullmatch(machine)
+        match, name = custom or predefined, _family_of(machine)
+        family = self.families.get(name)
+        if match is None or family is None or machine in self.machines:
+            return None
+        vcpus = Fraction(match["vcpus"])
+        if custom:
+            return name, Capacity(vcpus, Fraction(int(custom["mib"]), 1024))
+        ratio = family.gib_per_vcpu.get(match["shape"])
+        return None if ratio is None else (name, Capacity(vcpus, vcpus * ratio))
+
+    def rates(self, family: str, region: str) -> Rates:
+        """Return what one vCPU and one GiB of a family's predefined machines cost on demand in a region."""
+        listed, share = self.families[family].predefined, self.regions.get(region, Fraction(1))
+        return Rates(listed.vcpu * share, listed.gib * share)
 
     def _listed(self, machine: str) -> Fraction | None:
         if machine in self.machines:

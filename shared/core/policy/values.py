@@ -1,8 +1,10 @@
 """What the settings of a policy are made of: limits, budgets, rates, schedules, words; plain and complete."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from fractions import Fraction
 from typing import Final
 
 import msgspec
@@ -141,6 +143,54 @@ class Freeze:
 
     start: datetime
     end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """So much of one machine family, in vCPUs and GiB."""
+
+    vcpu: Fraction = Fraction(0)
+    gib: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """Capacity of one machine family that is paid for until a time, used or not."""
+
+    family: str
+    size: Capacity
+    until: datetime | None = None
+    """None where its end is not known."""
+    discount: Fraction = Fraction(0)
+    """The share off the list price at which it is paid."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlexibleCommitment:
+    """Dollars an hour that are paid until a time, for machines on demand of any family."""
+
+    per_hour: Fraction
+    discount: Fraction
+    """The share off the list price of what it covers."""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Commitments:
+    """What is paid for anyway; `elsewhere` is the part that other machines of the region use, None if unknown."""
+
+    families: tuple[Commitment, ...] = ()
+    flexible: FlexibleCommitment | None = None
+    elsewhere: Mapping[str, Capacity] | None = None
+    """By family; a family that is not named is not used elsewhere."""
+    shared_by: tuple[str, ...] = ()
+    """Clusters that use the same commitments."""
+
+    def __bool__(self) -> bool:
+        return bool(self.families or self.flexible)
+
+
+NO_COMMITMENTS: Final = Commitments()
 
 
 class PodRules(msgspec.Struct, frozen=True, kw_only=True):

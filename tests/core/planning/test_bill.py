@@ -1,0 +1,142 @@
+"""The bill of a set: without commitments the sum of prices; with them what exceeds them, and the fees."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.planning.bill import LITTLE, Bill, ends
+from shared.core.planning.prices import MICRO
+from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
+from tests.builders import NOW, node
+
+PRICES = load()
+LATER = NOW + timedelta(days=100)
+MACHINES = ("n2-standard-8", "n2-highmem-4", "n2-custom-4-8192", "e2-standard-4", "e2-medium", "g2-standard-4", "what")
+
+
+def committed(family: str = "n2", vcpu: int = 80, gib: int = 320, **more: object) -> Commitments:
+    return Commitments((Commitment(family, Capacity(Fraction(vcpu), Fraction(gib)), LATER),), **more)  # type: ignore[arg-type]
+
+
+def machines(*kinds: str, **changes: Any) -> list[Node]:
+    return [node(f"n{number}", machine=kind, **changes) for number, kind in enumerate(kinds)]
+
+
+def bill(nodes: Sequence[Node], commitments: Commitments) -> Bill:
+    return Bill.of(PRICES, commitments, nodes, NOW)
+
+
+@pytest.mark.parametrize(
+    ("saved", "kinds", "gone", "commitments"),
+    [
+        pytest.param(1, ["n2-standard-8"] * 3, 1, Commitments(), id="nothing is committed: its price"),
+        pytest.param(0, ["n2-standard-8"] * 3, 1, committed(), id="all is committed: nothing"),
+        pytest.param(1, ["n2-standard-8"] * 11, 2, committed(), id="one of two exceeds the commitment: one"),
+        pytest.param(2, ["n2-standard-8"] * 12, 3, committed(elsewhere={}), id="two exceed it: no more than two"),
+        pytest.param(
+            3,
+            ["n2-standard-8"] * 12,
+            3,
+            committed(elsewhere={"n2": Capacity(Fraction(8), Fraction(32))}),
+            id="others use one machine's worth: three exceed what is left",
+        ),
+        pytest.param(1, ["e2-standard-4"] * 3, 1, committed(), id="another family is committed: its price"),
+        pytest.param(
+            0,
+            ["n2-standard-8"],
+            1,
+            Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"), LATER)),
+            id="a flexible commitment covers any family: nothing",
+        ),
+    ],
+)
+def test_the_bill_falls_by_what_exceeds_the_commitments(
+    saved: int, kinds: list[str], gone: int, commitments: Commitments
+) -> None:
+    nodes = machines(*kinds)
+    price = PRICES.of(nodes[0]).per_hour
+    assert bill(nodes, commitments).saving(nodes, nodes[:gone]) == pytest.approx(saved * price, abs=LITTLE)
+
+
+@pytest.mark.parametrize("spot", [False, True])
+def test_a_commitment_covers_no_spot_machine(spot: bool) -> None:
+    nodes = machines("n2-standard-8", labels={names.SPOT_LABELS[0]: "true"} if spot else {})
+    assert bool(bill(nodes, committed()).saving(nodes, nodes) > LITTLE) is spot
+
+
+def test_what_has_ended_is_not_in_the_bill() -> None:
+    nodes = machines("n2-standard-8")
+    over = Bill.of(PRICES, committed(), nodes, LATER)
+    assert over.is_list
+    assert over.of_all(nodes) == PRICES.of_all(nodes)
+    assert ends(committed(), NOW) == (LATER,)
+    assert ends(committed(), LATER) == ()
+
+
+def test_what_ends_last_is_used_first() -> None:
+    sooner = Commitment("n2", Capacity(Fraction(8), Fraction(32)), NOW + timedelta(days=1), Fraction(1, 2))
+    rows = Commitments((sooner, Commitment("n2", Capacity(Fraction(8), Fraction(32)), LATER)))
+    nodes = machines("n2-standard-8")
+    late, soon = bill(nodes, rows).uses(nodes)
+    price = PRICES.of(nodes[0]).per_hour
+    assert [late.used.vcpu, soon.used.vcpu] == [8, 0]
+    assert (late.idle, soon.idle) == (0, soon.fee)
+    assert [late.fee, soon.fee] == pytest.approx([price, price / 2], abs=1)
+
+
+def test_fees_are_paid_whatever_runs() -> None:
+    mine = bill(machines("n2-standard-8"), committed())
+    assert mine.of_all([]) == mine.fees == round(PRICES.rates("n2", "").of(Fraction(80), Fraction(320)) * MICRO)
+
+
+KINDS = st.lists(st.sampled_from(MACHINES), min_size=1, max_size=12)
+SIZES = st.integers(0, 100)
+
+
+@st.composite
+def commitments_(draw: st.DrawFn) -> Commitments:
+    families = draw(st.sets(st.sampled_from(("n2", "e2"))))
+    flexible = draw(st.none() | st.builds(FlexibleCommitment, st.fractions(0, 3), st.just(Fraction("0.28"))))
+    rows = tuple(Commitment(name, Capacity(Fraction(draw(SIZES)), Fraction(draw(SIZES)))) for name in sorted(families))
+    return Commitments(rows, flexible)
+
+
+@given(KINDS, commitments_(), st.data())
+def test_a_removal_saves_at_most_the_prices_and_no_less_than_nothing(
+    kinds: list[str], commitments: Commitments, data: st.DataObject
+) -> None:
+    nodes = machines(*kinds)
+    mine = bill(nodes, commitments)
+    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda each: each.name))
+    left = [each for each in nodes if each not in gone]
+    saved = mine.saving(nodes, gone)
+    assert -LITTLE <= saved <= PRICES.of_all(gone) + LITTLE
+    assert saved == mine.of_all(nodes) - mine.of_all(left)
+
+
+@given(KINDS, commitments_(), st.data())
+def test_each_further_node_saves_no_more_than_it_would_alone(
+    kinds: list[str], commitments: Commitments, data: st.DataObject
+) -> None:
+    nodes = machines(*kinds)
+    mine = bill(nodes, commitments)
+    gone = data.draw(st.lists(st.sampled_from(nodes), unique_by=lambda each: each.name, min_size=1))
+    together = mine.saving(nodes, gone) - mine.saving(nodes, gone[1:])
+    assert together <= mine.saving(nodes, gone[:1]) + LITTLE
+
+
+@given(KINDS)
+def test_without_commitments_the_bill_is_the_sum_of_prices(kinds: list[str]) -> None:
+    nodes = machines(*kinds)
+    mine = bill(nodes, Commitments())
+    assert mine.is_list
+    assert (mine.of_all(nodes), list(mine.uses(nodes)), mine.fees) == (PRICES.of_all(nodes), [], 0)
+    assert mine.saving(nodes, nodes[:1]) == PRICES.of_all(nodes[:1])
