@@ -43,7 +43,7 @@ class _PriceTable(msgspec.Struct, frozen=True):
     gpus: dict[str, _GpuRow] = {}
     local_ssd: _DiskRow | None = None
     source: str = ""
-    currency: str = "USD"
+    currency: str = ""
     region: str = ""
     as_of: str = ""
 

@@ -286,11 +286,11 @@ def test_marks_may_be_assumed(dump: Path) -> None:
 def test_prices_are_ones_own(dump: Path) -> None:
     listed, less = (
         json.loads(ebb("plan", "--dump", dump, "-o", "json", *given).stdout)
-        for given in ((), ("--discount", "25%", "--currency", "EUR"))
+        for given in ((), ("--discount", "25%", "--currency", "EUR=2"))
     )
 
     use_currency("USD")  # a process says money in one currency
-    assert less["totals"]["cost_per_hour"] == pytest.approx(listed["totals"]["cost_per_hour"] * 0.75, abs=0.001)
+    assert less["totals"]["cost_per_hour"] == pytest.approx(listed["totals"]["cost_per_hour"] * 0.75 * 2, abs=0.001)
     assert less["prices"]["currency"] == "EUR"
     assert less["prices"]["discounts"] == [{"family": None, "share": 0.25}]
     assert [each["rung"] for each in less["ladder"]][:3] == ["now", "autoscaler_alone", "policy_at_rest"]

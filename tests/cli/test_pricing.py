@@ -87,10 +87,42 @@ def test_a_table_of_ones_own_brings_its_currency(tmp_path: Path) -> None:
     assert "own.yaml, on demand, in CHF, europe-west4 as if listed" in line(PriceOptions(own), zone="europe-west4-a")
 
 
-def test_a_currency_is_a_label() -> None:
-    assert priced(PriceOptions(currency="EUR")).of(node("n")) == priced(PriceOptions()).of(node("n"))
-    priced(PriceOptions(currency="EUR"))
-    assert monthly(1_000_000) == "EUR 730"
+def test_another_currency_is_shown_by_its_rate_and_judged_in_the_tables() -> None:
+    listed, converted = (priced(PriceOptions(currency=each)) for each in ("", "EUR=0.92"))
+
+    assert converted.of(node("n")) == listed.of(node("n"))
+    assert monthly(1_000_000) == "EUR 672"
+    assert ", in EUR (0.92 for 1 USD), " in line(PriceOptions(currency="EUR=0.92"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "table", "currency"),
+    [
+        pytest.param("Ebb's price table is in USD. Convert it with --currency EUR=RATE", "", "EUR", id="Ebb's table"),
+        pytest.param("own.yaml is in CHF. Convert it with --currency EUR=RATE", OWN, "EUR", id="one of another"),
+    ],
+)
+def test_a_currency_that_is_not_the_tables_needs_a_rate(
+    expected: str, table: str, currency: str, tmp_path: Path
+) -> None:
+    (own := tmp_path / "own.yaml").write_text(table)
+    with pytest.raises(BadInput, match=expected):
+        priced(PriceOptions(own if table else None, currency=currency))
+
+
+@pytest.mark.parametrize(
+    ("expected", "table", "currency"),
+    [
+        pytest.param("CHF 730", OWN, "CHF", id="the currency that the table names"),
+        pytest.param("EUR 730", OWN.replace("currency: CHF", "as_of: 2026-11"), "EUR", id="a table that names none"),
+        pytest.param("$730", OWN.replace("currency: CHF", "as_of: 2026-11"), "", id="dollars unless one is named"),
+        pytest.param("$803", OWN, "USD=1.1", id="a table that is converted to dollars"),
+    ],
+)
+def test_a_table_of_ones_own_is_in_its_currency(expected: str, table: str, currency: str, tmp_path: Path) -> None:
+    (own := tmp_path / "own.yaml").write_text(table)
+    priced(PriceOptions(own, currency=currency))
+    assert monthly(1_000_000) == expected
 
 
 def test_what_is_estimated_is_named() -> None:
@@ -113,21 +145,23 @@ def test_a_discount_that_is_given_twice_is_refused(discounts: tuple[str, ...]) -
         priced(PriceOptions(discounts=discounts))
 
 
-@pytest.mark.parametrize("currency", ["EURO ZONE", "\x1b[31m", "VERYLONGNAME", "US\nD", "1", "$$"])
-def test_a_currency_is_one_short_label(currency: str) -> None:
-    with pytest.raises(BadInput, match="is no label of a currency; write a short one, such as EUR"):
+@pytest.mark.parametrize(
+    "currency", ["EURO ZONE", "\x1b[31m", "VERYLONGNAME", "US\nD", "1", "$$", "EUR=0", "EUR=-1", "EUR=0,92", "EUR="]
+)
+def test_a_currency_is_one_short_code_with_a_rate_above_nothing(currency: str) -> None:
+    with pytest.raises(BadInput, match="write a short code with a rate above 0"):
         priced(PriceOptions(currency=currency))
 
 
 @pytest.mark.parametrize("currency", ["EUR", "chf", "€", "Fr"])
 def test_a_currency_may_be_a_word_or_a_sign(currency: str) -> None:
-    assert priced(PriceOptions(currency=currency)).basis.currency == currency
+    assert priced(PriceOptions(currency=f"{currency}=2")).basis.currency == currency
 
 
 def test_the_currency_of_a_table_is_checked_too(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text(OWN.replace("CHF", "not known"))
-    with pytest.raises(BadInput, match=r"own\.yaml: currency: 'not known' is no label"):
+    with pytest.raises(BadInput, match=r"own\.yaml: currency: 'not known': write a short code"):
         priced(PriceOptions(own))
 
 

@@ -163,7 +163,10 @@ Discounts = Annotated[
 Currency = Annotated[
     str,
     typer.Option(
-        "--currency", metavar="CODE", rich_help_panel=_MONEY, help="Currency of the price table; nothing is converted."
+        "--currency",
+        metavar="CODE[=RATE]",
+        rich_help_panel=_MONEY,
+        help="Show money in another currency: EUR=0.92 is EUR for 1 USD. A rate is not needed if --prices is in it.",
     ),
 ]
 AssumeMarked = Annotated[
@@ -183,7 +186,7 @@ At = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PriceOptions:
-    """A price table of one's own, what is taken off, and the currency that the table is in."""
+    """A price table of one's own, what is taken off, and the currency to show, if need be with its rate."""
 
     table: Path | None = None
     discounts: tuple[str, ...] = ()

@@ -9,34 +9,56 @@ from typing import Final
 from functions.cli.input.options import PriceOptions
 from functions.cli.output.format import some, use_currency
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.prices import FALLBACK, Attached, Family, Prices, Rates
+from shared.core.planning.prices import DOLLARS, FALLBACK, Attached, Family, PriceBasis, Prices, Rates
 from shared.errors import BadInput
 
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
 UNPRICED: Final = "No price is known for {machines}: no money is shown for these nodes. --prices FILE can name one."
 UNUSED: Final = "--discount: no node on demand is of {families}, so that nothing is taken off for it."
-_CURRENCY: Final = re.compile(r"[^\W\d_]{1,8}|[$€£¥₹₩₽₺₴]")
+NOT_CONVERTED: Final = (
+    "--currency: {table} is in {own}. Convert it with --currency {wanted}=RATE, {wanted} for 1 {own}; "
+    "or name a price table in {wanted} with --prices."
+)
+_CURRENCY: Final = re.compile(r"(?P<code>[^\W\d_]{1,8}|[$€£¥₹₩₽₺₴])(?:=(?P<rate>\d{1,9}(?:\.\d{1,9})?))?")
 """A word or a sign; a row of a table has no room for more, and a terminal must not take it for a command."""
 _SHOWN: Final = 20
 _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,2}(?:\.\d+)?)%")
 
 
 def priced(options: PriceOptions) -> Prices:
-    """Return the prices that a person means, and show money in their currency.
+    """Return the prices that a person means, and show money in their currency from now on.
+
+    Plans are made in the table's currency, because amounts of the policy are in it; what is shown is converted.
 
     Raises:
-        BadInput: the table cannot be read, or a discount is none.
+        BadInput: the table cannot be read, a discount is none, or the currency is another one without a rate.
     """
     from shared.adapters.prices import OWN_TABLE, load
 
     prices = load(options.table or OWN_TABLE)
-    currency = options.currency or prices.basis.currency
-    if not _CURRENCY.fullmatch(currency):
-        where = "--currency" if options.currency else f"{options.table}: currency"
-        raise BadInput(f"{where}: {currency[:_SHOWN]!r} is no label of a currency; write a short one, such as EUR.")
-    use_currency(currency)
-    own = replace(prices.basis, currency=currency)
-    return replace(prices, discounts=_discounts(options.discounts, prices), basis=own)
+    basis = _shown_in(options, prices.basis)
+    return replace(prices, discounts=_discounts(options.discounts, prices), basis=basis)
+
+
+def _shown_in(options: PriceOptions, table: PriceBasis) -> PriceBasis:
+    """Show money in the currency of the options, or the table's. A table that names none is in that of the options."""
+    wanted, rate = _currency(options.currency, "--currency") if options.currency else ("", None)
+    own = _currency(table.currency, f"{options.table}: currency")[0] if table.currency else wanted or DOLLARS
+    if wanted not in ("", own) and rate is None:
+        name = f"the price table {options.table}" if options.table else "Ebb's price table"
+        raise BadInput(NOT_CONVERTED.format(table=name, own=own, wanted=wanted))
+    use_currency(wanted or own, rate or Fraction(1))
+    converted = f"{float(rate):g} for 1 {own}" if rate else ""
+    return replace(table, currency=wanted or own, converted=converted)
+
+
+def _currency(written: str, where: str) -> tuple[str, Fraction | None]:
+    """Return the code of a currency, and its rate if there is one."""
+    match = _CURRENCY.fullmatch(written)
+    rate = Fraction(match["rate"]) if match and match["rate"] else None
+    if match is None or rate == 0:
+        raise BadInput(f"{where}: {written[:_SHOWN]!r}: write a short code with a rate above 0, such as EUR=0.92.")
+    return match["code"], rate
 
 
 def _discounts(written: Iterable[str], prices: Prices) -> Mapping[str, Fraction]:
@@ -83,7 +105,7 @@ def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     rests_on = prices.basis
     dated = f" of {rests_on.as_of}" if rests_on.as_of else ""
     line = (
-        f"Prices: {rests_on.source or 'an own table'}{dated}, {_offers(snapshot)}, in {rests_on.currency}, "
+        f"Prices: {rests_on.source or 'an own table'}{dated}, {_offers(snapshot)}, in {_currency_of(rests_on)}, "
         f"{_regions(snapshot, prices)}, {_off(prices)}. They include {_attached(prices)}, network and the cluster fee."
     )
     none = bool(snapshot.nodes) and not prices.of_all(snapshot.nodes)
@@ -105,6 +127,10 @@ def priced_nodes(snapshot: Snapshot, prices: Prices) -> PricedNodes:
     known = {**own, **prices.regions}
     regions = {name: known.get(name) for name in sorted({node.region for node in snapshot.nodes})}
     return PricedNodes(regions, any(node.spot for node in snapshot.nodes))
+
+
+def _currency_of(rests_on: PriceBasis) -> str:
+    return f"{rests_on.currency} ({rests_on.converted})" if rests_on.converted else rests_on.currency
 
 
 def _offers(snapshot: Snapshot) -> str:

@@ -13,11 +13,13 @@ GAP: Final = 2
 _SYMBOLS: Final = {"USD": "$"}
 """Any other currency is shown by its code: all terminals can print that."""
 _symbol: ContextVar[str] = ContextVar("currency", default="$")
+_rate: ContextVar[Fraction] = ContextVar("rate", default=Fraction(1))
 
 
-def use_currency(code: str) -> None:
-    """Show money in that currency from now on; it is a label, nothing is converted."""
+def use_currency(code: str, rate: Fraction = Fraction(1)) -> None:
+    """Show money in that currency from now on, `rate` units for one unit of the price table."""
     _symbol.set(_SYMBOLS.get(code, f"{code} "))
+    _rate.set(rate)
 
 
 def money(amount: Fraction) -> str:
@@ -30,13 +32,13 @@ def whole_money(rounded: int, of: Fraction | int = 0) -> str:
     return f"{_symbol.get()}{rounded:,}" if rounded or not of else f"<{_symbol.get()}1"
 
 
-def dollars(micro_per_hour: int) -> Fraction:
-    """Return micro-dollars as exact dollars."""
-    return Fraction(micro_per_hour, MICRO)
+def dollars(micro: Fraction | int) -> Fraction:
+    """Return millionths of the price table's currency as exact units of the currency that is shown."""
+    return Fraction(micro) * _rate.get() / MICRO
 
 
 def dollars_a_month(micro_per_hour: int) -> Fraction:
-    """Return what an hourly amount of micro-dollars makes in a month, exactly."""
+    """Return what an hourly amount of micro-dollars makes in a month, exactly, in the currency that is shown."""
     return dollars(per_month(micro_per_hour))
 
 

@@ -9,9 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from functions.cli.output.documents import code, table, text
-from functions.cli.output.format import count, moment, rfc3339
+from functions.cli.output.format import count, dollars, moment, rfc3339
 from functions.cli.simulate.view import COLUMNS, DaysView, PlayedDay
-from shared.core.planning.prices import MICRO
 
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _WIDTH: Final = 72
@@ -103,4 +102,4 @@ def _run(view: DaysView, run: PlayedDay) -> dict[str, Any]:
 
 
 def _dollars(micro: float) -> float:
-    return float(round(Fraction(micro) / MICRO, 4))
+    return float(round(dollars(Fraction(micro)), 4))

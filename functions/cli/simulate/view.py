@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
-from functions.cli.output.format import money
-from shared.core.planning.prices import MICRO
+from functions.cli.output.format import dollars, money
 
 POINTS: Final = 96
 
@@ -75,7 +74,7 @@ class FigureColumn:
 
 
 def spent(micro: float) -> str:
-    return money(Fraction(micro) / MICRO)
+    return money(dollars(Fraction(micro)))
 
 
 def _seconds(seconds: float) -> str:

@@ -22,6 +22,7 @@ GIB: Final = 1024**3
 MICRO: Final = 10**6
 FALLBACK: Final = "e2"
 """Whose rates an unknown machine is estimated at."""
+DOLLARS: Final = "USD"
 OTHER: Final = "other"
 """Under which name the table has GPUs that it does not list."""
 _PREDEFINED: Final = re.compile(r"(?P<family>[a-z]\d[a-z]?)-(?P<shape>standard|highmem|highcpu)-(?P<vcpus>\d+)")
@@ -67,12 +68,14 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class PriceBasis:
-    """What the figures of a table are: whose, when, of which region, in which currency."""
+    """What the figures of a table are: whose, when, of which region, in which currency; that may be empty."""
 
     source: str = ""
     as_of: str = ""
     region: str = ""
-    currency: str = "USD"
+    currency: str = DOLLARS
+    converted: str = ""
+    """At which rate figures are shown in the currency, if the table is in another: `0.92 for 1 USD`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,7 +306,7 @@ def test_a_fleet_of_which_nothing_could_be_read_is_told_all_the_same(
 
 
 def test_money_is_said_in_the_currency_of_the_prices_wherever_it_was_planned(folder: Path) -> None:
-    args = ("--dump", folder / "b.json", "--currency", "EUR")
+    args = ("--dump", folder / "b.json", "--currency", "EUR=0.92")
     assert "EUR " in ebb("fleet", *args).stdout
     assert "$" not in ebb("fleet", *args).stdout
     assert 'ebb_ladder_cost_eur_per_hour{cluster="stage' in ebb("fleet", *args, "-o", "openmetrics").stdout

@@ -55,7 +55,7 @@ def test_its_data_is_json_on_stdout(dump: Path, tmp_path: Path, monkeypatch: pyt
 
 
 def test_money_is_that_of_the_options(dump: Path) -> None:
-    words = ["report", "--dump", str(dump), "-o", "json", "--discount", "50%", "--currency", "EUR"]
+    words = ["report", "--dump", str(dump), "-o", "json", "--discount", "50%", "--currency", "EUR=2"]
     told = json.loads(CliRunner().invoke(app, words).stdout)
     full = json.loads(CliRunner().invoke(app, ["report", "--dump", str(dump), "-o", "json"]).stdout)
 
