@@ -17,8 +17,8 @@ from shared.collector import no_search_for_cycles
 from shared.core.draining.admission import claim_to_be
 from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
+from shared.core.planning.candidates import NO_MARKS, changed_pools
 from shared.core.planning.make_plan import make_plan, plan_without_policy
-from shared.core.planning.marks import NO_MARKS, changed_pools
 from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering

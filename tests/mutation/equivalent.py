@@ -8,7 +8,7 @@ from typing import Final
 _TYPES: Final = "it never is None there; the part is for the types"
 _ORDER: Final = "a mapping's order is nobody's business; sorted, so that what is written is the same in every run"
 _CLAIMS, _SCHEDULE = "shared/core/records/claims.py", "shared/core/policy/schedule.py"
-_MARKS = "shared/core/planning/marks.py"
+_MARKS = "shared/core/planning/candidates.py"
 _PACKING, _STRATEGIES = (f"shared/core/placement/{name}.py" for name in ("packing", "strategies"))
 
 EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {

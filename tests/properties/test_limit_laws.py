@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
-from shared.core.planning.marks import changed_pools, is_old_enough, update_marks
+from shared.core.planning.candidates import changed_pools, is_old_enough, update_marks
 from shared.core.policy import KARPENTERS_REASONS, Budget, Limit, NamespaceRate, Rate
 from shared.core.reasons import DrainReason
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Start

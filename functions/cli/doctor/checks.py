@@ -15,7 +15,7 @@ from functions.cli.doctor.rights import OPTIONAL_GROUPS, Fences, Right, fences, 
 from functions.cli.doctor.unverified import unverified
 from functions.cli.errors import WRONG, message_of
 from functions.cli.output.format import count, span
-from shared.core.planning.marks import silence
+from shared.core.records.state import silence
 from shared.errors import EbbError, Forbidden, Gone
 
 MOST_SKEW: Final = timedelta(seconds=30)

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from functions.cli.output.format import count
 from shared.adapters.clock import SystemClock
-from shared.core.planning.marks import INTERVAL
-from shared.core.records.state import ClusterState
+from shared.core.records.state import INTERVAL, ClusterState
 from shared.errors import BadInput
 from shared.ports import Clock, State
 from shared.settings import read_settings

@@ -11,11 +11,10 @@ from typing import Final, TypeVar
 from functions.cli.drains.outcome import why_sentence
 from functions.cli.drains.progress import held_by
 from functions.cli.output.format import span
-from shared.core.planning.marks import INTERVAL, silence
 from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
-from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave
+from shared.core.records.state import INTERVAL, Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave, silence
 from shared.port_types import StoredDocument
 from shared.ports import State
 from shared.store.compare_and_set import read_cluster, read_wave

@@ -1,25 +1,33 @@
-"""What the pass knows of each node before anything is chosen: how full it is, what keeps it, why it could go.
+"""What the pass knows of each node before anything is chosen: how full it is, what keeps it, since when it could go.
 
 The same assessment serves the plan, the explanation and the drainer's revalidation. It includes whether a node's
 savings are worth its evictions, and the counts that limits are measured by.
+
+A mark is set once, keeps its time while unbroken, and is lost when broken. Source: estafette's marks
+(docs/acceptance.md rows 29 to 33); with disabled pools cleared (docs/acceptance.md row 5) and with a limit to silence
+(docs/decisions/budgets.md).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from fractions import Fraction
+from typing import Final
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.planning.prices import MICRO, Prices, per_month
-from shared.core.policy import PoolPolicy
+from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
-from shared.core.records.state import ClusterState
+from shared.core.records.state import ClusterState, Mark, PoolMarks, silence
 from shared.core.rules.counts import NodeCounts, PoolMeasure
 from shared.core.rules.drain_time import NO_ESTIMATE, DrainEstimate
 from shared.core.rules.nodes import NODE_RULES, NodeRule, has_expired, judge_node
 from shared.core.rules.pods import avoided
 from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import Usage, above_limits, excess, spare, usage
+
+NO_MARKS: Final = PoolMarks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +160,61 @@ def _judged(assessed: AssessedNode, situation: Situation, prices: Prices) -> Ass
     detail = f"${float(saved):.2f} a month for each of {pods} pods, minimum ${float(least):g}"
     blocker = Blocker(Unremovable.SAVING_TOO_SMALL, detail=detail)
     return replace(assessed, blockers=(*assessed.blockers, blocker))
+
+
+def could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
+    """Return name and pool by node UID of each node that earns a mark."""
+    return {assessed.node.uid: (assessed.node.name, assessed.node.pool) for assessed in rows if assessed.underutilized}
+
+
+def update_marks(
+    old: Mapping[str, PoolMarks],
+    could_go: Mapping[str, tuple[str, str]],
+    now: datetime,
+    last_pass: datetime | None,
+    interval: timedelta,
+) -> dict[str, PoolMarks]:
+    """Return the marks after this pass, by pool; a pool that lost its last mark stays with none.
+
+    Args:
+        old: the marks as stored.
+        could_go: node UID to name and pool, for each node of an enabled pool that could go now.
+        now: the state's time.
+        last_pass: when the last pass was completed; None = never.
+        interval: the time between two passes.
+    """
+    trusted = last_pass is not None and now - last_pass < silence(interval)
+    rows: dict[str, dict[str, Mark]] = {pool: {} for pool in old}
+    for uid, (name, pool) in sorted(could_go.items()):
+        known = old.get(pool, NO_MARKS).marks.get(uid) if trusted else None
+        rows.setdefault(pool, {})[uid] = Mark(name, known.since if known else now)
+    return {pool: PoolMarks(marks=marks) for pool, marks in sorted(rows.items())}
+
+
+def changed_pools(old: Mapping[str, PoolMarks], new: Mapping[str, PoolMarks]) -> tuple[str, ...]:
+    """Return the pools whose document must be written; in a steady state none (docs/acceptance.md row 32)."""
+    return tuple(pool for pool in sorted({*old, *new}) if old.get(pool, NO_MARKS) != new.get(pool, NO_MARKS))
+
+
+def removable_at(mark: Mark, consolidate_after: timedelta | None) -> datetime | None:
+    """Return when the mark is old enough; None = Never."""
+    return None if consolidate_after is None else mark.since + consolidate_after
+
+
+def is_old_enough(mark: Mark, consolidate_after: timedelta | None, now: datetime) -> bool:
+    """Whether the node has been marked long enough: at exactly that time it is (docs/acceptance.md row 31)."""
+    due = removable_at(mark, consolidate_after)
+    return due is not None and due <= now
+
+
+def is_due(assessed: AssessedNode, marks: Mapping[str, PoolMarks], policy: Policy, now: datetime) -> bool:
+    """An expired node's time is its age; any other's is its mark."""
+    if assessed.reason is DrainReason.EXPIRED:
+        return True
+    mark = mark_of(assessed, marks)
+    return mark is not None and is_old_enough(mark, policy.pool(assessed.node.pool).consolidate_after, now)
+
+
+def mark_of(assessed: AssessedNode, marks: Mapping[str, PoolMarks]) -> Mark | None:
+    pool = marks.get(assessed.node.pool)
+    return pool.marks.get(assessed.node.uid) if pool else None

@@ -5,7 +5,7 @@ come, which of those go now. Each node gets exactly one verdict, with all its re
 Equal input gives an equal plan.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,15 +14,24 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import never
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.planning.at_rest import Searcher
-from shared.core.planning.candidates import AssessedNode, assess_nodes, counts_and_excess, with_savings
-from shared.core.planning.marks import INTERVAL, is_old_enough, removable_at, update_marks
+from shared.core.planning.candidates import (
+    AssessedNode,
+    assess_nodes,
+    could_go,
+    counts_and_excess,
+    is_due,
+    mark_of,
+    removable_at,
+    update_marks,
+    with_savings,
+)
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import Selection
 from shared.core.planning.steering import next_nodes
 from shared.core.policy import Policy
-from shared.core.reasons import Blocker, DrainReason, Unremovable
-from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.core.reasons import Blocker, Unremovable
+from shared.core.records.state import INTERVAL, ClusterState, PoolMarks
 from shared.core.rules.drain_time import DrainTime
 from shared.core.rules.situation import Situation
 
@@ -100,11 +109,6 @@ def plan_without_policy(
     )
 
 
-def could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:
-    """Return name and pool by node UID of each node that earns a mark."""
-    return {assessed.node.uid: (assessed.node.name, assessed.node.pool) for assessed in rows if assessed.underutilized}
-
-
 def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
     if not selection.taken:
         return ()
@@ -120,19 +124,6 @@ def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
         )
         for assessed in selection.taken
     )
-
-
-def is_due(assessed: AssessedNode, marks: Mapping[str, PoolMarks], policy: Policy, now: datetime) -> bool:
-    """An expired node's time is its age; any other's is its mark."""
-    if assessed.reason is DrainReason.EXPIRED:
-        return True
-    mark = mark_of(assessed, marks)
-    return mark is not None and is_old_enough(mark, policy.pool(assessed.node.pool).consolidate_after, now)
-
-
-def mark_of(assessed: AssessedNode, marks: Mapping[str, PoolMarks]) -> Mark | None:
-    pool = marks.get(assessed.node.pool)
-    return pool.marks.get(assessed.node.uid) if pool else None
 
 
 class Decider:

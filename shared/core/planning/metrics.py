@@ -13,12 +13,11 @@ from typing import Final
 
 from shared.core.cluster.resources import Resources, total
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.marks import INTERVAL
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import Prices
 from shared.core.reasons import ReasonGroup, Unremovable, group_of
 from shared.core.records.claims import hours_since, open_breakers, still_saved
-from shared.core.records.state import Claim, ClusterState
+from shared.core.records.state import INTERVAL, Claim, ClusterState
 from shared.core.rules.drain_time import LONGEST_DISK_MOVES
 from shared.core.rules.utilization import is_untainted
 

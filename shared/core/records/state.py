@@ -4,12 +4,24 @@ The cluster's document carries all that a claim must agree with, so that one com
 """
 
 from datetime import datetime, timedelta
+from typing import Final
 
 import msgspec
 
 from shared.core.policy import DrainSettings
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import Origin
+
+INTERVAL: Final = timedelta(minutes=5)
+"""How far apart passes are expected where nothing else is set (EBB_INTERVAL_SECONDS)."""
+_SILENCE: Final = timedelta(minutes=15)
+"""Marks survive at least so long a silence of the planner; nobody knows what happened in a longer one."""
+_MISSED_PASSES: Final = 3
+
+
+def silence(interval: timedelta) -> timedelta:
+    """Return after how long without a pass nobody knows any more what happened; `interval` lies between two passes."""
+    return max(_MISSED_PASSES * interval, _SILENCE)
 
 
 class Lease(msgspec.Struct, frozen=True):

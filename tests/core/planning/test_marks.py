@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from shared.core.planning.marks import changed_pools, is_old_enough, removable_at, update_marks
+from shared.core.planning.candidates import changed_pools, is_old_enough, removable_at, update_marks
 from shared.core.records.state import Mark, PoolMarks
 from tests.builders import NOW
 

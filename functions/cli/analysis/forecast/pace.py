@@ -16,10 +16,10 @@ from msgspec import structs
 
 from functions.cli.analysis.openings import GATE_OF, opens_at, times_of
 from shared.core.cluster.node import Node
-from shared.core.planning.marks import INTERVAL
 from shared.core.policy import BudgetUntil, Policy, Schedule
 from shared.core.policy.schedule import hits, last_hit
 from shared.core.reasons import DrainReason, Reason, Unremovable
+from shared.core.records.state import INTERVAL
 from shared.core.rules.budgets import Calendar
 from shared.core.rules.counts import NodeCounts, PoolCounts
 from shared.core.rules.gate_rules import ProposedDrain

@@ -22,9 +22,8 @@ from shared.core.cluster.selectors import PREFER_NO_SCHEDULE, Taint
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
 from shared.core.placement.demand import as_given_back
-from shared.core.planning.candidates import assess_nodes
-from shared.core.planning.make_plan import could_go, make_plan
-from shared.core.planning.marks import update_marks
+from shared.core.planning.candidates import assess_nodes, could_go, update_marks
+from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
 from shared.core.planning.waves import left_of, soft_taints, wave_after
