@@ -8,15 +8,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from functions.planner.heal import Healed, heal
-from functions.planner.pass_inputs import PassInputs, begun_deletions, read_inputs, scale_ups
 from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
+from functions.planner.read_and_repair import PassInputs, heal, read_inputs
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import LivingWave, keep_document, let_go_of_late, living, order_soft_taints
 from shared.collector import no_search_for_cycles
 from shared.core.draining.admission import claim_to_be
-from shared.core.healing.healing_input import HealingInput
-from shared.core.healing.repairs import find_repairs
 from shared.core.planning.candidates import NO_MARKS, changed_pools
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, PlannedOrder
@@ -26,15 +23,13 @@ from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
 from shared.core.policy import Policy
 from shared.core.policy.warnings import warnings
 from shared.core.records.claims import (
-    settle_gone,
     still_saved,
-    with_breakers,
     with_published,
     without_past,
     without_void,
 )
 from shared.core.records.orders import Order, order_id
-from shared.core.records.state import Advised, Breaker, ClusterState, PoolMarks, Published
+from shared.core.records.state import Advised, ClusterState, PoolMarks, Published
 from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
 from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
@@ -91,7 +86,7 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     except EbbError:
         _heal_only(ports, settings, policy, pools, whole=(False,))
         raise
-    healed, inputs = _heal(ports, settings, found)
+    healed, inputs = heal(ports, settings, found)
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
     wave = living(inputs)
@@ -156,36 +151,13 @@ def _heal_only(
     faults = []
     for each in whole:
         try:
-            inputs = _heal(ports, settings, read_inputs(ports, settings, policy, pools, whole=each))[1]
+            inputs = heal(ports, settings, read_inputs(ports, settings, policy, pools, whole=each))[1]
             let_go_of_late(ports, settings.cluster, inputs)
         except EbbError as error:
             faults.append(str(error))
         else:
             return
     ports.log.event("run_summary", f"Nothing could be healed either: {'; '.join(faults)}", severity="WARNING")
-
-
-def _heal(ports: Ports, settings: Settings, inputs: PassInputs) -> tuple[Healed, PassInputs]:
-    """Repair first: a breaker that cannot be written ends the pass, but not the return of nodes.
-
-    Return what the pass rests on from here, too: a claim that ends here leaves the budgets in this very pass, and a
-    breaker that opens holds its pool in it.
-    """
-    begun, bought = begun_deletions(ports, inputs.snapshot), scale_ups(ports, inputs.state)
-    found = HealingInput(inputs.snapshot, inputs.state, inputs.records, inputs.policy, inputs.now, begun, bought)
-    healed = heal(ports, settings.cluster, find_repairs(found), inputs.now)
-    if found.breakers:
-        _open_breakers(ports, found.breakers)
-    after = with_breakers(settle_gone(inputs.state, healed.gone, inputs.now), found.breakers, inputs.now)
-    return healed, dataclasses.replace(inputs, state=after)
-
-
-def _open_breakers(ports: Ports, opened: Mapping[str, Breaker]) -> None:
-    """Write the breakers, and log each for an alert."""
-    change_cluster(ports.state, ports.clock, lambda state, now: with_breakers(state, opened, now))
-    for pool, breaker in opened.items():
-        message = f"No new drain in pool {pool} until {breaker.until.isoformat()}: {breaker.why}."
-        ports.log.event("breaker", message, severity="ERROR", pool=pool, reason="breaker_open")
 
 
 def _log_unforeseen(ports: Ports, plan: Plan) -> None:

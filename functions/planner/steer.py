@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from functions.planner.heal import Outages
+from functions.planner.read_and_repair import Outages
 from shared.core.cluster import names
 from shared.core.planning.steering import CostWrite, Steering
 from shared.errors import EbbError, Forbidden, Stale

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from functions.planner.pass_inputs import PassInputs
+from functions.planner.read_and_repair import PassInputs
 from shared.core.planning.plan import Plan
 from shared.core.planning.waves import WaveEnd, ending, left_of, soft_taints, wave_after
 from shared.core.policy import Policy

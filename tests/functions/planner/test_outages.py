@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.planner.heal import Outages
+from functions.planner.read_and_repair import Outages
 from shared.errors import Forbidden, Retryable, Stale, Terminal
 
 SILENCE, REFUSED = Retryable("the API", "no answer"), Terminal("the API", "422")
