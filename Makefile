@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-EBB    := $(BIN)/python -m functions.cli
+EBB    := $(BIN)/python -m functions.cli.main
 PIP    := $(BIN)/python -m infra.installing
 
 .DEFAULT_GOAL := help

@@ -196,3 +196,7 @@ def main() -> None:
     """Run the command line of this process."""
     enable_ascii_fallback()
     app(prog_name="ebb")
+
+
+if __name__ == "__main__":
+    main()

@@ -58,7 +58,7 @@ def command_line(*, quick: bool) -> None:
     for typed in (("--version",), ("--help",)):
         ours, least = (
             min(_seconds([sys.executable, *program, *typed]) for _ in range(3 if quick else 15))
-            for program in (["-m", "functions.cli"], ["-c", _EMPTY])
+            for program in (["-m", "functions.cli.main"], ["-c", _EMPTY])
         )
         say(f"ebb {typed[0]}: CPU / that of an empty typer program", f"{ours / least:.2f} times", "1.5 at most")
 

@@ -47,7 +47,7 @@ def _ratio(seconds: float, one: float) -> str:
 def _seconds(path: Path, *command: str) -> float:
     """Return the CPU seconds of a command about the dump, in a process of its own."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    words = [sys.executable, "-m", "functions.cli", *command, "--dump", str(path)]
+    words = [sys.executable, "-m", "functions.cli.main", *command, "--dump", str(path)]
     subprocess.run(words, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

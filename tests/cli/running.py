@@ -28,7 +28,7 @@ def run_ebb(*args: str | Path, stdin: str = "", cwd: str | Path = ROOT, **enviro
 
 def start_ebb(*args: str | Path, cwd: str | Path = ROOT, **environment: str) -> CompletedProcess[str]:
     """Run the command as a process of its own: how it starts, writes to a pipe, and ends."""
-    words = [sys.executable, "-m", "functions.cli", *map(str, args)]
+    words = [sys.executable, "-m", "functions.cli.main", *map(str, args)]
     kept = {name: value for name, value in os.environ.items() if name not in _installation()}
     given = {**kept, "PYTHONPATH": str(ROOT), **environment}
     return subprocess.run(words, capture_output=True, text=True, cwd=cwd, env=given, timeout=SECONDS, check=False)

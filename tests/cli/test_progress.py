@@ -139,7 +139,7 @@ def test_stdout_and_a_file_are_as_before(tmp_path: Path) -> None:
 
 def test_a_terminal_sees_it_and_the_line_is_gone_in_the_end(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "functions.cli", "plan", "--dump", str(large(tmp_path)), "-o", "json"]
+    command = [sys.executable, "-m", "functions.cli.main", "plan", "--dump", str(large(tmp_path)), "-o", "json"]
     running = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=ROOT, timeout=300, check=False)
     os.close(theirs)
     shown = os.read(ours, 65536).decode()

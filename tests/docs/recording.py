@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from tests.pages import DOCS, ROOT
 
 RECORDING: Final = DOCS / "pictures" / "demo.svg"
-COMMAND: Final = (sys.executable, "-m", "functions.cli", "demo")
+COMMAND: Final = (sys.executable, "-m", "functions.cli.main", "demo")
 COLUMNS: Final = 105
 LINES: Final = 34
 SPEED: Final = 1.5

@@ -18,7 +18,7 @@ from tests.monitoring.generated import metrics
 from tests.monitoring.log_checks import faults
 from tests.monitoring.log_filters import series
 
-COMMAND = [sys.executable, "-m", "functions.cli", "demo"]
+COMMAND = [sys.executable, "-m", "functions.cli.main", "demo"]
 ROOT = Path(__file__).parents[3]
 PROC = Path("/proc")
 
