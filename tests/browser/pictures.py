@@ -31,7 +31,7 @@ class Picture:
 
 
 PICTURES: Final[Mapping[str, Picture]] = {
-    "report.png": Picture("header", "#ladder .waterfall"),
+    "report.png": Picture("header", "#scenarios .waterfall"),
     "report-cluster.png": Picture("#cluster", "#fill .pair", dark=True),
     "fleet.png": Picture("header", "#clusters table", shown_in="fleet.md"),
 }

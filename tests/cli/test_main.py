@@ -46,7 +46,7 @@ def test_the_first_note_says_that_there_is_no_policy(dump: Path) -> None:
     assert lines[lines.index("What this rests on") + 1].startswith("Without --policy every pool counts as enabled")
 
 
-def test_the_ladder_comes_first_and_the_last_line_repeats_it(dump: Path) -> None:
+def test_the_scenarios_come_first_and_the_last_line_repeats_them(dump: Path) -> None:
     first, *_, last = ebb("plan", "--dump", dump).output.splitlines()
 
     assert first.split() == ["nodes", "a", "month", "a", "year", "saved", "evictions", "a", "node"]

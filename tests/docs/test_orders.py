@@ -11,7 +11,7 @@ import msgspec
 from functions.cli.drains import status_table
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan.as_json import document
-from functions.cli.plan.view import view_of, with_ladder
+from functions.cli.plan.view import view_of, with_scenarios
 from functions.planner.pass_log import PassReport, summary
 from functions.planner.steer import Steered
 from shared.adapters.prices import load
@@ -21,7 +21,7 @@ from shared.core.records.orders import DrainResult, Order
 from shared.port_types import Traffic
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.explain.explained import everything_explained
-from tests.cli.plan.plans import blocked, order, ordered, plan, some_ladder
+from tests.cli.plan.plans import blocked, order, ordered, plan, some_scenarios
 from tests.cli.plan.test_as_json import REAPED
 from tests.pages import DOCS, rows, section
 
@@ -98,7 +98,9 @@ def test_every_key_of_the_plan() -> None:
     potential = Potential(("n1",), 1, (Move("shop/web-0", "n2"),))
 
     prices = replace(load(), discounts={"": Fraction(1, 4)})
-    shown = replace(with_ladder(view_of(shown_plan(), potential), some_ladder(), ""), prices=prices, priced=PRICED)
+    shown = replace(
+        with_scenarios(view_of(shown_plan(), potential), some_scenarios(), ""), prices=prices, priced=PRICED
+    )
     shown = replace(shown, autoscaler={"a": REAPED})
 
     holds(table("## Plan", "| key | type | unit | meaning |"), document(shown))

@@ -1,4 +1,4 @@
-"""The rungs of the ladder against the truth: the simulated GKE, its autoscaler alone and with Ebb beside it, at rest.
+"""The scenarios against the simulated GKE in steady state, its autoscaler alone and together with Ebb.
 
 Twenty clusters, plain and rich in rules, under both profiles; Ebb in a hurry (budgets of a tenth, a pass a minute) and
 at the pace of its defaults (a node of each pool and pass, ten minutes between). What is left may differ by a node or
@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 import pytest
 
-from functions.cli.analysis.forecast.ladder import Ladder, ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from shared.adapters.kubernetes import buffer_objects
 from shared.adapters.kubernetes.buffer_objects import classes_of
 from shared.adapters.prices import load
@@ -75,11 +75,11 @@ CASES: Final = [
 ROWS: Final = first_of(5, [pytest.param(each, id=f"{each.mix.value} {each.seed}") for each in CASES])
 
 
-def forecast(case: Case, given: Snapshot) -> Ladder:
+def forecast(case: Case, given: Snapshot) -> Scenarios:
     picture = of_reaper(given) if case.reaps else given
     pools = "".join(f'  "{pool}": {{enabled: true}}\n' for pool in picture.nodes_by_pool)
     policy = parse(f"{case.rules}{pools}".encode())
-    return ladder(Situation(replace(picture, profile=case.profile), ClusterState(), policy), {}, load())
+    return scenarios_of(Situation(replace(picture, profile=case.profile), ClusterState(), policy), {}, load())
 
 
 def of_reaper(picture: Snapshot) -> Snapshot:
@@ -94,7 +94,7 @@ def is_near(nodes: int, truth: Rest) -> bool:
 
 
 @pytest.mark.parametrize("case", ROWS)
-def test_the_rungs_are_what_the_cluster_comes_to(case: Case) -> None:
+def test_the_scenarios_are_how_the_cluster_ends(case: Case) -> None:
     cluster = case.cluster
     told, plain = forecast(case, snapshot(cluster)), scenario_of(cluster, profile=case.profile)
     scenario = reaped(plain) if case.reaps else plain

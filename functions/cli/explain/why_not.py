@@ -19,7 +19,7 @@ from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import money
-from functions.cli.plan.ladder import DEFAULTS, POLICY, month_beside
+from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_beside
 from functions.cli.plan.sentences import show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
 from shared.core.planning.plan import NodeDecision

@@ -16,7 +16,7 @@ from functions.cli.input.options import Sources
 from functions.cli.input.readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
 from functions.cli.output.format import moment
 from functions.cli.plan.compute import planned
-from functions.cli.plan.ladder import DEFAULTS, POLICY
+from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
 from shared.adapters.clock import system_time
 from shared.collector import no_search_for_cycles

@@ -13,7 +13,7 @@ from functions.cli.output.format import count, moment, monthly, some, whole_mone
 from functions.cli.output.html import Frame, Html, Section, element, figure, made_by
 from functions.cli.output.tables import Column, Table
 from functions.cli.plan import totals
-from functions.cli.plan.ladder import CHECK, title
+from functions.cli.plan.scenarios import CHECK, title
 from functions.cli.plan.sentences import HOLDING
 from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.totals import FIGURES
@@ -38,11 +38,11 @@ def page(view: FleetView) -> str:
 
 
 def _title(view: FleetView) -> str:
-    ladder, every = totals.summed(view.views), count(len(view.rows), "cluster")
-    if ladder is None:
+    scenarios, every = totals.summed(view.views), count(len(view.rows), "cluster")
+    if scenarios is None:
         return every
     clusters = every if len(view.views) == len(view.rows) else f"{len(view.views):,} of {every}"
-    return title(ladder, totals.money_of(view.views, ladder), f"in {clusters}")
+    return title(scenarios, totals.money_of(view.views, scenarios), f"in {clusters}")
 
 
 def _seen(view: FleetView) -> str:
@@ -55,14 +55,14 @@ def _seen(view: FleetView) -> str:
 
 def _figures(view: FleetView) -> Iterator[Html]:
     """Yield the figures on top."""
-    ladder = totals.summed(view.views)
-    if ladder:
-        money = totals.money_of(view.views, ladder)
-        adds, rest = max(money.added, 0), f"{money.month(ladder.at_rest)} a month with Ebb"
-        alone = money.saved(ladder.alone)
+    scenarios = totals.summed(view.views)
+    if scenarios:
+        money = totals.money_of(view.views, scenarios)
+        adds, rest = max(money.added, 0), f"{money.month(scenarios.at_rest)} a month with Ebb"
+        alone = money.saved(scenarios.alone)
         yield figure("Ebb adds, a month", whole_money(adds), f"{yearly(adds)} a year", good=adds > 0)
         yield figure("Autoscaler alone saves, a month", whole_money(alone), CHECK if alone > 0 else "")
-        yield figure("Now, a month", money.month(ladder.now), f"{count(ladder.now.nodes, 'node')}; {rest}")
+        yield figure("Now, a month", money.month(scenarios.now), f"{count(scenarios.now.nodes, 'node')}; {rest}")
     missing = f"{view.not_read:,} could not be read" if view.not_read else "all were read"
     yield figure("Clusters", f"{len(view.rows):,}", missing)
     if view.installations:
@@ -82,8 +82,8 @@ def _clusters(view: FleetView) -> Section:
 
 def _bar(row: FleetRow, most: int) -> str:
     """Draw what stays of a cluster's bill, the saving, and the bound as a line; the cells have the figures."""
-    ladder = row.view.ladder.ladder if row.view and row.view.ladder else None
-    return bill(ladder.at_rest.cost, ladder.now.cost, most, least=ladder.bound.cost) if ladder and most else ""
+    found = row.view.scenarios.values if row.view and row.view.scenarios else None
+    return bill(found.at_rest.cost, found.now.cost, most, least=found.bound.cost) if found and most else ""
 
 
 def _blockers(view: FleetView) -> Section:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import dollars, dollars_a_month, rfc3339
-from functions.cli.plan.ladder import scenarios
+from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, wanted
 from shared.core.cluster.autoscaling import ScaleDownRule
@@ -34,7 +34,7 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "dry_run": view.dry_run,
         "partial": view.partial or None,
         "prices": None if view.prices is None else _prices(view.prices, view.priced),
-        "ladder": [] if view.ladder is None else scenarios(view.ladder.ladder),
+        "ladder": [] if view.scenarios is None else scenario_documents(view.scenarios.values),
         "totals": _totals(view.totals),
         "pools": [_pool(each, view) for each in view.pools],
         "holds": [held(each) for each in view.legend if each.kind in HOLDING],
@@ -100,7 +100,7 @@ def node(shown: NodeView) -> dict[str, Any]:
 
 
 def _pool(pool: PoolSummary, view: PlanView) -> dict[str, Any]:
-    at_rest = view.ladder is not None
+    at_rest = view.scenarios is not None
     return {
         "name": pool.pool or None,
         "nodes": pool.nodes,

@@ -6,7 +6,7 @@ from typing import Final
 
 import typer
 
-from functions.cli.analysis.forecast.ladder import Ladder, ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.analysis.potential import potential
 from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, remembered
@@ -19,9 +19,9 @@ from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import as_markdown, draw
 from functions.cli.output.terminal import printing
 from functions.cli.plan import as_json, openmetrics, page, totals
-from functions.cli.plan.ladder import DEFAULTS, POLICY
+from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
-from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_ladder
+from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_scenarios
 from shared.collector import no_search_for_cycles
 from shared.core.placement.assignments import NOTHING_REACHED
 from shared.core.planning.make_plan import make_plan
@@ -112,12 +112,12 @@ def planned(
     view = view_of(plan, most, (*((f"{WARNING}{left}",) if left else ()), *notes), inputs.partial)
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
     view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
-    return with_ladder(view, found, whose, pools_known=inputs.snapshot.pools_known) if found else view
+    return with_scenarios(view, found, whose, pools_known=inputs.snapshot.pools_known) if found else view
 
 
-def _scenarios(situation: Situation, past: PastPasses, prices: Prices, phase: Callable[[str], None]) -> Ladder:
+def _scenarios(situation: Situation, past: PastPasses, prices: Prices, phase: Callable[[str], None]) -> Scenarios:
     def relaxing(done: int, of_all: int) -> None:
         phase(f"relaxations, {done} of {of_all}")
 
     phase("forecast")
-    return ladder(situation, past.marks or {}, prices, assume_marked=past.assumed, progress=relaxing)
+    return scenarios_of(situation, past.marks or {}, prices, assume_marked=past.assumed, progress=relaxing)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from functions.cli.analysis.forecast.ladder import LadderStep
+from functions.cli.analysis.forecast.scenarios import Scenario
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.output.format import dollars
 from functions.cli.output.openmetrics import MONEY, Gauge, Samples, exposition, one
@@ -13,12 +13,13 @@ from functions.cli.plan.view import PlanView
 from shared.core.planning.plan import Verdict
 
 
-def _steps(figure: Callable[[LadderStep], Fraction | float], *names: str) -> Callable[[PlanView], Samples]:
+def _scenarios(figure: Callable[[Scenario], Fraction | float], *names: str) -> Callable[[PlanView], Samples]:
     """Return the values of scenarios that every cluster has: relaxations name PodDisruptionBudgets, maybe many."""
 
     def values(view: PlanView) -> Samples:
-        ladder = view.ladder.ladder if view.ladder else None
-        return [((step.kind.value,), figure(step)) for name in names if ladder for step in (getattr(ladder, name),)]
+        scenarios = view.scenarios.values if view.scenarios else None
+        found = [getattr(scenarios, name) for name in names] if scenarios else []
+        return [((scenario.kind.value,), figure(scenario)) for scenario in found]
 
     return values
 
@@ -45,11 +46,11 @@ def _held(figure: Callable[[LegendEntry], Fraction | float]) -> Callable[[PlanVi
 
 
 def _by_then(view: PlanView) -> Samples:
-    by = view.ladder.ladder.by if view.ladder else None
+    by = view.scenarios.values.by if view.scenarios else None
     return one(by.timestamp() if by else None)
 
 
-_OF_RUNG: Final = ("rung",)
+_OF_SCENARIO: Final = ("rung",)
 _OF_POOL: Final = ("pool",)
 _OF_REASON: Final = ("reason", "of")
 GAUGES: Final = (
@@ -63,11 +64,11 @@ GAUGES: Final = (
     Gauge("ebb_plan_saving", "What these orders would save.",
           lambda view: one(None if view.partial else dollars(view.totals.saving)), unit=MONEY),
     Gauge("ebb_ladder_nodes", "Nodes in each scenario: now, autoscaler_alone, policy_at_rest, bound.",
-          _steps(lambda step: step.nodes, *_ALL), _OF_RUNG),
+          _scenarios(lambda scenario: scenario.nodes, *_ALL), _OF_SCENARIO),
     Gauge("ebb_ladder_cost", "What the nodes of each scenario cost.",
-          _steps(lambda step: dollars(step.cost), *_ALL), _OF_RUNG, MONEY),
+          _scenarios(lambda scenario: dollars(scenario.cost), *_ALL), _OF_SCENARIO, MONEY),
     Gauge("ebb_ladder_evictions", "Evictions until each scenario is reached.",
-          _steps(lambda step: step.evictions, "alone", "at_rest"), _OF_RUNG),
+          _scenarios(lambda scenario: scenario.evictions, "alone", "at_rest"), _OF_SCENARIO),
     Gauge("ebb_ladder_at_rest_timestamp", "When the steady state is reached, Unix time.", _by_then, unit="seconds"),
     Gauge("ebb_pool_nodes", "Nodes of a pool by verdict.", _verdicts, ("pool", "verdict")),
     Gauge("ebb_pool_cost", "What the nodes of a pool cost.", _pools(lambda pool: dollars(pool.cost)), _OF_POOL, MONEY),
@@ -75,7 +76,7 @@ GAUGES: Final = (
     Gauge("ebb_pool_memory", "Memory requests by allocatable memory.", _pools(lambda pool: pool.memory_ratio),
           _OF_POOL, "ratio"),
     Gauge("ebb_pool_saving_at_rest", "What the nodes of a pool cost that are gone in steady state.",
-          lambda view: _pools(lambda pool: dollars(pool.rest_save))(view) if view.ladder else (), _OF_POOL, MONEY),
+          lambda view: _pools(lambda pool: dollars(pool.rest_save))(view) if view.scenarios else (), _OF_POOL, MONEY),
     Gauge("ebb_held_nodes",
           "Nodes kept by a reason; of is node (each counts once) or pod (a node may have several).",
           _held(lambda each: each.nodes), _OF_REASON),

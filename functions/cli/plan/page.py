@@ -17,9 +17,9 @@ from functions.cli.plan.tables import (
     HOLDS,
     NO_BARS,
     held_table,
-    ladder_table,
     node_table,
     pool_table,
+    scenario_table,
 )
 from functions.cli.plan.view import AskedNodes, NodeView, PlanView, Shown, shown
 
@@ -59,13 +59,13 @@ def _begin(console: Console, view: PlanView) -> None:
         show_notes(console, view.notes)
     else:
         show_odd(console, view.notes)
-    if view.ladder:
-        draw(console, ladder_table(view.ladder.rows, console.width))
-        if view.ladder.question:
-            console.print(view.ladder.question, style="yellow")
+    if view.scenarios:
+        draw(console, scenario_table(view.scenarios.rows, console.width))
+        if view.scenarios.question:
+            console.print(view.scenarios.question, style="yellow")
         console.print()
     console.print(facts(_head(view), "bold"))
-    for note in view.ladder.notes if view.ladder else ():
+    for note in view.scenarios.notes if view.scenarios else ():
         console.print(note)
     if view.nodes:
         console.print()
@@ -80,8 +80,8 @@ def _head(view: PlanView) -> Iterator[tuple[str, str]]:
     paid = f" for {monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)" if totals.cost else ""
     yield f"Nodes{view.mark}", f"{nodes}{paid}"
     yield f"This pass{view.mark}", view.saving
-    if view.ladder and view.ladder.steady:
-        yield "Steady state", view.ladder.steady
+    if view.scenarios and view.scenarios.steady:
+        yield "Steady state", view.scenarios.steady
     if view.potential_saving:
         yield f"Potential{view.mark}", view.potential_saving
 
@@ -134,10 +134,10 @@ def _headline(view: PlanView) -> Iterator[str]:
     yield f"**{text(view.summary)}**"
     if view.potential_saving:
         yield f"Potential: {view.potential_saving}."
-    if view.ladder:
-        yield as_markdown(ladder_table(view.ladder.rows, IN_A_FILE))
-        if view.ladder.sentences:
-            yield text(" ".join(view.ladder.sentences))
+    if view.scenarios:
+        yield as_markdown(scenario_table(view.scenarios.rows, IN_A_FILE))
+        if view.scenarios.sentences:
+            yield text(" ".join(view.scenarios.sentences))
 
 
 def _cells(node: NodeView) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from functions.cli.analysis.pools import GOING, PoolSummary
 from functions.cli.input.options import Sort
 from functions.cli.output.format import NodeNames, monthly, monthly_parts, percent
 from functions.cli.output.tables import BOLD, DIM, Column, Table, fit
-from functions.cli.plan.ladder import LadderRow
+from functions.cli.plan.scenarios import ScenarioRow
 from functions.cli.plan.sentences import LegendEntry, WordKind
 from functions.cli.plan.view import NodeView, PlanView, Shown
 from shared.core.planning.plan import Verdict
@@ -25,7 +25,7 @@ _EVICTIONS: Final = Column("evictions a node", right=True)
 PER_NODE: Final = "per node: evictions for each node that goes."
 
 
-def ladder_table(rows: Sequence[LadderRow], width: int) -> Table:
+def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
     """Return a row for each scenario; where the names need room, the last title stands below."""
     cells = [(row.title, row.nodes, row.month, row.year, row.share, row.evictions) for row in rows]
     styles = tuple(row.style for row in rows)
@@ -75,7 +75,7 @@ class _Figure:
 
 def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[_Figure]:
     """Yield the columns besides name, nodes and bars, without those that have nothing of any pool."""
-    could, rest = view.potential is not None, view.ladder is not None
+    could, rest = view.potential is not None, view.scenarios is not None
     go, paid = not (could or rest), view.totals.cost > 0
     rows = (
         ("order", _counts(pools, *GOING), _GREEN, go, ""),

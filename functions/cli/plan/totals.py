@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from functions.cli.analysis.forecast.ladder import Ladder, LadderStep
+from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
 from functions.cli.output.format import dollars_a_month, whole_money
 from functions.cli.output.tables import BOLD, DIM, Column, Table
-from functions.cli.plan.ladder import ADDED, BOUND, LadderMoney, headline, scenarios
+from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, scenario_documents
 from functions.cli.plan.view import PlanView
 
 SCHEMA: Final = 1
@@ -35,8 +35,11 @@ def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> 
 def sums(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
     """Return `ladder` and `totals` of several plans together."""
     totals: dict[str, Any] = {name: _sum([each["totals"][name] for each in documents]) for name in _SUMS}
-    ladder = summed(views)
-    return {"ladder": scenarios(ladder) if ladder else [], "totals": {"clusters": len(documents), **totals}}
+    scenarios = summed(views)
+    return {
+        "ladder": scenario_documents(scenarios) if scenarios else [],
+        "totals": {"clusters": len(documents), **totals},
+    }
 
 
 def _sum(amounts: Sequence[int | float]) -> int | float:
@@ -44,37 +47,37 @@ def _sum(amounts: Sequence[int | float]) -> int | float:
     return round(found, 4) if isinstance(found, float) else found
 
 
-def summed(views: Sequence[PlanView]) -> Ladder | None:
+def summed(views: Sequence[PlanView]) -> Scenarios | None:
     """Return the sum of the scenarios that each cluster has; None if no cluster has any."""
-    ladders = ladders_of(views)
-    if not ladders:
+    parts = parts_of(views)
+    if not parts:
         return None
     now, alone, at_rest, bound = (
-        _step([getattr(each, name) for each in ladders]) for name in ("now", "alone", "at_rest", "bound")
+        _sum_of([getattr(each, name) for each in parts]) for name in ("now", "alone", "at_rest", "bound")
     )
-    by = max((each.by for each in ladders if each.by), default=None)
-    return Ladder(now, alone, at_rest, (), bound, by, {}, {}, approximate=any(each.approximate for each in ladders))
+    by = max((each.by for each in parts if each.by), default=None)
+    return Scenarios(now, alone, at_rest, (), bound, by, {}, {}, approximate=any(each.approximate for each in parts))
 
 
-def ladders_of(views: Sequence[PlanView]) -> tuple[Ladder, ...]:
-    return tuple(view.ladder.ladder for view in views if view.ladder)
+def parts_of(views: Sequence[PlanView]) -> tuple[Scenarios, ...]:
+    return tuple(view.scenarios.values for view in views if view.scenarios)
 
 
-def _step(steps: Sequence[LadderStep]) -> LadderStep:
-    return replace(steps[0], **{name: sum(getattr(each, name) for each in steps) for name in _STEPS})
+def _sum_of(scenarios: Sequence[Scenario]) -> Scenario:
+    return replace(scenarios[0], **{name: sum(getattr(each, name) for each in scenarios) for name in _STEPS})
 
 
-def money_of(views: Sequence[PlanView], ladder: Ladder) -> LadderMoney:
+def money_of(views: Sequence[PlanView], scenarios: Scenarios) -> ScenarioMoney:
     """Return the money of `summed`."""
-    return LadderMoney(ladder, ladders_of(views))
+    return ScenarioMoney(scenarios, parts_of(views))
 
 
 def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     """Return what Ebb adds in all clusters, and of how many that is known."""
-    ladder, whole = summed(views), [view for view in views if view.ladder]
-    if ladder is None:
+    scenarios, whole = summed(views), [view for view in views if view.scenarios]
+    if scenarios is None:
         return f"{PARTIAL}of no cluster it is known what could go."
-    summary = headline(ladder, whose, max(view.taken_at for view in whole), ladders_of(views))
+    summary = headline(scenarios, whose, max(view.taken_at for view in whole), parts_of(views))
     return summary if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. {summary}"
 
 
@@ -96,14 +99,14 @@ def cluster_table(views: Sequence[PlanView]) -> Table:
 def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     """Return the cells under `FIGURES` of some clusters together, each sum that of what is printed of each."""
     nodes, now = f"{sum(each.totals.nodes for each in views):,}", _month([each.totals.cost for each in views])
-    ladder = summed(views)
-    if ladder is None:
+    scenarios = summed(views)
+    if scenarios is None:
         return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))
-    money = money_of(views, ladder)
+    money = money_of(views, scenarios)
     if not money.known:
         return (_NO_PRICE, nodes, *(_NO_PRICE,) * (len(FIGURES) - 2))
-    alone, rest, bound = (money.month(each) for each in (ladder.alone, ladder.at_rest, ladder.bound))
-    saved = whole_money(money.saved(ladder.at_rest))
+    alone, rest, bound = (money.month(each) for each in (scenarios.alone, scenarios.at_rest, scenarios.bound))
+    saved = whole_money(money.saved(scenarios.at_rest))
     return (whole_money(max(money.added, 0)), nodes, now, alone, rest, bound, saved)
 
 

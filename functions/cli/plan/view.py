@@ -6,7 +6,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
 from functions.cli.errors import near
 from functions.cli.input.inputs import WARNING
@@ -15,8 +15,8 @@ from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import some
 from functions.cli.plan import sentences
-from functions.cli.plan.ladder import LadderRow, headline, question, rows, steady
-from functions.cli.plan.ladder import sentences as ladder_sentences
+from functions.cli.plan.scenarios import ScenarioRow, headline, question, rows, steady
+from functions.cli.plan.scenarios import sentences as scenario_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
@@ -112,11 +112,11 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class LadderView:
+class ScenariosView:
     """The scenarios as values, and as a person reads them."""
 
-    ladder: Ladder
-    rows: tuple[LadderRow, ...]
+    values: Scenarios
+    rows: tuple[ScenarioRow, ...]
     """What Ebb adds, then a row for each scenario."""
     question: str
     """Why the autoscaler may not have removed what it could; empty if it could remove nothing."""
@@ -154,7 +154,7 @@ class PlanView:
     notes: tuple[str, ...] = ()
     partial: str = ""
     """Why no figure is the whole one; empty where all that counts is known."""
-    ladder: LadderView | None = None
+    scenarios: ScenariosView | None = None
     """None if the dump lacks pods, or if it was not asked for."""
     prices: Prices | None = None
     """What all money rests on."""
@@ -215,16 +215,16 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
 UNKNOWN_BUDGETS: Final = "PDBs are unknown: fewer nodes may go."
 
 
-def with_ladder(view: PlanView, ladder: Ladder, whose: str, *, pools_known: bool = True) -> PlanView:
+def with_scenarios(view: PlanView, scenarios: Scenarios, whose: str, *, pools_known: bool = True) -> PlanView:
     """Return the view with the scenarios, whose headline it ends with; `whose` are the settings of Ebb."""
     unknown = f" {UNKNOWN_BUDGETS}" if f"{WARNING}{NO_BUDGETS}" in view.notes else ""
-    summary = f"{headline(ladder, whose, view.taken_at)}{unknown}"
+    summary = f"{headline(scenarios, whose, view.taken_at)}{unknown}"
     decisions, could_go = [node.decision for node in view.nodes], view.potential.nodes if view.potential else ()
-    pools = pool_summaries(decisions, could_go, ladder.gone)
-    whole = whole_cluster(decisions, could_go, ladder.gone)
-    doubt, by = question(ladder, view.autoscaler, pools_known=pools_known), steady(ladder, view.taken_at)
-    shown = LadderView(ladder, rows(ladder, whose), doubt, by, tuple(ladder_sentences(ladder)))
-    return replace(view, ladder=shown, summary=summary, pools=pools, whole=whole)
+    pools = pool_summaries(decisions, could_go, scenarios.gone)
+    whole = whole_cluster(decisions, could_go, scenarios.gone)
+    doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.taken_at)
+    shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, tuple(scenario_sentences(scenarios)))
+    return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole)
 
 
 def _totals(plan: Plan) -> Totals:

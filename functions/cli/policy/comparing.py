@@ -9,7 +9,7 @@ from typing import Final
 
 import typer
 
-from functions.cli.analysis.forecast.ladder import ladder
+from functions.cli.analysis.forecast.scenarios import scenarios_of
 from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, gather, warnings_of
 from functions.cli.input.options import DiffFormat, Sources
@@ -65,7 +65,7 @@ def _show(impact: Impact, changed: Sequence[diff.PolicyChange]) -> None:
         show_notes(console, impact.notes)
         diff.show(console, changed, moved, len(before.decisions))
         if changed or moved:
-            diff.show_ladders(console, impact.ladders, before.taken_at)
+            diff.show_scenarios(console, impact.scenarios, before.taken_at)
 
 
 def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
@@ -74,10 +74,12 @@ def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
     is_whole = not inputs.partial and inputs.snapshot.nodes
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():
         before, after = (make_plan(*each, inputs.prices) for each in given)
-        ladders = tuple(
-            ladder(asked, marks or {}, inputs.prices, assume_marked=assume_marked) for asked, marks in given if is_whole
+        scenarios = tuple(
+            scenarios_of(asked, marks or {}, inputs.prices, assume_marked=assume_marked)
+            for asked, marks in given
+            if is_whole
         )
-    return Impact(before, after, ladders, tuple(_notes(inputs, other, assume_marked=assume_marked)))
+    return Impact(before, after, scenarios, tuple(_notes(inputs, other, assume_marked=assume_marked)))
 
 
 def _given(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> tuple[Situation, dict[str, PoolMarks] | None]:

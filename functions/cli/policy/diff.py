@@ -8,10 +8,10 @@ from typing import Final
 
 from rich.console import Console
 
-from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.output.format import by_the_minute, clock, count, span, whole_money, yearly
 from functions.cli.output.tables import Column, Table, draw
-from functions.cli.plan.ladder import BOUND, LadderMoney
+from functions.cli.plan.scenarios import BOUND, ScenarioMoney
 from functions.cli.plan.sentences import HOLDING, VERDICTS, LegendEntry, WordKind, legend
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
 from shared.core.planning.plan import NodeDecision, Plan
@@ -23,12 +23,12 @@ HEADS: Final = ("", "before", "after", "difference")
 _NEVER: Final = "-"
 
 
-def headline(ladders: Sequence[Ladder]) -> str:
+def headline(scenarios: Sequence[Scenarios]) -> str:
     """Return what the change means in the end."""
-    if not ladders:
+    if not scenarios:
         return UNKNOWN
-    old, new = (each.at_rest for each in ladders)
-    before, after = map(LadderMoney, ladders)
+    old, new = (each.at_rest for each in scenarios)
+    before, after = map(ScenarioMoney, scenarios)
     less = before.left(old) - after.left(new)
     ends = f"{count(new.nodes, 'node')} for {after.month(new)} a month"
     if old.cost == new.cost:
@@ -39,12 +39,12 @@ def headline(ladders: Sequence[Ladder]) -> str:
     )
 
 
-def rows(ladders: Sequence[Ladder], now: datetime) -> Iterator[tuple[str, ...]]:
+def rows(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, ...]]:
     """Yield what each figure is, what it was, what it will be, and by how much it differs."""
-    if not ladders:
+    if not scenarios:
         return
-    old, new = ladders
-    before, after = map(LadderMoney, ladders)
+    old, new = scenarios
+    before, after = map(ScenarioMoney, scenarios)
     more = after.left(new.at_rest) - before.left(old.at_rest)
     yield "now, a month", before.month(old.now), after.month(new.now), UNCHANGED_CELL
     yield counted("nodes in steady state", old.at_rest.nodes, new.at_rest.nodes)
@@ -103,7 +103,7 @@ class Impact:
 
     before: Plan
     after: Plan
-    ladders: tuple[Ladder, ...]
+    scenarios: tuple[Scenarios, ...]
     notes: tuple[str, ...]
 
     def reasons(self) -> tuple[ReasonChange, ...]:
@@ -183,12 +183,12 @@ def show(console: Console, changed: Sequence[PolicyChange], moved: Sequence[Poli
     console.print(f"{count(len(changed), 'setting')} would change." if nodes is None else _sum(moved, nodes))
 
 
-def show_ladders(console: Console, ladders: Sequence[Ladder], now: datetime) -> None:
+def show_scenarios(console: Console, scenarios: Sequence[Scenarios], now: datetime) -> None:
     """Print the steady state before and after."""
     console.print()
-    if ladders:
-        _print(console, "What it means", HEADS, rows(ladders, now), figures=HEADS[1:])
-    console.print(headline(ladders))
+    if scenarios:
+        _print(console, "What it means", HEADS, rows(scenarios, now), figures=HEADS[1:])
+    console.print(headline(scenarios))
 
 
 def _print(

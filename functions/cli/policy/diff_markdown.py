@@ -44,7 +44,7 @@ def page(changed: Sequence[PolicyChange], impact: Impact | None, notes: Sequence
     moved = verdicts(impact.before, impact.after) if impact else ()
     if not changed and not moved:
         return f"{TITLE}\n\n{NOTHING if impact else SAME}"
-    parts = [TITLE, *([f"**{headline(impact.ladders)}**"] if impact else []), *_settings(changed)]
+    parts = [TITLE, *([f"**{headline(impact.scenarios)}**"] if impact else []), *_settings(changed)]
     if impact:
         parts += [_figures(impact), *_reasons(impact.reasons()), *_moved(moved, len(impact.before.decisions))]
     rests_on = impact.notes if impact else notes
@@ -86,7 +86,7 @@ def _short(value: str) -> str:
 def _figures(impact: Impact) -> str:
     """Return scenarios and verdicts before and after."""
     now = impact.before.taken_at
-    shown = [*rows(impact.ladders, now), *_verdicts(impact.before, impact.after)]
+    shown = [*rows(impact.scenarios, now), *_verdicts(impact.before, impact.after)]
     where = f"{code(impact.before.cluster)}, {moment(now)}: {count(len(impact.before.decisions), 'node')}"
     return f"#### What it means\n\n{where}\n\n{table(HEADS, shown, _FIGURES)}"
 

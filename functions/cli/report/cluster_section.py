@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.output.format import clock, monthly, percent
 from functions.cli.plan.view import NodeView
 from functions.cli.report.report_input import ReportInput, table
@@ -165,7 +165,7 @@ AT_ONCE: Final = "in this pass"
 def order(report_input: ReportInput) -> dict[str, Any]:
     """Return a row for each node that goes: this pass's orders, then the others in order; nodes by their place."""
     ordered = {each.node for each in report_input.view.orders}
-    later = (name for name in _by_time(report_input.ladder) if name not in ordered) if report_input.ladder else ()
+    later = (name for name in _by_time(report_input.scenarios) if name not in ordered) if report_input.scenarios else ()
     return table(
         COLUMNS,
         (
@@ -180,19 +180,19 @@ def _ordered(report_input: ReportInput, order: PlannedOrder) -> tuple[Any, ...]:
 
 
 def _later(report_input: ReportInput, name: str) -> tuple[Any, ...]:
-    number, ladder = report_input.number[name], report_input.ladder
-    begins = ladder.begins.get(name) if ladder else None
+    number, scenarios = report_input.number[name], report_input.scenarios
+    begins = scenarios.begins.get(name) if scenarios else None
     time = f"{clock(begins, report_input.view.taken_at)} UTC" if begins else "-"
     cost = report_input.view.nodes[number].decision.cost
     return (number, time, report_input.whose if begins else AUTOSCALER, report_input.moves_from(name), monthly(cost))
 
 
-def _by_time(ladder: Ladder) -> list[str]:
+def _by_time(scenarios: Scenarios) -> list[str]:
     """Return the nodes as they begin; what the autoscaler takes stays behind the node that went before it."""
     latest = datetime.min.replace(tzinfo=UTC)
     rows: list[tuple[datetime, str]] = []
-    for name in ladder.order:
-        latest = ladder.begins.get(name, latest)
+    for name in scenarios.order:
+        latest = scenarios.begins.get(name, latest)
         rows.append((latest, name))
     return [name for _, name in sorted(rows, key=lambda row: row[0])]
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.input.files import write_text
 from functions.cli.input.inputs import Inputs, gather
 from functions.cli.input.options import ReportOutput, Sources
@@ -17,7 +17,7 @@ from functions.cli.output.format import moment
 from functions.cli.output.terminal import print_sentence
 from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions, timed_view
-from functions.cli.plan.ladder import DEFAULTS, POLICY
+from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
 from functions.cli.report.extras import ExtraSection, section, week
 from functions.cli.report.extras import as_json as section_as_json
@@ -44,14 +44,14 @@ def _report(report_input: ReportInput, extras: Sequence[ExtraSection]) -> dict[s
         "made_by": f"ebb {version('ebb')}",
         "seen_at": moment(view.taken_at),
         "whose": report_input.whose,
-        "has_rest": report_input.ladder is not None,
+        "has_rest": report_input.scenarios is not None,
         "has_money": view.totals.cost > 0,
         "title": money_section.title(report_input),
         "headline": view.summary,
         "figures": money_section.key_figures(report_input),
         "added": money_section.added_row(report_input),
-        "ladder": money_section.ladder_rows(report_input),
-        "sentences": list(view.ladder.sentences) if view.ladder else [],
+        "ladder": money_section.scenario_rows(report_input),
+        "sentences": list(view.scenarios.sentences) if view.scenarios else [],
         "pools": money_section.pools(report_input),
         "zones": cluster_section.zones(report_input),
         "nodes": cluster_section.nodes(report_input),
@@ -93,7 +93,7 @@ def write_report(request: ReportRequest) -> None:
         raise BadInput(f"{'--compare' if request.compared else '--demand'}: name with --days how many to simulate.")
     inputs = gather(request.sources)
     report_input = input_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=request.assume_marked)
-    report = document(report_input, _extras(request, inputs, report_input.ladder))
+    report = document(report_input, _extras(request, inputs, report_input.scenarios))
     as_json, out = request.output is ReportOutput.JSON, request.out
     text = f"{json.dumps(report, indent=2, ensure_ascii=False)}\n" if as_json else page(report)
     file = out or (STDOUT if as_json else PAGE)
@@ -105,14 +105,14 @@ def write_report(request: ReportRequest) -> None:
     print_sentence(f"{file}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of nodes and pods in it.")
 
 
-def _extras(request: ReportRequest, inputs: Inputs, ladder: Ladder | None) -> tuple[ExtraSection, ...]:
+def _extras(request: ReportRequest, inputs: Inputs, scenarios: Scenarios | None) -> tuple[ExtraSection, ...]:
     if request.days is None:
         return ()
     from functions.cli.simulate.commands import BOOT, JOB_MINUTES, WEEKEND
     from functions.cli.simulate.compute import AS_IF, SimulateRequest, played_days
 
     own = (request.sources.policy,) if request.sources.policy else ()
-    same = ladder if own or not request.compared else None
+    same = scenarios if own or not request.compared else None
     wanted = SimulateRequest(
         request.sources, (*own, *request.compared), request.days, None, 0, request.demand, None, WEEKEND, "UTC", BOOT,
         None, JOB_MINUTES,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any, Final
 
-from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.output.format import count
 from functions.cli.policy.calendar import CalendarQuestion, Day, Hour, NodeLimit, Sizes, calendar, letters, zones
 from functions.cli.report.report_input import ReportInput, table
@@ -135,21 +135,21 @@ _A_DAY: Final = 48
 _MOST_POINTS: Final = 336
 
 
-def section(view: DaysView, ladder: Ladder | None = None) -> ExtraSection:
+def section(view: DaysView, scenarios: Scenarios | None = None) -> ExtraSection:
     """Return the runs as a table and a plot; what the scenarios show for the first policy is compared."""
     rows = [[f"{each.title}: {each.meaning}", *(each.text(view, run) for run in view.runs)] for each in COLUMNS]
     title = f"{count(view.days, 'simulated day')} to come"
-    return ExtraSection(title, (WHAT, *_beside(view, ladder), *view.notes), ("", *view.names), rows, _plot(view))
+    return ExtraSection(title, (WHAT, *_beside(view, scenarios), *view.notes), ("", *view.names), rows, _plot(view))
 
 
-def _beside(view: DaysView, ladder: Ladder | None) -> tuple[str, ...]:
-    if ladder is None or not ladder.alone.cost:
+def _beside(view: DaysView, scenarios: Scenarios | None) -> tuple[str, ...]:
+    if scenarios is None or not scenarios.alone.cost:
         return ()
-    by_ladder = Fraction(ladder.alone.cost - ladder.at_rest.cost, ladder.alone.cost)
+    by_scenarios = Fraction(scenarios.alone.cost - scenarios.at_rest.cost, scenarios.alone.cost)
     played = view.saved(view.runs[1])
-    if abs(played - by_ladder) <= _APART:
+    if abs(played - by_scenarios) <= _APART:
         return ()
-    return (DIFFERS.format(who=view.names[1], played=percent(played), above=percent(by_ladder)),)
+    return (DIFFERS.format(who=view.names[1], played=percent(played), above=percent(by_scenarios)),)
 
 
 def _plot(view: DaysView) -> Plot:

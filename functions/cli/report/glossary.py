@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, Final
 
-from functions.cli.plan.ladder import ADDED, BOUND
+from functions.cli.plan.scenarios import ADDED, BOUND
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
 

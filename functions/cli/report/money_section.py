@@ -5,11 +5,11 @@ Next to what is printed are whole micro-dollars an hour, for lengths of bars.
 
 from typing import Any, Final
 
-from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ScenarioKind
+from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.output.format import count, monthly, monthly_parts, percent, whole_money, yearly
-from functions.cli.plan.ladder import CHECK, LadderMoney, LadderRow, is_followed, worth
-from functions.cli.plan.ladder import title as ladder_title
+from functions.cli.plan.scenarios import CHECK, ScenarioMoney, ScenarioRow, is_followed, worth
+from functions.cli.plan.scenarios import title as scenarios_title
 from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.tables import ALL, HEADINGS
 from functions.cli.report.report_input import ReportInput
@@ -20,62 +20,62 @@ _OBJECTS: Final = 3
 
 def title(report_input: ReportInput) -> str:
     """Return the one sentence that a reader keeps."""
-    ladder = report_input.ladder
-    if ladder is None:
+    scenarios = report_input.scenarios
+    if scenarios is None:
         totals = report_input.view.totals
         return f"{count(totals.nodes, 'node')}{f' for {monthly(totals.cost)} a month' if totals.cost else ''}"
-    return ladder_title(ladder, LadderMoney(ladder))
+    return scenarios_title(scenarios, ScenarioMoney(scenarios))
 
 
 def key_figures(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return the figures on top: a label, the figure, and what it rests on."""
-    ladder = report_input.ladder
-    if ladder is None:
+    scenarios = report_input.scenarios
+    if scenarios is None:
         return []
-    money, rest, gone = LadderMoney(ladder), ladder.at_rest, ladder.now.nodes - ladder.alone.nodes
+    money, rest, gone = ScenarioMoney(scenarios), scenarios.at_rest, scenarios.now.nodes - scenarios.alone.nodes
     alone = f"{count(gone, 'node')} fewer. {CHECK}" if gone > 0 else "no node fewer"
     each = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
     paid = (
         _figure("Ebb adds, a month", whole_money(max(money.added, 0)), f"{yearly(max(money.added, 0))} a year",
                 good=money.added > 0),
-        _figure("The autoscaler alone saves, a month", whole_money(money.saved(ladder.alone)), alone),
-        _figure("Now, a month", money.month(ladder.now), count(ladder.now.nodes, "node")),
+        _figure("The autoscaler alone saves, a month", whole_money(money.saved(scenarios.alone)), alone),
+        _figure("Now, a month", money.month(scenarios.now), count(scenarios.now.nodes, "node")),
         _figure("With Ebb, a month", money.month(rest), count(rest.nodes, "node")),
     )  # fmt: skip
     nodes = (
-        _figure("Ebb adds", worth(ladder, money) or "nothing", f"{count(rest.nodes, 'node')} left", good=True),
-        _figure("The autoscaler alone", count(ladder.alone.nodes, "node"), alone),
-        _figure("Now", count(ladder.now.nodes, "node"), "their machines have no price here"),
+        _figure("Ebb adds", worth(scenarios, money) or "nothing", f"{count(rest.nodes, 'node')} left", good=True),
+        _figure("The autoscaler alone", count(scenarios.alone.nodes, "node"), alone),
+        _figure("Now", count(scenarios.now.nodes, "node"), "their machines have no price here"),
     )
     return [*(paid if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", each)]
 
 
 def added_row(report_input: ReportInput) -> dict[str, str] | None:
     """Return what Ebb adds to the autoscaler, as the table prints it."""
-    return _row(report_input.view.ladder.rows[0]) if report_input.view.ladder else None
+    return _row(report_input.view.scenarios.rows[0]) if report_input.view.scenarios else None
 
 
-def _row(row: LadderRow) -> dict[str, str]:
+def _row(row: ScenarioRow) -> dict[str, str]:
     printed = {"title": row.title.strip(), "nodes": row.nodes, "month": row.month, "year": row.year}
     return {**printed, "evictions": row.evictions}
 
 
-def ladder_rows(report_input: ReportInput) -> list[dict[str, Any]]:
+def scenario_rows(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return the scenarios as the table prints them; `from` is the cost that a scenario is compared with."""
-    shown = report_input.view.ladder
+    shown = report_input.view.scenarios
     if shown is None:
         return []
-    pairs = zip(shown.ladder.steps, shown.rows[1:], strict=True)
+    pairs = zip(shown.values.in_order, shown.rows[1:], strict=True)
     return [
         {
-            "rung": step.kind.value,
+            "rung": scenario.kind.value,
             **_row(row),
-            "saved": _saved(shown.ladder, step),
-            "relaxed": step.change is not None,
-            "cost": step.cost,
-            "from": _against(shown.ladder, step).cost,
+            "saved": _saved(shown.values, scenario),
+            "relaxed": scenario.change is not None,
+            "cost": scenario.cost,
+            "from": _against(shown.values, scenario).cost,
         }
-        for step, row in pairs
+        for scenario, row in pairs
     ]
 
 
@@ -85,7 +85,7 @@ def pools(report_input: ReportInput) -> list[dict[str, Any]]:
     months = (*monthly_parts([each.cost for each in view.pools]), monthly(view.whole.cost))
     saved = (*monthly_parts([each.rest_save for each in view.pools]), monthly(view.whole.rest_save))
     rows = [*view.pools, view.whole] if len(view.pools) > 1 else list(view.pools)
-    known = view.ladder is not None
+    known = view.scenarios is not None
     return [_pool(each, month, rest if known else None) for each, month, rest in zip(rows, months, saved, strict=False)]
 
 
@@ -109,18 +109,18 @@ def _figure(label: str, value: str, note: str, *, good: bool = False) -> dict[st
     return {"label": label, "value": value, "note": note, "good": good}
 
 
-def _against(ladder: Ladder, step: LadderStep) -> LadderStep:
+def _against(scenarios: Scenarios, scenario: Scenario) -> Scenario:
     """Return what a scenario is compared with: a relaxation goes on from the policy's steady state."""
-    return ladder.at_rest if step.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else ladder.now
+    return scenarios.at_rest if scenario.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else scenarios.now
 
 
-def _saved(ladder: Ladder, step: LadderStep) -> str:
+def _saved(scenarios: Scenarios, scenario: Scenario) -> str:
     """Return the change of a month; of the bound nothing, for no plan is known to reach it."""
-    money = LadderMoney(ladder)
-    saved = money.saved(step) - money.saved(_against(ladder, step))
-    if step.kind in {ScenarioKind.NOW, ScenarioKind.BOUND} or not saved:
+    money = ScenarioMoney(scenarios)
+    saved = money.saved(scenario) - money.saved(_against(scenarios, scenario))
+    if scenario.kind in {ScenarioKind.NOW, ScenarioKind.BOUND} or not saved:
         return "-"
-    sign, more = ("-", "" if is_followed(step) else " or more") if saved > 0 else ("+", "")
+    sign, more = ("-", "" if is_followed(scenario) else " or more") if saved > 0 else ("+", "")
     return f"{sign}{whole_money(abs(saved))}{more}"
 
 

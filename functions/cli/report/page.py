@@ -62,7 +62,7 @@ def _sections(document: JsonRow, report: JsonRow) -> list[Section]:
         Section(f"extra-{number}", each["title"], "", _extra(each)) for number, each in enumerate(report["extras"])
     ]
     return [
-        Section("ladder", "What Ebb saves", LADDER, tuple(_ladder(report))),
+        Section("scenarios", "What Ebb saves", SCENARIOS, tuple(_scenarios(report))),
         Section("cluster", "The cluster before and after", CLUSTER, (no_script, _BODY, _zones(report))),
         Section("fill", "How full the nodes are", FILL, tuple(_fill(report))),
         Section("blockers", "What keeps nodes", BLOCKERS, tuple(_blockers(report))),
@@ -75,7 +75,7 @@ def _sections(document: JsonRow, report: JsonRow) -> list[Section]:
     ]
 
 
-LADDER: Final = (
+SCENARIOS: Final = (
     "Your bill now, with the autoscaler alone, and with Ebb; then what relaxing one constraint would add. No plan can "
     "go below the thin grey line."
 )
@@ -101,7 +101,7 @@ _POOLS: Final = (Column("pool"), *(Column(each, right=True) for each in ("nodes"
 _GOING: Final = (Column("nodes that go", right=True), Column("saved a month", right=True))
 
 
-def _ladder(report: JsonRow) -> Iterator[Html]:
+def _scenarios(report: JsonRow) -> Iterator[Html]:
     steps = report["ladder"]
     if steps:
         if report["has_money"]:
@@ -110,7 +110,9 @@ def _ladder(report: JsonRow) -> Iterator[Html]:
         styles = (BOLD, *(DIM if each["relaxed"] else "" for each in steps))
         added = {**report["added"], "saved": report["added"]["month"]}
         rows = ([each[key] for key in keys] for each in (added, *steps))
-        yield html.table(_priced(Table.of(_STEPS, rows, styles=styles), report), "The scenarios in figures", "ladder")
+        yield html.table(
+            _priced(Table.of(_STEPS, rows, styles=styles), report), "The scenarios in figures", "scenarios"
+        )
     yield from (element("p", sentence, class_="quiet") for sentence in report["sentences"])
     yield element("h3", "By node pool")
     pools, rest = report["pools"], report["has_rest"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.plan.view import PlanView
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -22,13 +22,13 @@ class ReportInput:
     whose: str
 
     @property
-    def ladder(self) -> Ladder | None:
-        return self.view.ladder.ladder if self.view.ladder else None
+    def scenarios(self) -> Scenarios | None:
+        return self.view.scenarios.values if self.view.scenarios else None
 
     @property
     def rest(self) -> Snapshot:
         """The snapshot in steady state; that of now if no steady state is known."""
-        return (self.ladder.left if self.ladder else None) or self.now
+        return (self.scenarios.left if self.scenarios else None) or self.now
 
     @cached_property
     def number(self) -> Mapping[str, int]:

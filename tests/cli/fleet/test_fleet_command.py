@@ -15,7 +15,7 @@ from functions.cli.fleet.table import table_of
 from functions.cli.fleet.view import view_of
 from functions.cli.input.options import FleetSort, Format
 from functions.cli.output.format import use_currency
-from functions.cli.plan.ladder import BOUND
+from functions.cli.plan.scenarios import BOUND
 from shared.adapters.clock import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
 from tests.cli.fleet.fleets import CUT_OFF, cluster_path, dump, ebb, installation

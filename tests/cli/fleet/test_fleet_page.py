@@ -85,10 +85,10 @@ def test_what_is_amiss_stands_below_its_row(seen: Page) -> None:
 
 
 def test_bars_are_as_long_as_their_money(seen: Page, view: FleetView) -> None:
-    ladders = [each.view.ladder.ladder for each in view.rows if each.view and each.view.ladder]
-    most = max(each.now.cost for each in ladders)
+    scenarios = [each.view.scenarios.values for each in view.rows if each.view and each.view.scenarios]
+    most = max(each.now.cost for each in scenarios)
     found = seen.value("[...document.querySelectorAll('.bill .remains')].map((each) => each.width.baseVal.value)")
-    assert found == [round(1000 * each.at_rest.cost / most) for each in ladders]
+    assert found == [round(1000 * each.at_rest.cost / most) for each in scenarios]
 
 
 def test_it_asks_nobody_and_says_nothing_on_the_console(seen: Page) -> None:

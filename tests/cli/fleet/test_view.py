@@ -10,7 +10,7 @@ from functions.cli.fleet.sources import ClusterSource, InstallationSource
 from functions.cli.fleet.view import THEIR_POLICIES, FleetRow, view_of, whose_of
 from functions.cli.input.profiles import CLUSTER
 from functions.cli.plan import view as plan_view
-from functions.cli.plan.ladder import DEFAULTS, POLICY
+from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from tests.cli.plan.plans import busy, plan
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from functions.cli.analysis.changes import Subject
-from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ScenarioKind
+from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
@@ -79,14 +79,14 @@ def order(name: str, *moves: tuple[str, str], saving: int = DOLLAR // 10) -> Pla
     return PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED, saving, places)
 
 
-def some_ladder() -> Ladder:
+def some_scenarios() -> Scenarios:
     """Ten nodes of ten cents an hour: the autoscaler takes two, the policy one more, and each change another one."""
 
-    def step(kind: ScenarioKind, nodes: int, change: Subject | None = None) -> LadderStep:
+    def step(kind: ScenarioKind, nodes: int, change: Subject | None = None) -> Scenario:
         gone = 0 if kind in {ScenarioKind.NOW, ScenarioKind.BOUND} else 10 - nodes
-        return LadderStep(kind, nodes, nodes * DOLLAR // 10, 5 * gone, gone, change)
+        return Scenario(kind, nodes, nodes * DOLLAR // 10, 5 * gone, gone, change)
 
-    return Ladder(
+    return Scenarios(
         now=step(ScenarioKind.NOW, 10),
         alone=step(ScenarioKind.AUTOSCALER_ALONE, 8),
         at_rest=step(ScenarioKind.POLICY_AT_REST, 7),

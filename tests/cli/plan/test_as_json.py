@@ -154,7 +154,7 @@ class _Never(_Exact):
     nodes: int
 
 
-class _Rung(_Exact):
+class _Scenario(_Exact):
     rung: str
     wish: str | None
     about: str | None
@@ -175,7 +175,7 @@ class _Document(_Exact):
     dry_run: bool
     partial: str | None
     prices: _Prices | None
-    ladder: list[_Rung]
+    ladder: list[_Scenario]
     totals: _Totals
     pools: list[_Pool]
     holds: list[_Held]

@@ -71,10 +71,10 @@ def test_the_total_is_the_sum(two: tuple[Path, Path]) -> None:
     totals = [each["totals"] for each in shown["clusters"]]
     assert shown["totals"]["clusters"] == 2
     assert shown["totals"]["nodes"] == 84
-    for number, rung in enumerate(shown["ladder"][:3]):
+    for number, scenario in enumerate(shown["ladder"][:3]):
         parts = [each["ladder"][number] for each in shown["clusters"]]
-        assert rung["nodes"] == sum(each["nodes"] for each in parts)
-        assert rung["cost_per_month"] == pytest.approx(sum(each["cost_per_month"] for each in parts), abs=0.02)
+        assert scenario["nodes"] == sum(each["nodes"] for each in parts)
+        assert scenario["cost_per_month"] == pytest.approx(sum(each["cost_per_month"] for each in parts), abs=0.02)
     assert shown["totals"]["cost_per_hour"] == pytest.approx(sum(each["cost_per_hour"] for each in totals))
 
 

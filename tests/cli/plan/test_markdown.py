@@ -1,8 +1,8 @@
 import pytest
 
 from functions.cli.plan.page import markdown as page
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, view_of, with_ladder
-from tests.cli.plan.plans import blocked, of_every_kind, plan, some_ladder
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, view_of, with_scenarios
+from tests.cli.plan.plans import blocked, of_every_kind, plan, some_scenarios
 
 
 @pytest.mark.parametrize(
@@ -18,8 +18,8 @@ def test_the_page_says(expected: str) -> None:
     assert expected in page(view_of(of_every_kind(), notes=("Without a policy.",)), AskedNodes())
 
 
-def test_the_ladder_stands_below_the_headline() -> None:
-    shown = page(with_ladder(view_of(of_every_kind()), some_ladder(), "this policy"), AskedNodes())
+def test_the_scenarios_are_below_the_headline() -> None:
+    shown = page(with_scenarios(view_of(of_every_kind()), some_scenarios(), "this policy"), AskedNodes())
 
     assert "| now | 10 | $730 | $8,760 | - | - |" in shown
     assert "| + running Jobs may move: a | 6 | $438 | $5,256 | 40% | 5.0 |" in shown

@@ -35,13 +35,13 @@ def test_the_figures_are_those_of_the_json(folder: Path) -> None:
     assert value(found, "ebb_plan_pods", cluster=name) == totals["pods"]
     assert value(found, "ebb_plan_dry_run", cluster=name) == plan["dry_run"]
     assert value(found, "ebb_plan_partial", cluster=name) == 0
-    for rung in plan["ladder"]:
-        if rung["rung"] == "relaxed":
+    for scenario in plan["ladder"]:
+        if scenario["rung"] == "relaxed":
             continue
-        labels = {"cluster": name, "rung": rung["rung"]}
-        assert value(found, "ebb_ladder_nodes", **labels) == rung["nodes"]
+        labels = {"cluster": name, "rung": scenario["rung"]}
+        assert value(found, "ebb_ladder_nodes", **labels) == scenario["nodes"]
         cost = value(found, "ebb_ladder_cost_dollars_per_hour", **labels)
-        assert cost * 730 == pytest.approx(rung["cost_per_month"], abs=0.01)
+        assert cost * 730 == pytest.approx(scenario["cost_per_month"], abs=0.01)
     for pool in plan["pools"]:
         labels = {"cluster": name, "pool": pool["name"]}
         cost = value(found, "ebb_pool_cost_dollars_per_hour", **labels)
@@ -68,7 +68,7 @@ def test_clusters_of_one_name_keep_series_of_their_own(folder: Path, tmp_path: P
     assert len({dict(labels)["cluster"] for _, labels in found}) == 2
 
 
-def test_a_partial_cluster_says_so_and_has_neither_ladder_nor_saving(tmp_path: Path) -> None:
+def test_a_partial_cluster_says_so_and_has_neither_scenarios_nor_saving(tmp_path: Path) -> None:
     items = [each for each in dumps.items(12) if each["metadata"].get("namespace") != "kube-system"]
     (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     _, found = asked("--dump", tmp_path / "d.json")

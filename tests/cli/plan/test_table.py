@@ -3,14 +3,14 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from functions.cli.plan.ladder import POLICY
 from functions.cli.plan.page import SUM, show
+from functions.cli.plan.scenarios import POLICY
 from functions.cli.plan.sentences import WordKind
 from functions.cli.plan.tables import held_table
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, view_of, with_ladder
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, view_of, with_scenarios
 from shared.core.planning.plan import Plan, Potential, Verdict
 from shared.core.reasons import Blocker, Unremovable
-from tests.cli.plan.plans import blocked, busy, decision, of_every_kind, plan, some_ladder, waiting
+from tests.cli.plan.plans import blocked, busy, decision, of_every_kind, plan, some_scenarios, waiting
 
 
 def _shown(
@@ -74,7 +74,7 @@ def test_whatever_the_screen_a_reason_names_what_it_is_about_and_every_pool_has_
     rows = [blocked(name, f"shop/cart-{name[-4:]}", pool=f"pool-{int(name[-4:], 16) % 10}") for name in names]
     pages = StringIO()
     console = Console(file=pages, width=width, height=20, force_terminal=True, color_system=None)
-    show(console, with_ladder(view_of(plan(*rows)), some_ladder(), POLICY), SUM)
+    show(console, with_scenarios(view_of(plan(*rows)), some_scenarios(), POLICY), SUM)
     lines = pages.getvalue().splitlines()
     at = next(number for number, line in enumerate(lines) if "local_storage" in line)
     assert "shop/cart-0000" in " ".join(lines[at : at + 3])

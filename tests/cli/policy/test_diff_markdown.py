@@ -10,14 +10,14 @@ from typing import Any, Final
 import pytest
 
 from functions.cli.output.format import by_the_minute
-from functions.cli.plan.ladder import BOUND
+from functions.cli.plan.scenarios import BOUND
 from functions.cli.policy.comparing import SETTINGS_ONLY
 from functions.cli.policy.diff import NOTHING, SAME, UNKNOWN, rows
 from functions.cli.policy.diff_markdown import MORE, MOST, TITLE
 from tests.builders import NOW
 from tests.cli import dumps
 from tests.cli.markdown_pages import Page
-from tests.cli.plan.plans import some_ladder
+from tests.cli.plan.plans import some_scenarios
 from tests.cli.test_main import ebb
 
 OLD: Final = """
@@ -60,7 +60,7 @@ def test_it_says_what_changes_in_words(whole: str) -> None:
     assert row == ["pool web-pool", "enabled", "true", "false", "Whether nodes of the pool may be drained."]
 
 
-def test_the_ladder_before_and_after_is_that_of_the_two_plans(folder: Path, whole: str) -> None:
+def test_the_scenarios_before_and_after_are_those_of_the_two_plans(folder: Path, whole: str) -> None:
     shown = Page(whole)
     before, after = (
         next(each for each in plan(folder, name)["ladder"] if each["rung"] == "policy_at_rest")
@@ -96,14 +96,15 @@ def test_differences_are_those_of_what_is_printed(whole: str) -> None:
         pytest.param("-", 5, None, id="now nothing goes"),
     ],
 )
-def test_it_says_how_much_later_it_is_at_rest(expected: str, before: int | None, after: int | None) -> None:
-    ladders = [
-        replace(some_ladder(), by=None if each is None else NOW + timedelta(minutes=each)) for each in (before, after)
+def test_it_shows_how_much_later_the_steady_state_is(expected: str, before: int | None, after: int | None) -> None:
+    scenarios = [
+        replace(some_scenarios(), by=None if each is None else NOW + timedelta(minutes=each))
+        for each in (before, after)
     ]
-    assert next(each for each in rows(ladders, NOW) if each[0] == "steady state by (UTC)")[-1] == expected
+    assert next(each for each in rows(scenarios, NOW) if each[0] == "steady state by (UTC)")[-1] == expected
 
 
-def test_the_table_on_a_terminal_says_the_same_of_the_ladder(folder: Path, whole: str) -> None:
+def test_the_table_on_a_terminal_has_the_same_scenarios(folder: Path, whole: str) -> None:
     paths = [folder / "old.yaml", folder / "new.yaml"]
     shown = ebb("policy", "diff", *paths, "--dump", folder / "dump.json", "--assume-marked").stdout
     for name in ("now, a month", "nodes in steady state", "a month in steady state", "saved, a month",

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from functions.cli.analysis.forecast.ladder import Ladder, ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.policy.init import GUESSED, ZONES, time_zone
@@ -49,9 +49,9 @@ def starter(*args: str | Path) -> str:
     return shown.stdout
 
 
-def at_rest(dump: Path, policy: Policy) -> Ladder:
+def at_rest(dump: Path, policy: Policy) -> Scenarios:
     inputs = gather(Sources((dump,), at=EVENING))
-    return ladder(Situation(inputs.snapshot, ClusterState(), replace(policy, dry_run=False)), {}, inputs.prices)
+    return scenarios_of(Situation(inputs.snapshot, ClusterState(), replace(policy, dry_run=False)), {}, inputs.prices)
 
 
 def test_it_is_a_valid_policy_that_drains_nothing(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_each_pool_says_how_full_it_is_and_what_could_go(tmp_path: Path) -> None
     assert [line for line in shown.splitlines() if "#" not in line and line.rstrip()[-1:] not in ":}%m"] == []
 
 
-def evictions(told: Ladder) -> float:
+def evictions(told: Scenarios) -> float:
     """Return how many there are for each node that goes."""
     return told.at_rest.evictions / told.at_rest.gone
 

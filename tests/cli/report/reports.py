@@ -5,7 +5,7 @@ from typing import Any
 
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
-from functions.cli.plan.ladder import DEFAULTS, POLICY
+from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report.compute import document, input_of
 from functions.cli.report.report_input import ReportInput
 from tests.cli.report import big_shop

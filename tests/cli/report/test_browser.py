@@ -116,7 +116,7 @@ def test_its_figures_are_those_of_the_json(seen: Page, shop: Report) -> None:
     assert text(seen, ".headline") == told["headline"]
     assert texts(seen, "#figures .value") == [each["value"] for each in told["figures"]]
     added = {**told["added"], "saved": told["added"]["month"]}
-    assert rows(seen, "table.ladder") == [
+    assert rows(seen, "table.scenarios") == [
         [each[name] for name in ("title", "nodes", "month", "year", "saved", "evictions")]
         for each in (added, *told["ladder"])
     ]
@@ -135,11 +135,11 @@ def test_its_figures_are_those_of_the_json(seen: Page, shop: Report) -> None:
 
 
 def test_bars_are_as_long_as_their_money(seen: Page, shop: Report) -> None:
-    *ladder, bound = shop.report["ladder"]
-    most = max(each["cost"] for each in ladder)
+    *scenarios, bound = shop.report["ladder"]
+    most = max(each["cost"] for each in scenarios)
 
     widths = of_each(seen, ".track .remains", "each.width.baseVal.value")
-    assert widths == [round(1000 * each["cost"] / most) for each in ladder]
+    assert widths == [round(1000 * each["cost"] / most) for each in scenarios]
     assert of_each(seen, ".track .least", "each.x1.baseVal.value") == [round(1000 * bound["cost"] / most)]
 
 
@@ -414,7 +414,7 @@ def test_a_thousand_nodes_are_drawn_as_well_as_sixty(window: Page, tmp_path: Pat
 def test_what_is_not_known_is_not_drawn(window: Page, tmp_path: Path) -> None:
     made = reports.report_input(reports.shop(tmp_path, 12))
     path = tmp_path / "report.html"
-    path.write_text(written(document(replace(made, view=replace(made.view, ladder=None)))), encoding="utf-8")
+    path.write_text(written(document(replace(made, view=replace(made.view, scenarios=None)))), encoding="utf-8")
 
     page = at(window, path)
     assert number(page, ".bar") == 12

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from functions.cli.analysis.forecast.ladder import LadderStep, ScenarioKind
+from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.plan import as_json
-from functions.cli.plan.ladder import DEFAULTS
-from functions.cli.plan.view import with_ladder
+from functions.cli.plan.scenarios import DEFAULTS
+from functions.cli.plan.view import with_scenarios
 from functions.cli.report.cluster_section import KeptNodes, kept_by, workloads_and_pods, zones
 from functions.cli.report.compute import document, input_of
 from functions.cli.report.extras import ExtraSection, Line, Plot
@@ -23,7 +23,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from tests.builders import pod
-from tests.cli.plan.plans import some_ladder
+from tests.cli.plan.plans import some_scenarios
 from tests.cli.report import big_shop, reports
 
 
@@ -47,25 +47,29 @@ def test_it_is_the_plans_json_with_one_key_more(made: ReportInput, told: dict[st
     assert {name: value for name, value in told.items() if name != "report"} == as_json.document(made.view)
 
 
-def test_the_ladder_is_that_of_the_table(made: ReportInput, report: dict[str, Any]) -> None:
-    assert made.view.ladder
-    printed = [(row.title.strip(), row.nodes, row.month, row.year, row.evictions) for row in made.view.ladder.rows[1:]]
+def test_the_scenarios_are_those_of_the_table(made: ReportInput, report: dict[str, Any]) -> None:
+    assert made.view.scenarios
+    printed = [
+        (row.title.strip(), row.nodes, row.month, row.year, row.evictions) for row in made.view.scenarios.rows[1:]
+    ]
 
     assert [
         (each["title"], each["nodes"], each["month"], each["year"], each["evictions"]) for each in report["ladder"]
     ] == printed
-    assert report["sentences"] == list(made.view.ladder.sentences)
+    assert report["sentences"] == list(made.view.scenarios.sentences)
 
 
-def test_a_rung_is_told_against_now_and_what_goes_beyond_the_policy_against_the_policy(report: dict[str, Any]) -> None:
-    by_rung = {each["rung"]: each for each in report["ladder"]}
+def test_a_scenario_is_compared_with_now_and_what_goes_beyond_the_policy_with_the_policy(
+    report: dict[str, Any],
+) -> None:
+    by_word = {each["rung"]: each for each in report["ladder"]}
 
-    assert {rung: each["from"] for rung, each in by_rung.items()} == {
-        "now": by_rung["now"]["cost"],
-        "autoscaler_alone": by_rung["now"]["cost"],
-        "policy_at_rest": by_rung["now"]["cost"],
-        "relaxed": by_rung["policy_at_rest"]["cost"],
-        "bound": by_rung["policy_at_rest"]["cost"],
+    assert {scenario: each["from"] for scenario, each in by_word.items()} == {
+        "now": by_word["now"]["cost"],
+        "autoscaler_alone": by_word["now"]["cost"],
+        "policy_at_rest": by_word["now"]["cost"],
+        "relaxed": by_word["policy_at_rest"]["cost"],
+        "bound": by_word["policy_at_rest"]["cost"],
     }
 
 
@@ -94,7 +98,7 @@ def test_no_node_at_rest_holds_more_than_it_offers(report: dict[str, Any]) -> No
 
 def test_zones_are_counted_and_rounded_as_pools_are(made: ReportInput, report: dict[str, Any]) -> None:
     in_one = replace(made.now, nodes=tuple(_in_zone(node, "z") for node in made.now.nodes))
-    found = document(replace(made, now=in_one, view=replace(made.view, ladder=None)))["report"]
+    found = document(replace(made, now=in_one, view=replace(made.view, scenarios=None)))["report"]
 
     pools = [(each["name"], each["nodes"], each["cpu"], each["memory"]) for each in found["pools"] if not each["sum"]]
     assert [(each["pool"], each["nodes"], each["cpu"], each["memory"]) for each in found["zones"]] == pools
@@ -175,7 +179,7 @@ def test_the_calendar_says_when_each_pool_may_go(report: dict[str, Any]) -> None
 
 
 def test_a_cluster_of_which_too_little_is_known_has_no_picture_at_rest(made: ReportInput) -> None:
-    partial = replace(made, view=replace(made.view, ladder=None))
+    partial = replace(made, view=replace(made.view, scenarios=None))
     found = document(partial)["report"]
 
     assert (found["has_rest"], found["ladder"], found["figures"], found["order"]["rows"]) == (False, [], [], [])
@@ -212,9 +216,9 @@ def test_the_title_says_what_a_reader_should_keep(
 ) -> None:
     kinds = (ScenarioKind.NOW, ScenarioKind.AUTOSCALER_ALONE, ScenarioKind.POLICY_AT_REST)
     pairs = zip(kinds, (now, alone, rest), strict=True)
-    first, left_alone, at_rest = (LadderStep(kind, nodes, nodes * 10**5) for kind, nodes in pairs)
-    ladder = replace(some_ladder(), now=first, alone=left_alone, at_rest=at_rest)
-    view = with_ladder(made.view, ladder, DEFAULTS)
+    first, left_alone, at_rest = (Scenario(kind, nodes, nodes * 10**5) for kind, nodes in pairs)
+    scenarios = replace(some_scenarios(), now=first, alone=left_alone, at_rest=at_rest)
+    view = with_scenarios(made.view, scenarios, DEFAULTS)
     assert document(replace(made, view=view, whose=DEFAULTS))["report"]["title"].startswith(expected)
 
 
@@ -274,8 +278,8 @@ def test_memory_is_told_in_mebibytes(made: ReportInput, report: dict[str, Any]) 
 
 
 def test_evictions_are_told_for_each_node_that_goes(made: ReportInput, report: dict[str, Any]) -> None:
-    assert made.ladder
-    rest = made.ladder.at_rest
+    assert made.scenarios
+    rest = made.scenarios.at_rest
     (figure,) = (each for each in report["figures"] if each["label"].startswith("Evictions"))
 
     assert figure["note"].startswith(f"{rest.evictions / rest.gone:.1f} ")

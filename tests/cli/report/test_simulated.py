@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ScenarioKind
+from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from functions.cli.analysis.simulated_days.measures import Measures, Moment, outcome
 from functions.cli.main import app
 from functions.cli.report.extras import section
@@ -16,7 +16,7 @@ from functions.cli.simulate.view import DaysView, PlayedDay
 from tests.cli import dumps
 from tests.cli.report import big_shop
 
-RUNGS = (ScenarioKind.NOW, ScenarioKind.AUTOSCALER_ALONE, ScenarioKind.POLICY_AT_REST, ScenarioKind.BOUND)
+KINDS = (ScenarioKind.NOW, ScenarioKind.AUTOSCALER_ALONE, ScenarioKind.POLICY_AT_REST, ScenarioKind.BOUND)
 
 
 @pytest.fixture
@@ -75,10 +75,12 @@ def days(saved: int) -> DaysView:
         pytest.param(True, 40, id="the days say more"),
     ],
 )
-def test_a_ladder_that_says_otherwise_is_set_beside_the_days(*, expected: bool, saved: int) -> None:
-    now, alone, rest, least = (LadderStep(rung, 3, cost) for rung, cost in zip(RUNGS, (120, 100, 70, 50), strict=True))
-    ladder = Ladder(now, alone, rest, (), least, None, {}, {}, approximate=False)
-    told = " ".join(section(days(saved), ladder).sentences)
+def test_the_forecast_is_shown_next_to_the_days_if_it_differs(*, expected: bool, saved: int) -> None:
+    now, alone, rest, least = (
+        Scenario(scenario, 3, cost) for scenario, cost in zip(KINDS, (120, 100, 70, 50), strict=True)
+    )
+    scenarios = Scenarios(now, alone, rest, (), least, None, {}, {}, approximate=False)
+    told = " ".join(section(days(saved), scenarios).sentences)
 
     assert (f"policy.yaml saves {saved}.0%" in told and "30.0%" in told) is expected
 

@@ -202,14 +202,14 @@ def test_its_money_is_printed_as_by_the_plan(tmp_path: Path) -> None:
     assert told[1] in next(line for line in found.splitlines() if line.startswith("with Ebb, default settings"))
 
 
-def test_its_base_is_the_rung_of_the_plan(tmp_path: Path) -> None:
+def test_its_base_is_the_scenario_of_the_plan(tmp_path: Path) -> None:
     dump = str(dumps.write(tmp_path / "c.json", 24))
     shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "4", "-o", "json"])
-    ladder = json.loads(CliRunner().invoke(app, ["plan", "--dump", dump, "-o", "json"]).stdout)["ladder"]
+    scenarios = json.loads(CliRunner().invoke(app, ["plan", "--dump", dump, "-o", "json"]).stdout)["ladder"]
     assert shown.exit_code == 0, shown.output
-    told, rung = json.loads(shown.stdout)["at_rest"], ladder[2]
+    told, scenario = json.loads(shown.stdout)["at_rest"], scenarios[2]
     assert (told["nodes_left"], told["cost_per_month"], told["by"]) == (
-        rung["nodes"], rung["cost_per_month"], rung["by"]
+        scenario["nodes"], scenario["cost_per_month"], scenario["by"]
     )  # fmt: skip
 
 

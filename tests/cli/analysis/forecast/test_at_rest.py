@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, Rest, left_alone, policy_at_rest
-from functions.cli.analysis.forecast.ladder import Ladder, ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from shared.adapters.prices import load
 from shared.core.cluster.names import HOSTNAME_LABEL, POOL_LABEL
 from shared.core.cluster.node import NodePool
@@ -24,8 +24,8 @@ MINUTE = timedelta(minutes=1)
 TWO_SMALL = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
 
-def climbed(snapshot: Snapshot, **pool: Any) -> Ladder:
-    return ladder(Situation(snapshot, ClusterState(), policy(cpu_limit=Fraction(1), **pool)), {}, load())
+def forecast(snapshot: Snapshot, **pool: Any) -> Scenarios:
+    return scenarios_of(Situation(snapshot, ClusterState(), policy(cpu_limit=Fraction(1), **pool)), {}, load())
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def climbed(snapshot: Snapshot, **pool: Any) -> Ladder:
     ],
 )
 def test_a_node_that_both_want_is_taken_by(expected: dict[str, Any], ripe: int) -> None:
-    told = climbed(TWO_SMALL, consolidate_after=ripe * MINUTE)
+    told = forecast(TWO_SMALL, consolidate_after=ripe * MINUTE)
 
     assert (told.order, told.begins) == (("n1",), expected)
 
@@ -45,7 +45,7 @@ def test_of_eight_empty_nodes_the_autoscaler_takes_six_within_twenty_minutes() -
     """Ten minutes, and 100 s for each; then the marks are old enough, and the policy takes the other two."""
     full = pod("full", on="n8", cpu=3)
     nine = cluster([node(f"n{n}") for n in range(9)], [full])
-    told = climbed(nine, consolidate_after=20 * MINUTE, max_nodes_per_pass=9)
+    told = forecast(nine, consolidate_after=20 * MINUTE, max_nodes_per_pass=9)
 
     assert (told.at_rest.gone, list(told.begins.values())) == (8, [NOW + 20 * MINUTE] * 2)
 
@@ -55,14 +55,14 @@ def test_the_policy_leaves_room_for_pods_of_nodes_that_the_autoscaler_has_announ
     small = pod("small", on="n1", cpu=1, owner="ReplicaSet/small", volumes=(Volume("v", "emptyDir"),))
     large = pod("large", on="n2", cpu=2.1, owner="ReplicaSet/large")
     full = pod("full", on="n3", cpu=5.5, owner="ReplicaSet/full")
-    told = climbed(cluster([node("n1"), node("n2"), node("n3", cpu=8)], [small, large, full]))
+    told = forecast(cluster([node("n1"), node("n2"), node("n3", cpu=8)], [small, large, full]))
 
     assert told.order == ("n1",)
 
 
 def test_a_drain_ends_when_the_autoscaler_has_deleted_the_node() -> None:
     """Half a minute of grace, the ten minutes for which a node must be unneeded, and a minute for its machine."""
-    told = climbed(TWO_SMALL)
+    told = forecast(TWO_SMALL)
 
     assert (told.begins, told.by) == ({"n1": NOW}, NOW + 11 * MINUTE + timedelta(seconds=30))
 
@@ -82,7 +82,7 @@ def test_the_next_pass_does_not_wait_for_all_that_the_autoscaler_has_announced()
     ]
     seen = cluster([node("home", cpu=64, memory=256, pool="b"), *own, *others], pods, pools=FIXED)
 
-    assert climbed(seen).begins.keys() == {"n1", "n2"}
+    assert forecast(seen).begins.keys() == {"n1", "n2"}
 
 
 def test_where_the_first_node_is_kept_for_good_the_next_goes_in_its_place() -> None:
@@ -92,7 +92,7 @@ def test_where_the_first_node_is_kept_for_good_the_next_goes_in_its_place() -> N
     rules = policy(windows=())
     rules = replace(rules, pools={**rules.pools, "b": policy("b").pools["b"]})
     seen = cluster(nodes, [*pods, pod("large", on="full", cpu=5.5, owner="ReplicaSet/large")])
-    told = ladder(Situation(seen, ClusterState(), rules), {}, load())
+    told = scenarios_of(Situation(seen, ClusterState(), rules), {}, load())
 
     assert told.begins == {"b1": NOW}
 
@@ -130,7 +130,7 @@ def one_after_another(count: int) -> Snapshot:
 
 
 def test_the_autoscaler_comes_to_rest_beside_a_policy_that_wants_nothing() -> None:
-    told = ladder(Situation(one_after_another(2), ClusterState(), Policy()), {}, load())
+    told = scenarios_of(Situation(one_after_another(2), ClusterState(), Policy()), {}, load())
 
     assert (told.alone.gone, told.at_rest.gone) == (2, 2)
 

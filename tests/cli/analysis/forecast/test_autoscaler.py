@@ -171,7 +171,7 @@ def test_left_alone_it_goes_on_until_nothing_more_fits() -> None:
     assert {each.node for each in rest.snapshot.pods} == {each.name for each in rest.snapshot.nodes}
 
 
-def test_what_is_on_its_way_out_already_is_gone_on_every_rung() -> None:
+def test_what_is_on_its_way_out_already_is_gone_in_every_scenario() -> None:
     leaving = replace(node("n1"), taints=(our_taint(),))
     spare, big = full("n2")
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from functions.cli.analysis.forecast.at_rest import with_pending_placed
-from functions.cli.analysis.forecast.ladder import Ladder, ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.pod import Phase, Pod
@@ -28,8 +28,8 @@ def waiting(name: str, **changes: Any) -> Pod:
     return pod(name, phase=Phase.PENDING, ready=False, unschedulable_since=NOW, **changes)
 
 
-def climbed(snapshot: Snapshot) -> Ladder:
-    return ladder(Situation(snapshot, ClusterState(), EVERY_POOL), {}, load())
+def forecast(snapshot: Snapshot) -> Scenarios:
+    return scenarios_of(Situation(snapshot, ClusterState(), EVERY_POOL), {}, load())
 
 
 def places(snapshot: Snapshot) -> dict[str, str]:
@@ -51,7 +51,7 @@ def two_nodes(*more: Pod) -> Snapshot:
     ],
 )
 def test_neither_the_rest_nor_the_bound_goes_below_what_pending_pods_need(expected: int, more: tuple[Pod, ...]) -> None:
-    told = climbed(two_nodes(*more))
+    told = forecast(two_nodes(*more))
     assert (told.at_rest.nodes, told.bound.nodes) == (expected, expected)
 
 
@@ -76,7 +76,7 @@ def test_where_none_is_pending_the_picture_is_the_very_same() -> None:
 
 def figures(snapshot: Snapshot) -> list[int]:
     """Return what is left by the autoscaler, at rest, of the potential and of the bound."""
-    told = climbed(snapshot)
+    told = forecast(snapshot)
     assert told.begun is not None
     most = potential(Situation(told.begun, ClusterState(), EVERY_POOL), load(), told.reached)
     return [told.alone.cost, told.at_rest.cost, told.now.cost - most.saving, told.bound.cost]

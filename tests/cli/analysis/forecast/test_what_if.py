@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from functions.cli.analysis.changes import Harm, Subject, lifted
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
-from functions.cli.analysis.forecast.ladder import ladder
+from functions.cli.analysis.forecast.scenarios import scenarios_of
 from functions.cli.analysis.forecast.what_if import WhyNot, freed_from, subjects, why_not
 from functions.cli.analysis.forecast.workings import Workings
 from shared.adapters.prices import load
@@ -291,12 +291,12 @@ def test_what_keeps_a_node_now_and_not_alone_at_rest_is_named_and_not_tried() ->
     fill=st.sampled_from((0.3, 0.5, 0.7)),
     profile=st.sampled_from(("BALANCED", "OPTIMIZE_UTILIZATION")),
 )
-def test_its_base_is_the_ladders_rung_and_no_change_is_worth_more_than_the_bound_leaves(
+def test_its_base_is_the_policys_steady_state_and_no_change_is_worth_more_than_the_bound_leaves(
     seed: int, nodes: int, fill: float, profile: str
 ) -> None:
     snapshot = replace(picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
     situation = _situation(snapshot, Policy(other_pools=PoolPolicy(enabled=True)))
-    found, told = why_not(policy_at_rest(situation, {}, PRICES), 5), ladder(situation, {}, PRICES)
+    found, told = why_not(policy_at_rest(situation, {}, PRICES), 5), scenarios_of(situation, {}, PRICES)
     rest = found.base.rest.snapshot.nodes
     assert (len(rest), PRICES.of_all(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
     for each in found.freed:

@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from functions.cli.analysis.forecast.at_rest import policy_at_rest
-from functions.cli.analysis.forecast.ladder import ladder_of
+from functions.cli.analysis.forecast.scenarios import scenarios_from
 from functions.cli.analysis.forecast.what_if import why_not
 from functions.cli.analysis.forecast.workings import KEPT, Workings
 from shared.adapters.prices import load
@@ -83,9 +83,9 @@ def _pod(pod: Pod, snapshot: Snapshot, roll: Random) -> Pod:
 
 def answers(situation: Situation, marks: Mapping[str, PoolMarks], workings: Workings) -> tuple[object, ...]:
     base = policy_at_rest(situation, marks, load(), workings=workings)
-    ladder, freed = ladder_of(base), why_not(base, 6)
-    places = [(pod.key, pod.node) for pod in ladder.left.pods] if ladder.left else []
-    return base.decisions, ladder, places, freed.freed, freed.hopeless, freed.left, freed.passing
+    scenarios, freed = scenarios_from(base), why_not(base, 6)
+    places = [(pod.key, pod.node) for pod in scenarios.left.pods] if scenarios.left else []
+    return base.decisions, scenarios, places, freed.freed, freed.hopeless, freed.left, freed.passing
 
 
 @pytest.mark.parametrize("seed", range(CLUSTERS))

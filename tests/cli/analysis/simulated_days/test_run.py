@@ -1,11 +1,11 @@
-"""Laws of simulated days: equal input, flat days, and the same end as the ladder's, alone and with Ebb."""
+"""Laws of simulated days: equal input, flat days, and the same end as the forecast's, alone and with Ebb."""
 
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from functions.cli.analysis.forecast.ladder import ladder
+from functions.cli.analysis.forecast.scenarios import scenarios_of
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Curve, Demand, JobRun, Wish, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
@@ -76,9 +76,9 @@ def test_on_a_flat_day_without_slack_nothing_moves(policy: Policy | None) -> Non
 
 @pytest.mark.parametrize("cpu", [0.4, 1.0, 1.6, 2.4, 3.2])
 @pytest.mark.parametrize("profile", ["BALANCED", "OPTIMIZE_UTILIZATION"])
-def test_a_flat_day_ends_where_the_ladder_ends(cpu: float, profile: str) -> None:
+def test_a_flat_day_ends_where_the_forecast_ends(cpu: float, profile: str) -> None:
     picture = replace(filled(cpu), profile=profile)
-    told = ladder(Situation(picture, ClusterState(), EAGER), {}, load())
+    told = scenarios_of(Situation(picture, ClusterState(), EAGER), {}, load())
 
     assert played(picture).end_nodes == told.alone.nodes
     assert played(picture, policy=EAGER).end_nodes == told.at_rest.nodes

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.analysis.forecast.ladder import Ladder
-from functions.cli.plan.ladder import LadderMoney, rows
-from tests.cli.plan.plans import some_ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios
+from functions.cli.plan.scenarios import ScenarioMoney, rows
+from tests.cli.plan.plans import some_scenarios
 
 AMOUNTS = st.integers(0, 10**8)
 
 
-def of(now: int, alone: int, rest: int) -> Ladder:
-    ladder = some_ladder()
+def of(now: int, alone: int, rest: int) -> Scenarios:
+    scenarios = some_scenarios()
     costs = {"now": now, "alone": alone, "at_rest": rest}
-    return replace(ladder, **{name: replace(getattr(ladder, name), cost=cost) for name, cost in costs.items()})
+    return replace(scenarios, **{name: replace(getattr(scenarios, name), cost=cost) for name, cost in costs.items()})
 
 
 def printed(text: str) -> int:
@@ -25,10 +25,10 @@ def printed(text: str) -> int:
 
 @given(AMOUNTS, AMOUNTS, AMOUNTS)
 def test_printed_money_adds_up_as_it_is_printed(now: int, alone: int, rest: int) -> None:
-    ladder = of(now + alone + rest + 10**6, alone + rest, rest)
-    money, (added, first, by_itself, with_ebb, *_) = LadderMoney(ladder), rows(ladder, "this policy")
+    scenarios = of(now + alone + rest + 10**6, alone + rest, rest)
+    money, (added, first, by_itself, with_ebb, *_) = ScenarioMoney(scenarios), rows(scenarios, "this policy")
 
-    assert printed(first.month) - printed(with_ebb.month) == money.saved(ladder.at_rest)
+    assert printed(first.month) - printed(with_ebb.month) == money.saved(scenarios.at_rest)
     assert printed(with_ebb.month) - printed(by_itself.month) == printed(added.month)
     for row in (added, first, by_itself, with_ebb):
         assert printed(row.year) == 12 * printed(row.month)
@@ -38,11 +38,11 @@ def test_printed_money_adds_up_as_it_is_printed(now: int, alone: int, rest: int)
 def test_a_sum_is_the_sum_of_what_is_printed_of_each_cluster(now: int, alone: int, rest: int) -> None:
     parts = (of(now + alone + rest, alone + rest, rest), of(now + 3 * rest, 2 * rest, rest))
     whole = of(*(sum(getattr(each, name).cost for each in parts) for name in ("now", "alone", "at_rest")))
-    money = LadderMoney(whole, parts)
+    money = ScenarioMoney(whole, parts)
 
     for step in (whole.now, whole.alone, whole.at_rest):
         name = {"now": "now", "autoscaler_alone": "alone", "policy_at_rest": "at_rest"}[step.kind.value]
-        assert money.left(step) == sum(LadderMoney(each).left(getattr(each, name)) for each in parts)
+        assert money.left(step) == sum(ScenarioMoney(each).left(getattr(each, name)) for each in parts)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_a_sum_is_the_sum_of_what_is_printed_of_each_cluster(now: int, alone: in
     ],
 )
 def test_the_share_that_is_saved_is_rounded(expected: str, now: int, rest: int) -> None:
-    ladder = of(now, now, rest)
-    money = LadderMoney(ladder)
+    scenarios = of(now, now, rest)
+    money = ScenarioMoney(scenarios)
 
-    assert money.share(money.saved(ladder.at_rest)) == expected
+    assert money.share(money.saved(scenarios.at_rest)) == expected
 
 
 def test_what_has_no_price_is_told_in_nodes() -> None:

@@ -32,7 +32,7 @@ class ScenarioKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LadderStep:
+class Scenario:
     """One scenario: what is left, in nodes and micro-dollars an hour, and the evictions until then."""
 
     kind: ScenarioKind
@@ -48,14 +48,14 @@ class LadderStep:
 
 
 @dataclass(frozen=True)
-class Ladder:
+class Scenarios:
     """All scenarios, from now to the bound."""
 
-    now: LadderStep
-    alone: LadderStep
-    at_rest: LadderStep
-    relaxed: tuple[LadderStep, ...]
-    bound: LadderStep
+    now: Scenario
+    alone: Scenario
+    at_rest: Scenario
+    relaxed: tuple[Scenario, ...]
+    bound: Scenario
     by: datetime | None
     """When the steady state is reached; None if no node goes by the policy."""
     held_up: Mapping[Reason, int]
@@ -83,23 +83,23 @@ class Ladder:
         return reached(self.order, self.left) if self.left is not None else NOTHING_REACHED
 
     @property
-    def steps(self) -> tuple[LadderStep, ...]:
+    def in_order(self) -> tuple[Scenario, ...]:
         return (self.now, self.alone, self.at_rest, *self.relaxed, self.bound)
 
 
-def ladder(
+def scenarios_of(
     situation: Situation,
     marks: Mapping[str, PoolMarks],
     prices: Prices,
     *,
     assume_marked: bool = False,
     progress: DoneOf = no_progress,
-) -> Ladder:
+) -> Scenarios:
     """Return the scenarios; `assume_marked`: as if each node that could go had been marked long ago."""
-    return ladder_of(policy_at_rest(situation, marks, prices, assume_marked=assume_marked), progress)
+    return scenarios_from(policy_at_rest(situation, marks, prices, assume_marked=assume_marked), progress)
 
 
-def ladder_of(base: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
+def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenarios:
     """Return the same of a steady state that is known."""
     situation, prices, snapshot = base.situation, base.prices, base.situation.snapshot
     rest, size = base.rest, base.size
@@ -107,12 +107,12 @@ def ladder_of(base: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
     found = freed_from(base, held, size.tried, min(size.tried, len(held)) * size.onward, progress)
     idle = (each.held for each in found.freed if not each.saving)
     least = bound(snapshot, prices, situation.state)
-    return Ladder(
-        now=LadderStep(ScenarioKind.NOW, len(snapshot.nodes), prices.of_all(snapshot.nodes)),
-        alone=_step(ScenarioKind.AUTOSCALER_ALONE, left_alone(base.start), prices),
-        at_rest=_step(ScenarioKind.POLICY_AT_REST, rest, prices),
+    return Scenarios(
+        now=Scenario(ScenarioKind.NOW, len(snapshot.nodes), prices.of_all(snapshot.nodes)),
+        alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, left_alone(base.start), prices),
+        at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, prices),
         relaxed=tuple(_relaxed(each, base) for each in found.freed[:MOST_RELAXED] if each.saving),
-        bound=LadderStep(ScenarioKind.BOUND, least.nodes, least.cost),
+        bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost),
         by=rest.by,
         held_up=rest.held_up,
         never=rest.never,
@@ -126,13 +126,13 @@ def ladder_of(base: PolicyAtRest, progress: DoneOf = no_progress) -> Ladder:
     )
 
 
-def _step(kind: ScenarioKind, rest: Rest, prices: Prices) -> LadderStep:
+def _scenario(kind: ScenarioKind, rest: Rest, prices: Prices) -> Scenario:
     nodes = rest.snapshot.nodes
-    return LadderStep(kind, len(nodes), prices.of_all(nodes), rest.evictions, rest.gone, is_rest=rest.is_rest)
+    return Scenario(kind, len(nodes), prices.of_all(nodes), rest.evictions, rest.gone, is_rest=rest.is_rest)
 
 
-def _relaxed(freed: Freed, base: PolicyAtRest) -> LadderStep:
-    anyway = _step(ScenarioKind.RELAXED, base.anyway, base.prices)
+def _relaxed(freed: Freed, base: PolicyAtRest) -> Scenario:
+    anyway = _scenario(ScenarioKind.RELAXED, base.anyway, base.prices)
     return replace(
         anyway,
         nodes=anyway.nodes - freed.nodes,

@@ -1,4 +1,4 @@
-"""The ladder of small clusters, rung by rung, and that nothing gets below its bound."""
+"""The scenarios of small clusters, one by one, and that none is below the bound."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from functions.cli.analysis.forecast.at_rest import policy_at_rest
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.ladder import Ladder, ladder
 from functions.cli.analysis.forecast.open_pass import opened
+from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.forecast.what_if import why_not
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
@@ -47,11 +47,11 @@ def policy_of_all(**pool: Any) -> Policy:
     return Policy(minimum_nodes=0, minimum_non_tainted_nodes=0, other_pools=own)
 
 
-def climbed(snapshot: Snapshot, rules: Policy = OPEN, **given: Any) -> Ladder:
-    return ladder(Situation(snapshot, ClusterState(), rules), {}, load(), **given)
+def forecast(snapshot: Snapshot, rules: Policy = OPEN, **given: Any) -> Scenarios:
+    return scenarios_of(Situation(snapshot, ClusterState(), rules), {}, load(), **given)
 
 
-def nodes_of(told: Ladder) -> list[int]:
+def nodes_of(told: Scenarios) -> list[int]:
     return [told.now.nodes, told.alone.nodes, told.at_rest.nodes, told.bound.nodes]
 
 
@@ -68,7 +68,7 @@ def above_the_gate(count: int = 6, **changes: Any) -> Snapshot:
 
 
 def test_the_autoscaler_keeps_what_is_above_its_gate_and_the_policy_takes_it() -> None:
-    told = climbed(above_the_gate(), replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
+    told = forecast(above_the_gate(), replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
 
     assert nodes_of(told) == [6, 6, 4, 4]
     assert (told.at_rest.gone, told.at_rest.evictions >= 8) == (2, True)
@@ -76,7 +76,7 @@ def test_the_autoscaler_keeps_what_is_above_its_gate_and_the_policy_takes_it() -
 
 def test_what_goes_is_told_in_order_with_its_time_and_what_is_left_has_all_pods() -> None:
     snapshot = above_the_gate()
-    told = climbed(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
+    told = forecast(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
 
     assert told.left is not None
     left = {each.name for each in told.left.nodes}
@@ -89,7 +89,7 @@ def test_what_goes_is_told_in_order_with_its_time_and_what_is_left_has_all_pods(
 def test_what_the_autoscaler_takes_has_no_time_of_the_policys() -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
-    told = climbed(snapshot, Policy())
+    told = forecast(snapshot, Policy())
 
     assert (len(told.order), told.begins) == (1, {})
 
@@ -97,13 +97,13 @@ def test_what_the_autoscaler_takes_has_no_time_of_the_policys() -> None:
 def test_what_the_autoscaler_does_by_itself_goes_on_beside_a_policy_that_is_off() -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
-    assert nodes_of(climbed(snapshot, Policy())) == [2, 1, 1, 1]
+    assert nodes_of(forecast(snapshot, Policy())) == [2, 1, 1, 1]
 
 
 def test_what_the_autoscaler_takes_is_not_told_to_stay_for_good() -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
-    told = climbed(snapshot, replace(OPEN, paused=True))
+    told = forecast(snapshot, replace(OPEN, paused=True))
 
     assert nodes_of(told)[:3] == [2, 1, 1]
     assert Unremovable.PAUSED not in told.never
@@ -128,7 +128,7 @@ def test_a_pool_that_is_shut_beside_an_open_one_is_said_to_be_so(
         for each in nodes for number in range(4)
     ]  # fmt: skip
     own = replace(OPEN.pools["a"], cpu_limit=Fraction(1))
-    told = climbed(cluster(nodes, pods), replace(OPEN, pools={"a": own, "b": replace(own, **rules)}))
+    told = forecast(cluster(nodes, pods), replace(OPEN, pools={"a": own, "b": replace(own, **rules)}))
 
     assert told.by is not None
     assert (told.at_rest.nodes, told.by - NOW < timedelta(minutes=30)) == (expected, True)
@@ -147,10 +147,10 @@ RELAXED = [
 
 
 @pytest.mark.parametrize(("expected", "pods", "rules"), RELAXED)
-def test_a_change_of_what_alone_keeps_nodes_has_its_rung(
+def test_a_change_of_what_alone_keeps_nodes_has_its_scenario(
     expected: tuple[str, str], pods: dict[str, Any], rules: dict[str, Any]
 ) -> None:
-    told = climbed(above_the_gate(**pods), policy(**{"cpu_limit": Fraction(1), "jobs": Jobs.WAIT, **rules}))
+    told = forecast(above_the_gate(**pods), policy(**{"cpu_limit": Fraction(1), "jobs": Jobs.WAIT, **rules}))
 
     assert nodes_of(told)[:3] == [6, 6, 6]
     changes = [(each.change, each.nodes, each.evictions > 0) for each in told.relaxed]
@@ -163,7 +163,7 @@ def test_the_relaxed_scenarios_are_the_first_answers_of_why_not(seed: int, nodes
     snapshot = picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed))
     situation = Situation(snapshot, ClusterState(), Policy(other_pools=PoolPolicy(enabled=True)))
 
-    told, found = ladder(situation, {}, load()), why_not(policy_at_rest(situation, {}, load()), 20)
+    told, found = scenarios_of(situation, {}, load()), why_not(policy_at_rest(situation, {}, load()), 20)
     freeing = [each for each in found.freed if each.saving][:3]
     assert [(each.change, told.at_rest.nodes - each.nodes, told.at_rest.cost - each.cost) for each in told.relaxed] == [
         (each.subject, each.nodes, each.saving) for each in freeing
@@ -175,14 +175,14 @@ def test_a_mark_that_is_assumed_saves_its_time() -> None:
         OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1), consolidate_after=timedelta(hours=1))}
     )
 
-    begun, assumed = climbed(above_the_gate(), rules), climbed(above_the_gate(), rules, assume_marked=True)
+    begun, assumed = forecast(above_the_gate(), rules), forecast(above_the_gate(), rules, assume_marked=True)
     assert begun.by is not None
     assert assumed.by is not None
     assert begun.by - assumed.by == timedelta(hours=1)
 
 
-def test_equal_input_gives_an_equal_ladder() -> None:
-    assert climbed(above_the_gate()) == climbed(above_the_gate())
+def test_equal_input_gives_equal_scenarios() -> None:
+    assert forecast(above_the_gate()) == forecast(above_the_gate())
 
 
 @examples(25)
@@ -200,7 +200,7 @@ def test_nothing_gets_below_the_bound(seed: int, nodes: int, fill: float, mix: M
     anything = Policy(minimum_nodes=0, minimum_non_tainted_nodes=0, other_pools=PoolPolicy(enabled=True))
     situation = Situation(snapshot, ClusterState(), anything)
 
-    told = ladder(situation, {}, load())
+    told = scenarios_of(situation, {}, load())
     most = potential(situation, load(), told.reached)
     scenarios = (told.alone, told.at_rest, *told.relaxed)
     assert told.bound.nodes <= min(each.nodes for each in scenarios)
@@ -214,7 +214,7 @@ def test_the_potential_is_no_less_than_what_the_policy_comes_to() -> None:
     snapshot = picture_of(generated(6, Mix.RICH, fill=0.4, pods_a_node=5, seed=1))
     situation = Situation(snapshot, ClusterState(), policy_of_all(cpu_limit=Fraction(1), memory_limit=Fraction(1)))
 
-    told = ladder(situation, {}, load())
+    told = scenarios_of(situation, {}, load())
     alone, most = potential(situation, load()), potential(situation, load(), told.reached)
     assert len(alone.nodes) < told.at_rest.gone <= len(most.nodes)
     assert told.now.cost - most.saving <= told.at_rest.cost

@@ -1,4 +1,4 @@
-"""The ladder as people and tools read it."""
+"""The scenarios as people and tools read them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -8,43 +8,43 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from functions.cli.analysis.forecast.ladder import Ladder
+from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.input.inputs import WARNING
 from functions.cli.input.missing_data import NO_BUDGETS
 from functions.cli.plan import page
-from functions.cli.plan.ladder import (
+from functions.cli.plan.scenarios import (
     APPROXIMATE,
     BOUND,
     CUT_SHORT,
     headline,
     question,
     rows,
-    scenarios,
+    scenario_documents,
     sentences,
     slow_pace,
     steady,
 )
 from functions.cli.plan.sentences import RESTS_ON, WordKind
 from functions.cli.plan.tables import HEADINGS
-from functions.cli.plan.view import UNKNOWN_BUDGETS, view_of, with_ladder
+from functions.cli.plan.view import UNKNOWN_BUDGETS, view_of, with_scenarios
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.reasons import Reason, Unremovable
 from tests.builders import NOW
-from tests.cli.plan.plans import of_every_kind, some_ladder
+from tests.cli.plan.plans import of_every_kind, some_scenarios
 
 TEN_MINUTES = ScaleDownRule("", Fraction(1, 2), timedelta(minutes=10))
 
 
-def printed(ladder: Ladder, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
+def printed(scenarios: Scenarios, width: int = 80, notes: tuple[str, ...] = ()) -> list[str]:
     pages = StringIO()
     console = Console(file=pages, width=width, force_terminal=True, color_system=None)
-    page.show(console, with_ladder(view_of(of_every_kind(), notes=notes), ladder, "this policy"))
+    page.show(console, with_scenarios(view_of(of_every_kind(), notes=notes), scenarios, "this policy"))
     return [line.rstrip() for line in pages.getvalue().splitlines()]
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_it_is_the_first_thing_and_fits_the_terminal(width: int) -> None:
-    lines = printed(some_ladder(), width)
+    lines = printed(some_scenarios(), width)
 
     assert [line.rsplit(maxsplit=5) for line in lines[1:8]] == [
         ["Ebb adds", "-1", "-$73", "-$876", "10%", "-"],
@@ -59,7 +59,7 @@ def test_it_is_the_first_thing_and_fits_the_terminal(width: int) -> None:
 
 
 def test_a_warning_stands_above_it_and_what_it_rests_on_below_what_keeps_nodes() -> None:
-    lines = printed(some_ladder(), notes=("warning: something is odd.", "Without a policy."))
+    lines = printed(some_scenarios(), notes=("warning: something is odd.", "Without a policy."))
 
     assert lines[0] == "warning: something is odd."
     below = lines.index(RESTS_ON)
@@ -70,15 +70,15 @@ def test_a_warning_stands_above_it_and_what_it_rests_on_below_what_keeps_nodes()
 
 
 def test_what_the_rows_leave_open_is_told() -> None:
-    first, *_, approximate = sentences(replace(some_ladder(), approximate=True))
+    first, *_, approximate = sentences(replace(some_scenarios(), approximate=True))
     assert "outside_windows" in first
     assert approximate == APPROXIMATE
 
 
 def test_what_the_autoscaler_could_have_removed_is_asked_about_with_the_minutes_it_needs() -> None:
-    ladder = some_ladder()
-    assert "these 2 nodes within 14 minutes" in question(ladder, {"a": TEN_MINUTES})
-    assert question(replace(ladder, alone=ladder.now), {"a": TEN_MINUTES}) == ""
+    scenarios = some_scenarios()
+    assert "these 2 nodes within 14 minutes" in question(scenarios, {"a": TEN_MINUTES})
+    assert question(replace(scenarios, alone=scenarios.now), {"a": TEN_MINUTES}) == ""
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_a_pace_that_takes_longer_than_a_night_is_named(expected: list[str], hel
 
 
 def test_the_steady_state_has_a_time_and_what_delays_it() -> None:
-    assert steady(some_ladder(), NOW).startswith("by 23:31 UTC, in 1h31m; delayed most by time_gap (30m), nodes_per")
-    assert steady(replace(some_ladder(), by=None), NOW) == ""
+    assert steady(some_scenarios(), NOW).startswith("by 23:31 UTC, in 1h31m; delayed most by time_gap (30m), nodes_per")
+    assert steady(replace(some_scenarios(), by=None), NOW) == ""
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_the_steady_state_has_a_time_and_what_delays_it() -> None:
     ],
 )
 def test_the_headline_begins_with_what_ebb_adds_to_the_autoscaler(expected: str, alone: int) -> None:
-    ladder = some_ladder()
-    told = replace(ladder, alone=replace(ladder.alone, nodes=alone, cost=alone * 100_000))
+    scenarios = some_scenarios()
+    told = replace(scenarios, alone=replace(scenarios.alone, nodes=alone, cost=alone * 100_000))
 
     shown = headline(told, "this policy", NOW)
     assert shown.startswith(expected)
@@ -123,18 +123,20 @@ def test_the_headline_begins_with_what_ebb_adds_to_the_autoscaler(expected: str,
 
 def test_without_budgets_the_last_line_warns() -> None:
     view = view_of(of_every_kind(), notes=(f"{WARNING}{NO_BUDGETS}",))
-    assert with_ladder(view, some_ladder(), "this policy").summary.endswith(UNKNOWN_BUDGETS)
-    assert not with_ladder(view_of(of_every_kind()), some_ladder(), "this policy").summary.endswith(UNKNOWN_BUDGETS)
+    assert with_scenarios(view, some_scenarios(), "this policy").summary.endswith(UNKNOWN_BUDGETS)
+    assert not with_scenarios(view_of(of_every_kind()), some_scenarios(), "this policy").summary.endswith(
+        UNKNOWN_BUDGETS
+    )
 
 
 def test_the_last_line_repeats_the_headline() -> None:
-    lines = printed(some_ladder(), 400)
+    lines = printed(some_scenarios(), 400)
 
-    assert lines[-1] == headline(some_ladder(), "this policy", NOW)
+    assert lines[-1] == headline(some_scenarios(), "this policy", NOW)
 
 
-def test_json_has_a_value_for_each_rung() -> None:
-    found = scenarios(some_ladder())
+def test_json_has_a_value_for_each_scenario() -> None:
+    found = scenario_documents(some_scenarios())
 
     assert [(each["rung"], each["wish"], each["nodes"]) for each in found] == [
         ("now", None, 10),
@@ -148,11 +150,11 @@ def test_json_has_a_value_for_each_rung() -> None:
     assert found[2]["held_up"][0] == {"reason": "time_gap", "seconds": 1800}
 
 
-def test_a_rung_that_was_not_followed_to_its_end_is_marked_in_its_row() -> None:
-    ladder = some_ladder()
-    cut = replace(ladder, relaxed=tuple(replace(each, is_rest=False) for each in ladder.relaxed))
+def test_a_scenario_whose_search_was_cut_short_is_marked_in_its_row() -> None:
+    scenarios = some_scenarios()
+    cut = replace(scenarios, relaxed=tuple(replace(each, is_rest=False) for each in scenarios.relaxed))
     found = [row for row in rows(cut, "this policy") if row.title.startswith("  +")]
     assert found
     assert all(cell.startswith("≤") for row in found for cell in (row.nodes, row.month, row.year))
-    assert not [cell for row in rows(ladder, "this policy") for cell in (row.nodes, row.month) if "≤" in cell]
+    assert not [cell for row in rows(scenarios, "this policy") for cell in (row.nodes, row.month) if "≤" in cell]
     assert CUT_SHORT in sentences(cut)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.at_rest import ONE_REMOVAL
-from functions.cli.analysis.forecast.ladder import Ladder, LadderStep, ScenarioKind
+from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from functions.cli.output.format import (
     by_the_minute,
     clock,
@@ -25,50 +25,50 @@ from functions.cli.output.tables import BOLD, DIM
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.reasons import Reason, Unremovable
 
-_SUMMED: Final[Mapping[ScenarioKind, Callable[[Ladder], LadderStep]]] = {
-    ScenarioKind.NOW: lambda ladder: ladder.now,
-    ScenarioKind.AUTOSCALER_ALONE: lambda ladder: ladder.alone,
-    ScenarioKind.POLICY_AT_REST: lambda ladder: ladder.at_rest,
-    ScenarioKind.BOUND: lambda ladder: ladder.bound,
+_SUMMED: Final[Mapping[ScenarioKind, Callable[[Scenarios], Scenario]]] = {
+    ScenarioKind.NOW: lambda scenarios: scenarios.now,
+    ScenarioKind.AUTOSCALER_ALONE: lambda scenarios: scenarios.alone,
+    ScenarioKind.POLICY_AT_REST: lambda scenarios: scenarios.at_rest,
+    ScenarioKind.BOUND: lambda scenarios: scenarios.bound,
 }
 """The scenarios that each cluster has, so that those of several clusters add up."""
 
 
-class LadderMoney:
+class ScenarioMoney:
     """The money of scenarios, in whole units a month, so that all that is printed adds up.
 
     `parts` are the clusters that the scenarios are the sums of; a sum is the sum of what is printed of each.
     """
 
-    def __init__(self, ladder: Ladder, parts: Sequence[Ladder] = ()) -> None:
-        self._ladder, self._parts = ladder, parts
-        self.known = ladder.now.cost > 0
+    def __init__(self, scenarios: Scenarios, parts: Sequence[Scenarios] = ()) -> None:
+        self._scenarios, self._parts = scenarios, parts
+        self.known = scenarios.now.cost > 0
         """False for machines without prices."""
 
-    def saved(self, step: LadderStep) -> int:
+    def saved(self, scenario: Scenario) -> int:
         """Return how much less the scenario costs than the cluster does now."""
         if not self._parts:
-            return _month(self._ladder.now.cost - step.cost)
-        return sum(_month(each.now.cost - _SUMMED[step.kind](each).cost) for each in self._parts)
+            return _month(self._scenarios.now.cost - scenario.cost)
+        return sum(_month(each.now.cost - _SUMMED[scenario.kind](each).cost) for each in self._parts)
 
-    def left(self, step: LadderStep) -> int:
+    def left(self, scenario: Scenario) -> int:
         """Return what the scenario costs."""
-        return sum(_month(each.now.cost) for each in self._parts or (self._ladder,)) - self.saved(step)
+        return sum(_month(each.now.cost) for each in self._parts or (self._scenarios,)) - self.saved(scenario)
 
     @property
     def added(self) -> int:
         """What Ebb saves on top of the autoscaler; below 0 where its policy leaves more."""
-        return self.saved(self._ladder.at_rest) - self.saved(self._ladder.alone)
+        return self.saved(self._scenarios.at_rest) - self.saved(self._scenarios.alone)
 
-    def month(self, step: LadderStep) -> str:
-        return whole_money(self.left(step)) if self.known else _NONE
+    def month(self, scenario: Scenario) -> str:
+        return whole_money(self.left(scenario)) if self.known else _NONE
 
-    def year(self, step: LadderStep) -> str:
-        return yearly(self.left(step)) if self.known else _NONE
+    def year(self, scenario: Scenario) -> str:
+        return yearly(self.left(scenario)) if self.known else _NONE
 
     def share(self, saved: int) -> str:
         """Return a saving as a share of what is paid now."""
-        now = self.left(self._ladder.now)
+        now = self.left(self._scenarios.now)
         return rounded_percent(Fraction(saved, now)) if now else _NONE
 
 
@@ -121,7 +121,7 @@ _PACE: Final[Mapping[Reason, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class LadderRow:
+class ScenarioRow:
     """One scenario as it is printed: its title, its figures, and how it looks."""
 
     title: str
@@ -135,64 +135,67 @@ class LadderRow:
     style: str = ""
 
 
-def rows(ladder: Ladder, whose: str) -> tuple[LadderRow, ...]:
+def rows(scenarios: Scenarios, whose: str) -> tuple[ScenarioRow, ...]:
     """Return what Ebb adds, and a row for each scenario; `whose` are the settings of Ebb."""
-    money = LadderMoney(ladder)
-    return (_added(ladder, money), *(_row(step, whose, money) for step in ladder.steps))
+    money = ScenarioMoney(scenarios)
+    return (_added(scenarios, money), *(_row(scenario, whose, money) for scenario in scenarios.in_order))
 
 
-def _added(ladder: Ladder, money: LadderMoney) -> LadderRow:
+def _added(scenarios: Scenarios, money: ScenarioMoney) -> ScenarioRow:
     """Return the difference between Ebb and the autoscaler alone."""
-    nodes, added = ladder.alone.nodes - ladder.at_rest.nodes, money.added
+    nodes, added = scenarios.alone.nodes - scenarios.at_rest.nodes, money.added
     paid = (_less(added), _less(added, yearly)) if money.known else (_NONE, _NONE)
-    return LadderRow(ADDED, _less(nodes, "{:,}".format), *paid, money.share(added), _NONE, BOLD)
+    return ScenarioRow(ADDED, _less(nodes, "{:,}".format), *paid, money.share(added), _NONE, BOLD)
 
 
 def _less(amount: int, written: Callable[[int], str] = whole_money) -> str:
     return f"{'-' if amount > 0 else '+' if amount else ''}{written(abs(amount))}"
 
 
-def _row(step: LadderStep, whose: str, money: LadderMoney) -> LadderRow:
-    title = f"  + {relaxation(step.change)}" if step.change else _TITLES[step.kind].format(whose=whose)
-    most, least = ("", "") if is_followed(step) else (AT_MOST, AT_LEAST)
-    cells = f"{most}{step.nodes:,}", f"{most}{money.month(step)}", f"{most}{money.year(step)}"
-    saved = _NONE if step.kind in {ScenarioKind.NOW, ScenarioKind.BOUND} else f"{least}{money.share(money.saved(step))}"
-    each = f"{step.evictions / step.gone:.1f}" if step.gone else _NONE
-    return LadderRow(title, *cells, saved, each, DIM if step.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else "")
+def _row(scenario: Scenario, whose: str, money: ScenarioMoney) -> ScenarioRow:
+    title = f"  + {relaxation(scenario.change)}" if scenario.change else _TITLES[scenario.kind].format(whose=whose)
+    most, least = ("", "") if is_followed(scenario) else (AT_MOST, AT_LEAST)
+    cells = f"{most}{scenario.nodes:,}", f"{most}{money.month(scenario)}", f"{most}{money.year(scenario)}"
+    has_share = scenario.kind not in {ScenarioKind.NOW, ScenarioKind.BOUND}
+    saved = f"{least}{money.share(money.saved(scenario))}" if has_share else _NONE
+    each = f"{scenario.evictions / scenario.gone:.1f}" if scenario.gone else _NONE
+    style = DIM if scenario.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else ""
+    return ScenarioRow(title, *cells, saved, each, style)
 
 
-def headline(ladder: Ladder, whose: str, now: datetime, parts: Sequence[Ladder] = ()) -> str:
+def headline(scenarios: Scenarios, whose: str, now: datetime, parts: Sequence[Scenarios] = ()) -> str:
     """Return what a reader keeps: what Ebb adds and by when, then what each scenario costs.
 
     `parts` are the scenarios of the clusters that they are the sum of.
     """
-    money, adds = LadderMoney(ladder, parts), worth(ladder, LadderMoney(ladder, parts))
+    money, adds = ScenarioMoney(scenarios, parts), worth(scenarios, ScenarioMoney(scenarios, parts))
     year = f" ({yearly(money.added)} a year)" if adds and money.known else ""
-    by = f", by {clock(by_the_minute(ladder.by), now)} UTC" if adds and ladder.by else ""
-    rows = (("Now", ladder.now), ("autoscaler alone", ladder.alone), ("with Ebb", ladder.at_rest))
-    costs = "; ".join(f"{name} {_cost(step, money)}" for name, step in rows)
+    by = f", by {clock(by_the_minute(scenarios.by), now)} UTC" if adds and scenarios.by else ""
+    rows = (("Now", scenarios.now), ("autoscaler alone", scenarios.alone), ("with Ebb", scenarios.at_rest))
+    costs = "; ".join(f"{name} {_cost(scenario, money)}" for name, scenario in rows)
     return f"{ADDED} {adds or 'nothing'}{year} with {whose}{by}. {costs}."
 
 
-def worth(ladder: Ladder, money: LadderMoney) -> str:
+def worth(scenarios: Scenarios, money: ScenarioMoney) -> str:
     """Return what Ebb adds in money, or in nodes if these have no price; empty if it adds nothing."""
     if money.known:
         return f"{whole_money(money.added)} a month" if money.added > 0 else ""
-    nodes = ladder.alone.nodes - ladder.at_rest.nodes
+    nodes = scenarios.alone.nodes - scenarios.at_rest.nodes
     return f"the removal of {count(nodes, 'node')}" if nodes > 0 else ""
 
 
-def _cost(step: LadderStep, money: LadderMoney) -> str:
-    month = " a month" if step.kind is ScenarioKind.NOW else ""
-    return f"{count(step.nodes, 'node')} for {money.month(step)}{month}" if money.known else count(step.nodes, "node")
+def _cost(scenario: Scenario, money: ScenarioMoney) -> str:
+    month = " a month" if scenario.kind is ScenarioKind.NOW else ""
+    nodes = count(scenario.nodes, "node")
+    return f"{nodes} for {money.month(scenario)}{month}" if money.known else nodes
 
 
-def question(ladder: Ladder, rules: Mapping[str, ScaleDownRule], *, pools_known: bool = True) -> str:
+def question(scenarios: Scenarios, rules: Mapping[str, ScaleDownRule], *, pools_known: bool = True) -> str:
     """Return what to check if the autoscaler could remove nodes and has not; `rules` are those of each pool.
 
     `pools_known`: minimum sizes and autoscaling are in the figures already.
     """
-    gone = ladder.now.nodes - ladder.alone.nodes
+    gone = scenarios.now.nodes - scenarios.alone.nodes
     if gone <= 0:
         return ""
     delay = max((rule.unneeded for rule in rules.values()), default=timedelta())
@@ -202,24 +205,24 @@ def question(ladder: Ladder, rules: Mapping[str, ScaleDownRule], *, pools_known:
     return question if pools_known else f"{question} {NODE_POOLS}"
 
 
-def steady(ladder: Ladder, now: datetime) -> str:
+def steady(scenarios: Scenarios, now: datetime) -> str:
     """Return by when the steady state is reached, and what delays it most; empty if no node goes."""
-    if not ladder.by:
+    if not scenarios.by:
         return ""
-    by, begun = by_the_minute(ladder.by), now.replace(second=0, microsecond=0)
-    return f"by {clock(by, now)} UTC, in {span(by - begun)}{_held(ladder.held_up)}"
+    by, begun = by_the_minute(scenarios.by), now.replace(second=0, microsecond=0)
+    return f"by {clock(by, now)} UTC, in {span(by - begun)}{_held(scenarios.held_up)}"
 
 
-def sentences(ladder: Ladder) -> Iterator[str]:
+def sentences(scenarios: Scenarios) -> Iterator[str]:
     """Yield what the rows leave open: a slow pace, gates that never open, relaxations without effect or skipped."""
-    yield from slow_pace(ladder.held_up)
-    for reason, nodes in sorted(ladder.never.items(), key=lambda each: -each[1]):
+    yield from slow_pace(scenarios.held_up)
+    for reason, nodes in sorted(scenarios.never.items(), key=lambda each: -each[1]):
         yield f"{count(nodes, 'removable node')} never may go: {reason.value}. {reason.sentence}"
-    if ladder.idle:
-        yield f"Relaxing one of these alone removes no node: {some([relaxation(each) for each in ladder.idle])}."
-    if not all(map(is_followed, ladder.steps)):
+    if scenarios.idle:
+        yield f"Relaxing one of these alone removes no node: {some([relaxation(each) for each in scenarios.idle])}."
+    if not all(map(is_followed, scenarios.in_order)):
         yield CUT_SHORT
-    if ladder.approximate:
+    if scenarios.approximate:
         yield APPROXIMATE
 
 
@@ -238,9 +241,9 @@ def relaxation(change: Subject) -> str:
     return ": ".join(filter(None, (words, change.object))) if words else f"without {change.name}"
 
 
-def is_followed(step: LadderStep) -> bool:
+def is_followed(scenario: Scenario) -> bool:
     """Whether a relaxation was followed until no more nodes go."""
-    return step.is_rest or step.change is None
+    return scenario.is_rest or scenario.change is None
 
 
 def _held(held_up: Mapping[Reason, int]) -> str:
@@ -249,38 +252,38 @@ def _held(held_up: Mapping[Reason, int]) -> str:
     return f"; delayed most by {', '.join(rows)}" if most else ""
 
 
-def title(ladder: Ladder, money: LadderMoney, where: str = "here") -> str:
+def title(scenarios: Scenarios, money: ScenarioMoney, where: str = "here") -> str:
     """Return the one sentence about a cluster, or about those that `where` names."""
-    adds = worth(ladder, money)
+    adds = worth(scenarios, money)
     if adds:
-        now = f"of {count(ladder.now.nodes, 'node')} {ladder.at_rest.nodes:,} stay, not {ladder.alone.nodes:,}"
+        now = f"of {count(scenarios.now.nodes, 'node')} {scenarios.at_rest.nodes:,} stay, not {scenarios.alone.nodes:,}"
         return f"Ebb would add {adds} to the autoscaler's savings {where}: {now}"
-    saved = money.saved(ladder.alone)
+    saved = money.saved(scenarios.alone)
     if saved > 0:
         return f"Ebb would add nothing {where}: the autoscaler alone would save {whole_money(saved)} a month"
-    stay = "1 node stays" if ladder.at_rest.nodes == 1 else f"all {count(ladder.at_rest.nodes, 'node')} stay"
+    stay = "1 node stays" if scenarios.at_rest.nodes == 1 else f"all {count(scenarios.at_rest.nodes, 'node')} stay"
     return f"Ebb would save nothing {where}: {stay}"
 
 
-def scenarios(ladder: Ladder) -> list[dict[str, Any]]:
+def scenario_documents(scenarios: Scenarios) -> list[dict[str, Any]]:
     """Return a JSON value for each scenario, in order; every key is always there."""
-    return [_rung(step, ladder) for step in ladder.steps]
+    return [_document(scenario, scenarios) for scenario in scenarios.in_order]
 
 
-def _rung(step: LadderStep, ladder: Ladder) -> dict[str, Any]:
-    is_rest = step.kind is ScenarioKind.POLICY_AT_REST
+def _document(scenario: Scenario, scenarios: Scenarios) -> dict[str, Any]:
+    is_rest = scenario.kind is ScenarioKind.POLICY_AT_REST
     return {
-        "rung": step.kind.value,
-        "wish": step.change.word if step.change else None,
-        "about": (step.change.object or None) if step.change else None,
-        "nodes": step.nodes,
-        "cost_per_month": float(round(dollars_a_month(step.cost), 2)),
-        "evictions": step.evictions,
-        "removed": step.gone,
-        "is_rest": step.is_rest,
-        "by": rfc3339(ladder.by) if is_rest and ladder.by else None,
-        "held_up": _counted("seconds", ladder.held_up) if is_rest else [],
-        "never": _counted("nodes", ladder.never) if is_rest else [],
+        "rung": scenario.kind.value,
+        "wish": scenario.change.word if scenario.change else None,
+        "about": (scenario.change.object or None) if scenario.change else None,
+        "nodes": scenario.nodes,
+        "cost_per_month": float(round(dollars_a_month(scenario.cost), 2)),
+        "evictions": scenario.evictions,
+        "removed": scenario.gone,
+        "is_rest": scenario.is_rest,
+        "by": rfc3339(scenarios.by) if is_rest and scenarios.by else None,
+        "held_up": _counted("seconds", scenarios.held_up) if is_rest else [],
+        "never": _counted("nodes", scenarios.never) if is_rest else [],
     }
 
 
