@@ -28,7 +28,18 @@ from shared.core.policy.shapes import (
     SetOf,
     one_of,
 )
-from shared.core.policy.values import Budget, BudgetUntil, Freeze, Limit, NamespaceRate, Preference, Rate, WaveLimits
+from shared.core.policy.values import (
+    NO_COMMITMENTS,
+    Budget,
+    BudgetUntil,
+    Commitments,
+    Freeze,
+    Limit,
+    NamespaceRate,
+    Preference,
+    Rate,
+    WaveLimits,
+)
 
 _WATCHDOGS: Final = {"BALANCED": "25m", "OPTIMIZE_UTILIZATION": "8m"}
 WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.items()}
@@ -222,6 +233,8 @@ class Policy:
         "When a drained node stops counting in the budgets: deleted, or replaced (all that was moved runs again). "
         "Default {default}, as in Karpenter.",
     )
+    commitments: Commitments = NO_COMMITMENTS
+    """What is paid for anyway, so that money is a function of the set that remains (`planning.bill`)."""
     watchdog_by_profile: bool = True
     """Whether the drain's watchdog was left to the autoscaling profile."""
     manual_may_ignore: frozenset[str] = setting(

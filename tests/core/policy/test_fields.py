@@ -19,7 +19,7 @@ ALL: Mapping[str, Field] = {
     **{f"drain {name}": field for name, field in DRAIN_FIELDS.items()},
     **CLUSTER_FIELDS,
 }
-NO_SETTINGS = {"hash", "drain", "watchdog_by_profile", "pools", "other_pools", "defaults_enable"}
+NO_SETTINGS = {"hash", "drain", "commitments", "watchdog_by_profile", "pools", "other_pools", "defaults_enable"}
 """What names the policy, what holds settings, and whose default a setting is."""
 IN_OTHER_WORDS = {
     "scaleDownCPURequestRatioLimit": "both ratio limits",
