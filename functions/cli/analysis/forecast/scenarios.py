@@ -12,6 +12,7 @@ from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.what_if import DoneOf, Freed, freed_from, no_progress, subjects
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
+from shared.core.planning.bill import Bill
 from shared.core.planning.prices import Prices
 from shared.core.reasons import Reason
 from shared.core.records.state import PoolMarks
@@ -45,6 +46,11 @@ class Scenario:
     """Of a relaxation."""
     is_rest: bool = True
     """Whether it was followed until no more nodes go."""
+    bill: int | None = None
+    """What is paid for it with commitments, fees included, in micro-dollars an hour; None where nothing is committed.
+
+    `cost` is the list price of its nodes.
+    """
 
 
 @dataclass(frozen=True)
@@ -107,11 +113,12 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
     found = freed_from(base, held, size.tried, min(size.tried, len(held)) * size.onward, progress)
     idle = (each.held for each in found.freed if not each.saving)
     least = bound(snapshot, prices, situation.state)
+    bill = Bill.of(prices, situation.policy.commitments, snapshot.nodes, snapshot.taken_at)
     return Scenarios(
-        now=Scenario(ScenarioKind.NOW, len(snapshot.nodes), prices.of_all(snapshot.nodes)),
-        alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, left_alone(base.start), prices),
-        at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, prices),
-        relaxed=tuple(_relaxed(each, base) for each in found.freed[:MOST_RELAXED] if each.saving),
+        now=_scenario(ScenarioKind.NOW, Rest(snapshot), bill),
+        alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, left_alone(base.start), bill),
+        at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, bill),
+        relaxed=tuple(_relaxed(each, base, bill) for each in found.freed[:MOST_RELAXED] if each.saving),
         bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost),
         by=rest.by,
         held_up=rest.held_up,
@@ -126,17 +133,26 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
     )
 
 
-def _scenario(kind: ScenarioKind, rest: Rest, prices: Prices) -> Scenario:
+def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
     nodes = rest.snapshot.nodes
-    return Scenario(kind, len(nodes), prices.of_all(nodes), rest.evictions, rest.gone, is_rest=rest.is_rest)
+    return Scenario(
+        kind,
+        len(nodes),
+        bill.prices.of_all(nodes),
+        rest.evictions,
+        rest.gone,
+        is_rest=rest.is_rest,
+        bill=None if bill.is_list else bill.of_all(nodes),
+    )
 
 
-def _relaxed(freed: Freed, base: PolicyAtRest) -> Scenario:
-    anyway = _scenario(ScenarioKind.RELAXED, base.anyway, base.prices)
+def _relaxed(freed: Freed, base: PolicyAtRest, bill: Bill) -> Scenario:
+    anyway = _scenario(ScenarioKind.RELAXED, base.anyway, bill)
     return replace(
         anyway,
         nodes=anyway.nodes - freed.nodes,
         cost=anyway.cost - freed.saving,
+        bill=None if anyway.bill is None else anyway.bill - freed.saving,
         evictions=freed.evictions,
         gone=anyway.gone + freed.nodes,
         change=freed.subject,

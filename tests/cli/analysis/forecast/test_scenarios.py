@@ -21,6 +21,7 @@ from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, Rate, SingleReplicas
+from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.pods import movable
@@ -72,6 +73,15 @@ def test_the_autoscaler_keeps_what_is_above_its_gate_and_the_policy_takes_it() -
 
     assert nodes_of(told) == [6, 6, 4, 4]
     assert (told.at_rest.gone, told.at_rest.evictions >= 8) == (2, True)
+
+
+def test_a_scenario_has_its_bill_where_capacity_is_committed_and_none_elsewhere() -> None:
+    open_pools = replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))})
+    snapshot, every = above_the_gate(), Commitment("e2", Capacity(Fraction(24), Fraction(96)))
+    told = forecast(snapshot, replace(open_pools, commitments=Commitments(families=(every,))))
+
+    assert forecast(snapshot, open_pools).now.bill is None
+    assert told.now.bill == told.at_rest.bill == told.now.cost
 
 
 def test_what_goes_is_told_in_order_with_its_time_and_what_is_left_has_all_pods() -> None:
