@@ -9,7 +9,13 @@ from functions.cli.policy.reference.page import schema
 Document = dict[str, Any]
 Pick = Callable[[str, Mapping[str, Any]], Any]
 ABSENT: Final = object()
-TEXTS: Final = {"schedule": "0 9 * * mon-fri", "timeZone": "Europe/Amsterdam", "from": "2026-11-27", "to": "2026-12-01"}
+TEXTS: Final = {
+    "schedule": "0 9 * * mon-fri",
+    "timeZone": "Europe/Amsterdam",
+    "from": "2026-11-27",
+    "to": "2026-12-01",
+    "until": "2027-05-01",
+}
 WRONG: Final = (-1, "x", "5x", "0", "110%", 1.5, 7, True, "Never")
 _DEFS: Final = schema()["$defs"]
 

@@ -12,7 +12,7 @@ from functions.cli.input import missing_data
 from functions.cli.input.files import read_policy
 from functions.cli.input.missing_data import pending_note
 from functions.cli.input.options import Sources
-from functions.cli.input.pricing import basis, priced, prices_of, unused_discounts
+from functions.cli.input.pricing import basis, priced, prices_of, unpriced_families, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
 from functions.cli.output.format import some
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
@@ -138,7 +138,7 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     short = tuple(f"{WARNING}{each}" for each in sentences if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
     costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
-    odd = (*short, *warnings_of(policy, snapshot), *_elsewhere(snapshot, dumped.cloud), *unused, *costs)
+    odd = (*short, *warnings_of(policy, snapshot, listed), *_elsewhere(snapshot, dumped.cloud), *unused, *costs)
     return Inputs(
         snapshot,
         policy,
@@ -152,9 +152,10 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     )
 
 
-def warnings_of(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
+def warnings_of(policy: Policy, snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     """Return what is odd about a policy for that cluster, each as a note marked as a warning."""
-    return tuple(f"{WARNING}{sentence}" for sentence in odd_pools(policy, snapshot))
+    odd = (*odd_pools(policy, snapshot), *unpriced_families(policy.commitments, prices))
+    return tuple(f"{WARNING}{sentence}" for sentence in odd)
 
 
 def odd_pools(policy: Policy, snapshot: Snapshot) -> Iterator[str]:

@@ -10,11 +10,16 @@ from functions.cli.input.options import PriceOptions
 from functions.cli.output.format import some, use_currency
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import DOLLARS, FALLBACK, Attached, Family, PriceBasis, Prices, Rates
+from shared.core.policy.values import Commitments
 from shared.errors import BadInput
 
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
 UNPRICED: Final = "No price is known for {machines}: no money is shown for these nodes. --prices FILE can name one."
 UNUSED: Final = "--discount: no node on demand is of {families}, so that nothing is taken off for it."
+NO_FAMILY: Final = (
+    "cluster.commitments: the price table has no family {families}, so that commitment counts for nothing; "
+    "it has {known}."
+)
 NOT_CONVERTED: Final = (
     "--currency: {table} is in {own}. Convert it with --currency {wanted}=RATE, {wanted} for 1 {own}; "
     "or name a price table in {wanted} with --prices."
@@ -73,6 +78,13 @@ def _discounts(written: Iterable[str], prices: Prices) -> Mapping[str, Fraction]
             raise BadInput(f"--discount: {text!r}: {family or 'one for all'} was given before; leave one of them out.")
         found[family] = Fraction(match["percent"]) / 100
     return found
+
+
+def unpriced_families(commitments: Commitments, prices: Prices) -> tuple[str, ...]:
+    """Return a sentence on the families of machines that are committed, or used elsewhere, and that have no price."""
+    named = {*(each.family for each in commitments.families), *(commitments.elsewhere or ())}
+    unknown = sorted(named - prices.families.keys())
+    return (NO_FAMILY.format(families=some(unknown), known=some(sorted(prices.families), 20)),) if unknown else ()
 
 
 _GOOGLES: Final = re.compile(r"[a-z]+\d+[a-z]*-[a-z\d-]+|custom-.+")

@@ -91,4 +91,4 @@ def _given(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> tuple[Situ
 def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:
     marks = MARKED if assume_marked else UNMARKED
     own = [marks if note == NO_MARKS else note for note in inputs.notes]
-    return [*own, *(note for note in warnings_of(other, inputs.snapshot) if note not in own)]
+    return [*own, *(note for note in warnings_of(other, inputs.snapshot, inputs.prices) if note not in own)]

@@ -1,7 +1,7 @@
 """How the settings of a policy are written: each value by its type, and what a value that is left out means there."""
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import Enum
 from fractions import Fraction
 from typing import Any, Final
@@ -11,7 +11,7 @@ from shared.core.policy import WATCHDOGS, Budget, Freeze, NamespaceRate, Policy,
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.field import Field
 from shared.core.policy.fields import POOL_FIELDS
-from shared.core.policy.values import WaveLimits
+from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment, WaveLimits
 
 CLUSTER: Final = "cluster"
 """Whose settings are not a pool's."""
@@ -62,6 +62,28 @@ def _budget(value: Budget) -> str:
     return f"{value.nodes} {when}{reasons}"
 
 
+def _commitments(value: Commitments) -> str:
+    """Return them part by part, each separated by a semicolon."""
+    elsewhere = value.elsewhere
+    used = "; ".join(f"{family} {in_words(size)}" for family, size in sorted((elsewhere or {}).items())) or "nothing"
+    rows = (
+        *map(in_words, value.families),
+        *([in_words(value.flexible)] if value.flexible else ()),
+        *([f"elsewhere {used}"] if elsewhere is not None else ()),
+        *([f"shared by {', '.join(value.shared_by)}"] if value.shared_by else ()),
+        *(["read once an hour"] if value.read else ()),
+    )
+    return "; ".join(rows) or "none"
+
+
+def _off(share: Fraction) -> str:
+    return f"{float(share * 100):g}% off"
+
+
+def _until(end: datetime | None) -> str:
+    return f" until {moment(end)}" if end else ""
+
+
 _WORDS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
     (bool, lambda value: "true" if value else "false"),
     (Enum, lambda value: str(value.value)),
@@ -75,6 +97,13 @@ _WORDS: Final[tuple[tuple[type, Callable[[Any], str]], ...]] = (
     (NamespaceRate, lambda value: f"{value.pods} pods in any {span(value.per)}"),
     (WaveLimits, lambda value: f"{value.nodes} for at most {span(value.deadline)}"),
     (Freeze, lambda value: f"{moment(value.start)} to {moment(value.end)}"),
+    (Capacity, lambda value: f"{float(value.vcpu):g} vCPUs {float(value.gib):g} GiB"),
+    (Commitment, lambda value: f"{value.family} {in_words(value.size)} at {_off(value.discount)}{_until(value.until)}"),
+    (
+        FlexibleCommitment,
+        lambda value: f"{float(value.per_hour):g} dollars an hour at {_off(value.discount)}{_until(value.until)}",
+    ),
+    (Commitments, _commitments),
 )
 
 

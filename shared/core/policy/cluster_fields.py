@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from shared.core.policy.commitments import COMMITMENTS
 from shared.core.policy.field import Binds, Field, declared, optional, setting
 from shared.core.policy.fields import PoolPolicy
 from shared.core.policy.scalars import duration
@@ -29,7 +30,6 @@ from shared.core.policy.shapes import (
     one_of,
 )
 from shared.core.policy.values import (
-    NO_COMMITMENTS,
     Budget,
     BudgetUntil,
     Commitments,
@@ -225,6 +225,13 @@ class Policy:
     freezes: tuple[Freeze, ...] = setting(
         "cluster.freezes", ListOf(FREEZE), [], "Times in which no drain starts. Default none."
     )
+    commitments: Commitments = setting(
+        "cluster.commitments",
+        COMMITMENTS,
+        {},
+        "Committed use that is paid for anyway: a node saves only what the bill falls by. Default none: list prices.",
+        binds=Binds.PASS,
+    )
     drain: DrainSettings = field(default_factory=DrainSettings)
     budget_until: BudgetUntil = setting(
         "drain.budgetUntil",
@@ -233,8 +240,6 @@ class Policy:
         "When a drained node stops counting in the budgets: deleted, or replaced (all that was moved runs again). "
         "Default {default}, as in Karpenter.",
     )
-    commitments: Commitments = NO_COMMITMENTS
-    """What is paid for anyway, so that money is a function of the set that remains (`planning.bill`)."""
     watchdog_by_profile: bool = True
     """Whether the drain's watchdog was left to the autoscaling profile."""
     manual_may_ignore: frozenset[str] = setting(

@@ -21,6 +21,8 @@ PERCENT_PATTERN: Final = r"(?:100|[0-9]{1,2})%"
 LIMIT_PATTERN: Final = rf"{PERCENT_PATTERN}|[0-9]+"
 _MOST_NODES: Final = 999_999_999
 """More than any cluster has: a longer number means the same."""
+DISCOUNT_PATTERN: Final = r"[0-9]{1,2}(?:\.[0-9]{1,4})?%"
+CLUSTER_NAME_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,251}[A-Za-z0-9])?"
 TAINT_KEY_PATTERN: Final = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,315}[A-Za-z0-9])?"
 
 
@@ -49,6 +51,20 @@ def percent(value: Any) -> int:
     return int(value[:-1])
 
 
+def share_off(value: Any) -> Fraction:
+    """Read a discount: a percentage from 0% to below 100%, decimals allowed."""
+    if not isinstance(value, str) or not re.fullmatch(DISCOUNT_PATTERN, value, re.ASCII):
+        raise ValueError("write a percentage from 0% to below 100%, such as 55% or 28.5%")
+    return Fraction(value[:-1]) / 100
+
+
+def cluster_name(value: Any) -> str:
+    """Read the name of a cluster."""
+    if not isinstance(value, str) or not re.fullmatch(CLUSTER_NAME_PATTERN, value, re.ASCII):
+        raise ValueError("write the name of a cluster, such as prod-a")
+    return value
+
+
 def whole(least: int, most: int = 1_000_000) -> Callable[[Any], int]:
     """Return a reader of whole numbers within bounds; true and false are no numbers."""
 
@@ -75,6 +91,18 @@ def at_least_zero(what: str) -> Callable[[Any], Fraction]:
         number = _decimal(value, f"write {what}")
         if number < 0:
             raise ValueError(f"write {what}, zero or more")
+        return Fraction(number)
+
+    return read
+
+
+def above_zero(what: str) -> Callable[[Any], Fraction]:
+    """Return a reader of numbers above zero that may have decimals; `what` is to be written."""
+
+    def read(value: Any) -> Fraction:
+        number = _decimal(value, f"write {what}")
+        if number <= 0:
+            raise ValueError(f"write {what}, more than zero")
         return Fraction(number)
 
     return read

@@ -185,6 +185,8 @@ class Commitments:
     """By family; a family that is not named is not used elsewhere."""
     shared_by: tuple[str, ...] = ()
     """Clusters that use the same commitments."""
+    read: bool = False
+    """Whether the planner reads the families from Google once an hour."""
 
     def __bool__(self) -> bool:
         return bool(self.families or self.flexible)

@@ -26,6 +26,7 @@ from shared.core.policy import (
 )
 from shared.core.policy.fields import enough_nodes
 from shared.core.policy.parsing import parse
+from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.policy.warnings import warnings
 
 DESIGN = """
@@ -40,6 +41,12 @@ cluster:
   rate: {nodes: 20%, per: 1h}
   evictionsPerNamespace: {pods: 20, per: 30m}
   freezes: [{from: 2026-11-27, to: 2026-12-01, timeZone: Europe/Amsterdam}]
+  commitments:
+    families: {n2: {vcpu: 160, gib: 640, until: 2027-05-01, discount: 55%}, e2: {vcpu: 8, gib: 0.5}}
+    flexible: {perHour: 12.5, discount: 46%, until: "2027-02-01T12:00+02:00"}
+    elsewhere: {n2: {vcpu: 40, gib: 160}}
+    sharedBy: [prod-a, prod-b]
+    read: true
 drain:
   {maxGracePeriod: 7m, timeout: 9m30s, watchdog: 20m, pendingGrace: 45s, backoff: {first: 1h, most: 12h},
    maxParallelEvictions: 5, budgetUntil: replaced}
@@ -100,6 +107,29 @@ def test_every_setting_of_the_cluster_arrives() -> None:
     assert (policy.drain.backoff_first, policy.drain.backoff_most) == (timedelta(hours=1), timedelta(hours=12))
     assert policy.drain.max_parallel_evictions == 5
     assert (policy.budget_until, policy.awaiting_deletion) == (BudgetUntil.REPLACED, Limit(count=5))
+    assert policy.commitments == Commitments(
+        families=(
+            Commitment("e2", Capacity(Fraction(8), Fraction(1, 2)), None, Fraction(37, 100)),
+            Commitment(
+                "n2", Capacity(Fraction(160), Fraction(640)), datetime(2027, 5, 1, tzinfo=UTC), Fraction(55, 100)
+            ),
+        ),
+        flexible=FlexibleCommitment(Fraction(25, 2), Fraction(46, 100), datetime(2027, 2, 1, 10, tzinfo=UTC)),
+        elsewhere={"n2": Capacity(Fraction(40), Fraction(160))},
+        shared_by=("prod-a", "prod-b"),
+        read=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "commitments"),
+    [
+        pytest.param(None, {}, id="it is not known who else uses them"),
+        pytest.param({}, {"elsewhere": {}}, id="nobody else uses them"),
+    ],
+)
+def test_an_empty_use_elsewhere_is_another_fact_than_an_unknown_one(expected: object, commitments: object) -> None:
+    assert policy_of({"cluster": {"commitments": commitments}}).commitments.elsewhere == expected
 
 
 def test_every_setting_of_a_pool_arrives() -> None:

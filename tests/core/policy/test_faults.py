@@ -18,6 +18,10 @@ def pool(**settings: Any) -> dict[str, Any]:
     return {"nodePools": {"a": settings}}
 
 
+def committed(**settings: Any) -> dict[str, Any]:
+    return {"cluster": {"commitments": settings}}
+
+
 def budgets(*rows: object) -> dict[str, Any]:
     return pool(disruption={"budgets": list(rows)})
 
@@ -37,6 +41,49 @@ def budgets(*rows: object) -> dict[str, Any]:
         pytest.param("cluster.timeGap", "[]", {"cluster": {"timeGap": []}}, id="a list for a duration"),
         pytest.param("drain.timeout", '"0s"', {"drain": {"timeout": "0s"}}, id="a drain without time"),
         pytest.param("manual.mayIgnore[0]", '"pause"', {"manual": {"mayIgnore": ["pause"]}}, id="not to be ignored"),
+        pytest.param("cluster.commitments.families", "[]", committed(families=[]), id="a list of commitments"),
+        pytest.param(
+            "cluster.commitments.families.n2", "160", committed(families={"n2": 160}), id="a commitment without a unit"
+        ),
+        pytest.param(
+            "cluster.commitments.families.n2.vcpu",
+            "-1",
+            committed(families={"n2": {"vcpu": -1, "gib": 4}}),
+            id="vCPUs below zero",
+        ),
+        pytest.param(
+            "cluster.commitments.families.n2.gib",
+            '"640GiB"',
+            committed(families={"n2": {"vcpu": 1, "gib": "640GiB"}}),
+            id="memory with its unit",
+        ),
+        pytest.param(
+            "cluster.commitments.families.n2.until",
+            '"May"',
+            committed(families={"n2": {"vcpu": 1, "gib": 4, "until": "May"}}),
+            id="an end that is no date",
+        ),
+        pytest.param(
+            "cluster.commitments.families.n2.discount",
+            '"100%"',
+            committed(families={"n2": {"vcpu": 1, "gib": 4, "discount": "100%"}}),
+            id="a commitment for nothing",
+        ),
+        pytest.param(
+            "cluster.commitments.flexible.perHour",
+            "0",
+            committed(flexible={"perHour": 0}),
+            id="a flexible commitment to nothing",
+        ),
+        pytest.param(
+            "cluster.commitments.flexible.discount",
+            "0.28",
+            committed(flexible={"perHour": 1, "discount": 0.28}),
+            id="a discount as a ratio",
+        ),
+        pytest.param("cluster.commitments.elsewhere", "0", committed(elsewhere=0), id="a number used elsewhere"),
+        pytest.param("cluster.commitments.sharedBy[0]", '"a b"', committed(sharedBy=["a b"]), id="a name with a blank"),
+        pytest.param("cluster.commitments.read", '"yes"', committed(read="yes"), id="text for whether to read"),
         pytest.param("nodePools", "[]", {"nodePools": []}, id="a list for a mapping"),
         pytest.param("nodePools.a", "5", {"nodePools": {"a": 5}}, id="a number for a pool"),
         pytest.param(

@@ -19,7 +19,7 @@ ALL: Mapping[str, Field] = {
     **{f"drain {name}": field for name, field in DRAIN_FIELDS.items()},
     **CLUSTER_FIELDS,
 }
-NO_SETTINGS = {"hash", "drain", "commitments", "watchdog_by_profile", "pools", "other_pools", "defaults_enable"}
+NO_SETTINGS = {"hash", "drain", "watchdog_by_profile", "pools", "other_pools", "defaults_enable"}
 """What names the policy, what holds settings, and whose default a setting is."""
 IN_OTHER_WORDS = {
     "scaleDownCPURequestRatioLimit": "both ratio limits",
@@ -54,7 +54,7 @@ def test_a_running_drain_keeps_the_settings_that_say_so() -> None:
 @pytest.mark.parametrize("field", [pytest.param(field, id=name) for name, field in ALL.items()])
 def test_a_sentence_says_its_default_by_the_declaration(field: Field) -> None:
     named = re.search("default", field.text.replace("{default", ""), re.IGNORECASE)
-    assert ("{default" in field.text) == bool(named and field.default not in (None, []))
+    assert ("{default" in field.text) == bool(named and field.default not in (None, [], {}))
 
 
 def test_the_document_holds_every_field_and_no_other() -> None:
@@ -89,4 +89,10 @@ def test_a_gates_settings_bind_who_asks_it(gates: tuple[Gate, ...], only_the_pas
 def test_every_setting_that_the_pass_alone_asks_belongs_to_one_of_its_gates_or_to_how_it_chooses() -> None:
     named = " ".join(gate.reads for gate in PASS_GATES)
     others = [field.path for field in ALL.values() if field.binds is Binds.PASS and field.name not in named]
-    assert sorted(others) == ["cluster.prefer", "cluster.wave", "minimumSavingPerEviction", "steerScaleIn"]
+    assert sorted(others) == [
+        "cluster.commitments",
+        "cluster.prefer",
+        "cluster.wave",
+        "minimumSavingPerEviction",
+        "steerScaleIn",
+    ]

@@ -9,6 +9,8 @@ from typing import Any, Final
 from shared.core.policy.field import REQUIRED, Field
 from shared.core.policy.parsing import DOCUMENT
 from shared.core.policy.scalars import (
+    CLUSTER_NAME_PATTERN,
+    DISCOUNT_PATTERN,
     DURATION_PATTERN,
     LIMIT_PATTERN,
     NEVER,
@@ -104,6 +106,8 @@ _TEXTS: Final = {
     f"^({PERCENT_PATTERN})$": "percentage",
     f"^({LIMIT_PATTERN})$": "number, or percentage rounded up",
     f"^({TAINT_KEY_PATTERN})$": "key of a taint",
+    f"^({CLUSTER_NAME_PATTERN})$": "name of a cluster",
+    f"^({DISCOUNT_PATTERN})$": "percentage below 100",
 }
 """What each pattern of the schema asks for."""
 _KINDS: Final = {"boolean": "`true` or `false`", "string": "text", "object": "mapping"}
