@@ -11,6 +11,7 @@ import pytest
 from functions.cli.input.options import LISTED, PriceOptions
 from functions.cli.input.pricing import basis, priced, priced_nodes, unpriced_families, unused_discounts
 from functions.cli.output.format import monthly, use_currency
+from shared.core.cluster.node import Node
 from shared.core.planning.prices import Attached
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.errors import BadInput
@@ -62,6 +63,32 @@ def test_a_region_that_is_the_tables_own_needs_no_other() -> None:
     (told,) = basis(cluster([node("n", zone="europe-west4-a")]), alone)
 
     assert ", europe-west4, no discount" in told
+
+
+WINDOWS = {"kubernetes.io/os": "windows"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "nodes"),
+    [
+        pytest.param((), [node("n", labels={"kubernetes.io/os": "linux"})], id="Linux has none"),
+        pytest.param(
+            ("2 nodes (w1, w2) with 12 vCPUs",),
+            [node("n"), node("w1", cpu=3.92, labels=WINDOWS), node("w2", cpu=7.91, labels=WINDOWS)],
+            id="Windows, by the vCPU that GKE reserves a part of",
+        ),
+        pytest.param(
+            (),
+            [node("w", labels={**WINDOWS, "cloud.google.com/autopilot-managed-node": "true"})],
+            id="a node that is priced nowhere",
+        ),
+    ],
+)
+def test_a_licence_that_no_figure_includes_is_named_with_its_nodes(
+    expected: tuple[str, ...], nodes: list[Node]
+) -> None:
+    told = [each for each in basis(cluster(nodes), priced(LISTED)) if "licences" in each]
+    assert [each.split(": ")[1].rstrip(".") for each in told] == list(expected)
 
 
 def test_discounts_are_said_and_taken_off() -> None:

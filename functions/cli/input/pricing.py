@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Final
 
 from functions.cli.input.options import PriceOptions
-from functions.cli.output.format import some, use_currency
+from functions.cli.output.format import count, some, use_currency
+from shared.core.cluster.names import OS_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import DOLLARS, FALLBACK, Attached, Family, PriceBasis, Prices, Rates
 from shared.core.policy.values import Commitments
@@ -15,6 +16,9 @@ from shared.errors import BadInput
 
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
 UNPRICED: Final = "No price is known for {machines}: no money is shown for these nodes. --prices FILE can name one."
+LICENSED: Final = (
+    "Prices do not include the licences of Windows Server, which are billed by vCPU: {nodes} with {vcpus}."
+)
 UNUSED: Final = "--discount: no node on demand is of {families}, so that nothing is taken off for it."
 NO_FAMILY: Final = (
     "cluster.commitments: the price table has no family {families}, so that commitment counts for nothing; "
@@ -27,6 +31,7 @@ NOT_CONVERTED: Final = (
 _CURRENCY: Final = re.compile(r"(?P<code>[^\W\d_]{1,8}|[$€£¥₹₩₽₺₴])(?:=(?P<rate>\d{1,9}(?:\.\d{1,9})?))?")
 """A word or a sign; a row of a table has no room for more, and a terminal must not take it for a command."""
 _SHOWN: Final = 20
+WINDOWS: Final = "windows"
 _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,2}(?:\.\d+)?)%")
 
 
@@ -113,7 +118,7 @@ def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
 
 
 def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
-    """Return the line that describes the figures, and one for what is estimated, if anything is."""
+    """Return the line that describes the figures, and others for licences and estimates, if there are any."""
     rests_on = prices.basis
     dated = f" of {rests_on.as_of}" if rests_on.as_of else ""
     line = (
@@ -121,7 +126,20 @@ def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
         f"{_regions(snapshot, prices)}, {_off(prices)}. They include {_attached(prices)}, network and the cluster fee."
     )
     none = bool(snapshot.nodes) and not prices.of_all(snapshot.nodes)
-    return (*(() if none else (line,)), *_estimated(snapshot, prices))
+    return (*(() if none else (line, *_licences(snapshot))), *_estimated(snapshot, prices))
+
+
+def _licences(snapshot: Snapshot) -> Iterator[str]:
+    """Yield which nodes have a licence on top of the machine: Windows Server, the only one of GKE's node images.
+
+    A node's vCPUs are its allocatable CPU, rounded up: GKE reserves less than one, up to 370 of them.
+    Sources: cloud.google.com/compute/disks-image-pricing (premium images); GKE's docs on node images and node sizes.
+    """
+    nodes = [node for node in snapshot.nodes if node.labels.get(OS_LABEL) == WINDOWS and not node.outside]
+    if nodes:
+        vcpus = sum(-(-node.allocatable.cpu // 1000) for node in nodes)
+        names = f"{count(len(nodes), 'node')} ({some([node.name for node in nodes])})"
+        yield LICENSED.format(nodes=names, vcpus=count(vcpus, "vCPU"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ TEMPLATE_HASH_LABEL: Final = "pod-template-hash"
 """The hash that a Deployment puts on its ReplicaSets' names and on their pods."""
 HOSTNAME_LABEL: Final = "kubernetes.io/hostname"
 MACHINE_LABEL: Final = "node.kubernetes.io/instance-type"
+OS_LABEL: Final = "kubernetes.io/os"
 TPU_TOPOLOGY_LABEL: Final = "cloud.google.com/gke-tpu-topology"
 """The shape of the slice that a TPU node belongs to, in chips: `4x8`, `2x2x4`."""
 QUEUED_KEYS: Final = ("cloud.google.com/gke-queued", "autoscaling.gke.io/provisioning-request")
