@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from functions.cli.dumps.files import MAKE_ONE
-from functions.cli.input.missing_data import unread
+from functions.cli.input.missing_data import unread, without_requests
 from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.returning import VerticalAutoscalers
 from shared.core.cluster.storage import Storage
-from tests.builders import cluster, storage
+from tests.builders import cluster, node, pod, storage
 from tests.cli import dumps
 from tests.cli.test_main import ebb
 
@@ -37,6 +38,28 @@ def is_pod_of(item: dict[str, Any], namespace: str) -> bool:
 
 def only_pods_of(namespace: str) -> Callable[[dict[str, Any]], bool]:
     return lambda item: not of(item, "Pod") or is_pod_of(item, namespace)
+
+
+def pods_of(pool: str, *cpu: float) -> list[Pod]:
+    return [pod(f"{pool}{number}", on=pool, cpu=each) for number, each in enumerate(cpu)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "pods"),
+    [
+        pytest.param((), pods_of("a", 1, 1, 0, 0), id="two are too few to name"),
+        pytest.param((), pods_of("a", *[0] * 3, *[1] * 28), id="less than a tenth is too little to name"),
+        pytest.param(("in a 3 of 30 pods request no CPU",), pods_of("a", *[0] * 3, *[1] * 27), id="a tenth"),
+        pytest.param(
+            ("in a 3 of 3 pods request no CPU, in b 3 of 4 pods request no CPU",),
+            [*pods_of("a", 0, 0, 0), *pods_of("b", 0, 0, 0, 1)],
+            id="pool by pool",
+        ),
+    ],
+)
+def test_pools_with_many_pods_without_requests_are_named(expected: tuple[str, ...], pods: list[Pod]) -> None:
+    told = without_requests(cluster([node("a", pool="a"), node("b", pool="b")], pods))
+    assert [each.split(": ")[1].rstrip(".") for each in told] == list(expected)
 
 
 def test_a_dump_without_pods_is_refused_with_the_command_to_run(tmp_path: Path) -> None:
@@ -105,9 +128,9 @@ def renamed(folder: Path, **changes: str) -> Path:
     """Write the dump of a cluster elsewhere: without pools, with names and providerIDs of another cloud."""
     found = written(folder)
     dump = json.loads(found.read_text().replace("gke-prod", changes.get("name", "gke-prod")))
-    for node in (item for item in dump["items"] if of(item, "Node")):
-        node["metadata"]["labels"].pop("cloud.google.com/gke-nodepool")
-        node["spec"]["providerID"] = changes.get("provider", node["spec"]["providerID"])
+    for listed in (item for item in dump["items"] if of(item, "Node")):
+        listed["metadata"]["labels"].pop("cloud.google.com/gke-nodepool")
+        listed["spec"]["providerID"] = changes.get("provider", listed["spec"]["providerID"])
     found.write_text(json.dumps(dump))
     return found
 

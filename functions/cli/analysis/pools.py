@@ -1,4 +1,4 @@
-"""A plan by pool: nodes, utilization, cost, how many go or could go, and how the autoscaler scales the pool down."""
+"""A plan by pool: nodes, utilization, cost, how many go or could go, pods without requests, the autoscaler's rule."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -8,7 +8,8 @@ from typing import Final
 
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.cluster.node import Node
-from shared.core.cluster.resources import total
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.resources import CPU, MEMORY, total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.plan import NodeDecision, Verdict
 
@@ -31,6 +32,29 @@ def _strictest(snapshot: Snapshot, nodes: Iterable[Node]) -> ScaleDownRule:
         compute_class=unknown.compute_class,
         class_known=unknown.class_known,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutRequests:
+    """How many pods request no CPU and how many no memory, of those that would move with their nodes."""
+
+    pods: int
+    cpu: int
+    memory: int
+
+    def __str__(self) -> str:
+        """Return `16 of 24 pods request no CPU and 12 no memory`; empty if all request both."""
+        of = f" of {self.pods:,} pods request"
+        cpu, memory = (f"no {what}" if many else "" for many, what in ((self.cpu, "CPU"), (self.memory, "memory")))
+        if cpu and memory:
+            return f"{self.cpu:,}{of} {cpu} and {self.memory:,} {memory}"
+        return f"{self.cpu or self.memory:,}{of} {cpu or memory}" if cpu or memory else ""
+
+
+def without_requests(pods: Iterable[Pod]) -> WithoutRequests:
+    """Count them. Pods of DaemonSets stay with their node, and finished ones use nothing."""
+    rows = [dict(pod.requests.amounts) for pod in pods if not pod.spec.stays and not pod.phase.finished]
+    return WithoutRequests(len(rows), *(sum(name not in row for row in rows) for name in (CPU, MEMORY)))
 
 
 GOING: Final = frozenset({Verdict.ORDER, Verdict.WOULD_ORDER})

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from functions.cli.analysis.explanation import NodeExplanation, PodPlace
 from functions.cli.analysis.openings import Closed
+from functions.cli.analysis.pools import without_requests
 from functions.cli.explain.parts import (
     NONE,
     Causes,
@@ -65,6 +66,9 @@ def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: R
     if decision.cost:
         yield "costs", f"{monthly(decision.cost)} a month{', spot' if known.node.spot else ''}"
     yield "requests", _requests(decision)
+    unknown = str(without_requests(each.pod for each in known.pods))
+    if unknown:
+        yield "not counted", f"what pods use without a request: {unknown}"
     if measured is not None:
         yield "uses", f"{used(measured, known.node.allocatable)} (informs only)"
     verdict = ": ".join(part for part in (node.verdict, decision.reason, node.sentence) if part)

@@ -10,7 +10,7 @@ from typing import Final
 from functions.cli.errors import message_of
 from functions.cli.input import missing_data
 from functions.cli.input.files import read_policy
-from functions.cli.input.missing_data import pending_note
+from functions.cli.input.missing_data import pending_note, without_requests
 from functions.cli.input.options import Sources
 from functions.cli.input.pricing import basis, priced, prices_of, unpriced_families, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
@@ -133,7 +133,7 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
     prices = prices_of(snapshot, dumped.cloud, listed)
-    known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *unread)
+    known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *without_requests(snapshot), *unread)
     sentences = (dumped.partial, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
     short = tuple(f"{WARNING}{each}" for each in sentences if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))

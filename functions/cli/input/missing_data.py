@@ -1,12 +1,17 @@
 """What a dump lacks, which pods are pending, and what that means for the answer."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
+from fractions import Fraction
+from math import ceil
 from typing import Final
 
+from functions.cli.analysis.pools import without_requests as count_without
 from functions.cli.dumps.files import MAKE_ONE
 from functions.cli.output.format import count, moment, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
+from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
@@ -28,6 +33,10 @@ UNREAD_LIMITS: Final = "Moved pods may come back larger, later or not at all: le
 UNREAD_BUFFERS: Final = (
     "The plan does not keep the room of capacity buffers, because no {lists} are known: fewer nodes can go than shown."
 )
+WITHOUT_REQUESTS: Final = "What pods use without a request is not counted: {pools}."
+_FEW: Final = Fraction(1, 10)
+_FEWEST: Final = 3
+"""So many pods of a pool without requests, and that share, are named: GKE's own, a few in each cluster, are not."""
 _SENTENCES: Final = (("Namespace", NO_NAMESPACES),)
 _CLOUDS: Final = {
     "aws": "Amazon EKS",
@@ -107,6 +116,20 @@ def unread(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
         found.append(UNREAD_BUFFERS.format(lists=", ".join(snapshot.buffers.unread)))
     odd = (odd_autoscalers(snapshot.autoscalers), odd_buffers(snapshot.buffers))
     return (*found, *filter(None, odd))
+
+
+def without_requests(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return one line on pools where many pods request no CPU or no memory, which makes their nodes look emptier."""
+    rows = ((pool, _many_of(snapshot, nodes)) for pool, nodes in snapshot.nodes_by_pool.items())
+    pools = [f"in {pool or 'nodes without a pool'} {found}" for pool, found in rows if found]
+    return (WITHOUT_REQUESTS.format(pools=some(pools)),) if pools else ()
+
+
+def _many_of(snapshot: Snapshot, nodes: Iterable[Node]) -> str:
+    found = count_without(pod for node in nodes if not node.outside for pod in snapshot.pods_by_node[node.name])
+    least = max(_FEWEST, ceil(found.pods * _FEW))
+    cpu, memory = (many if many >= least else 0 for many in (found.cpu, found.memory))
+    return str(replace(found, cpu=cpu, memory=memory))
 
 
 def cloud(clouds: Iterable[str]) -> str:

@@ -38,10 +38,10 @@ def explanation(decision: NodeDecision, **known: Any) -> NodeExplanation:
 
 
 def place(
-    key: str, target: str = "", runner_up: str = "", *blocks: PodBlock, choice: NodeChoice | None = None
+    key: str, target: str = "", runner_up: str = "", *blocks: PodBlock, choice: NodeChoice | None = None, **spec: Any
 ) -> PodPlace:
     namespace, name = key.split("/")
-    landing = Landing(pod(name, on="n1", namespace=namespace), target, runner_up, choice or NodeChoice(0, 0))
+    landing = Landing(pod(name, on="n1", namespace=namespace, **spec), target, runner_up, choice or NodeChoice(0, 0))
     return PodPlace(landing, tuple(Blocker(each, key) for each in blocks), (), UNKNOWN)
 
 

@@ -114,6 +114,8 @@ SHUT_OUT = NodeChoice(8, 0, (Excluded(Exclusion.ROOM, "cpu", 3, 1), Excluded(Exc
         pytest.param("shop/web-0 has no place: anti_affinity excludes 7 of 8 other nodes.",
                      {"pods": (place("shop/web-0", choice=SHUT_OUT),), "refusal": "why"}, id="what excludes most"),
         pytest.param("No pod would have to move; 2 pods of DaemonSets", {"staying": 2}, id="what goes with the node"),
+        pytest.param("without a request: 1 of 2 pods request no CPU",
+                     {"pods": (place("shop/a"), place("shop/b", cpu=0))}, id="what their requests leave out"),
     ],
 )  # fmt: skip
 def test_of_its_pods_it_says(expected: str, known: dict[str, Any]) -> None:
