@@ -99,9 +99,6 @@ class Broker:
     _windows: dict[str, int] = field(default_factory=dict)
     _pushes: int = 0
 
-    def create_topic(self, name: str) -> None:
-        self.topics.add(name)
-
     def subscribe(self, subscription: Subscription) -> None:
         """Add or replace a subscription; UnknownTopicError if its topic or dead-letter topic does not exist."""
         for topic in filter(None, (subscription.topic, subscription.dead_letter_topic)):

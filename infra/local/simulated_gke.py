@@ -198,10 +198,10 @@ class SimulatedGke:
         self.gke = GkeApi({self.cluster.name: self.cluster})
         self.broker = Broker(clock, set(scenario.topics))
         self.jobs: list[TickJob] = []
-        self.bucket = Bucket(clock)
+        self.bucket = Bucket()
         for name, text in scenario.objects.items():
             bucket, _, key = name.partition("/")
-            self.bucket.put(bucket, key, text.encode(), "text/plain")
+            self.bucket.put(bucket, key, text.encode())
 
     def autoscaler(self, transport: ApiTransport | None = None) -> Autoscaler:
         """The scenario's autoscaler, calling the API directly unless a transport is given."""

@@ -1,4 +1,4 @@
-"""What the simulated API server answers: pages, patches, refusals, faults."""
+"""What the simulated API server answers: lists, patches, refusals, faults."""
 
 import json
 from typing import Any
@@ -8,9 +8,7 @@ import pytest
 from infra.local.http_messages import InjectedFault, Mode
 from infra.local.world.kinds import Json
 from tests.local.virtual_cluster import (
-    JSON_PATCH,
     MERGE,
-    STRATEGIC,
     VirtualCluster,
     budget,
     node,
@@ -36,49 +34,18 @@ def names(body: Any) -> list[str]:
     return [item["metadata"]["name"] for item in body["items"]]
 
 
-def test_pages_go_on_with_the_picture_of_the_first_page() -> None:
-    virtual = crowd()
-    first = virtual.json("GET", PODS, query={"limit": 2})
-    virtual.store.remove(virtual.store.get("pods", "default", "p3"), "test")
-    second = virtual.json("GET", PODS, query={"limit": 2, "continue": first["metadata"]["continue"]})
-    third = virtual.json("GET", PODS, query={"limit": 2, "continue": second["metadata"]["continue"]})
-    assert [names(first), names(second), names(third)] == [["p0", "p1"], ["p2", "p3"], ["p4"]]
-    assert [page["metadata"].get("remainingItemCount") for page in (first, second, third)] == [3, 1, None]
-    assert len({page["metadata"]["resourceVersion"] for page in (first, second, third)}) == 1
-
-
-@pytest.mark.parametrize("how", ["old", "forgotten"])
-def test_a_continue_token_expires(how: str) -> None:
-    virtual = crowd()
-    token = virtual.json("GET", PODS, query={"limit": 2})["metadata"]["continue"]
-    if how == "old":
-        virtual.clock.advance(301)
-    else:
-        virtual.api.lister.forget()
-    answer = virtual.call("GET", PODS, query={"limit": 2, "continue": token})
-    assert status_of(answer) == (410, "Expired")
-
-
 @pytest.mark.parametrize(
     ("expected", "query"),
     [
         pytest.param(["p1", "p3"], {"fieldSelector": "spec.nodeName=a"}, id="by node"),
         pytest.param(["p2"], {"fieldSelector": "metadata.name=p2"}, id="by name"),
         pytest.param(["p0", "p2", "p4"], {"labelSelector": "app in (app0)"}, id="by label"),
-        pytest.param(
-            ["p0", "p1", "p2", "p3", "p4"], {"resourceVersion": "0", "limit": 2}, id="the cache knows no limit"
-        ),
+        pytest.param(["p0", "p1", "p2", "p3", "p4"], {"resourceVersion": "0", "limit": 2}, id="a list is one page"),
         pytest.param([], {"fieldSelector": "status.phase=Running"}, id="by phase"),
     ],
 )
 def test_a_list_is_selected(expected: list[str], query: dict[str, str]) -> None:
     assert names(crowd().json("GET", PODS, query=query)) == expected
-
-
-def test_a_filtered_page_does_not_count_the_rest() -> None:
-    page = crowd().json("GET", PODS, query={"limit": 1, "labelSelector": "app=app0"})
-    assert "continue" in page["metadata"]
-    assert "remainingItemCount" not in page["metadata"]
 
 
 @pytest.mark.parametrize(
@@ -88,12 +55,11 @@ def test_a_filtered_page_does_not_count_the_rest() -> None:
         pytest.param((404, "NotFound"), "GET", "/apis/apps/v1/gizmos", id="unknown kind"),
         pytest.param((404, "NotFound"), "GET", "/apis/policy/v1beta1/poddisruptionbudgets", id="old version"),
         pytest.param((405, "MethodNotAllowed"), "PUT", NODE, id="no replace"),
-        pytest.param((400, "BadRequest"), "GET", f"{PODS}", id="bad limit"),
         pytest.param((404, "NotFound"), "GET", "/api/v1/namespaces/default/nodes", id="nodes have no namespace"),
     ],
 )
 def test_a_wrong_request_is_refused_by_name(expected: tuple[int, str], method: str, path: str) -> None:
-    assert status_of(VirtualCluster().call(method, path, query={"limit": "many"})) == expected
+    assert status_of(VirtualCluster().call(method, path)) == expected
 
 
 @pytest.mark.parametrize(
@@ -109,45 +75,24 @@ def test_a_token_is_checked_if_there_is_one(expected: int, header: dict[str, str
 
 
 @pytest.mark.parametrize(
-    ("expected", "content_type", "patch"),
+    ("expected", "taints"),
     [
-        pytest.param([MINE], MERGE, {"spec": {"taints": [MINE]}}, id="merge replaces taints"),
-        pytest.param([MINE], STRATEGIC, {"spec": {"taints": [MINE]}}, id="strategic replaces taints: they are atomic"),
-        pytest.param(None, MERGE, {"spec": {"taints": None}}, id="null deletes"),
-        pytest.param(
-            [THEIRS, MINE],
-            JSON_PATCH,
-            [{"op": "add", "path": "/spec/taints/-", "value": MINE}],
-            id="json patch appends",
-        ),
-        pytest.param([], JSON_PATCH, [{"op": "remove", "path": "/spec/taints/0"}], id="json patch removes"),
+        pytest.param([MINE], [MINE], id="merge replaces taints"),
+        pytest.param(None, None, id="null deletes"),
     ],
 )
-def test_a_patch_of_taints(expected: Any, content_type: str, patch: Any) -> None:
+def test_a_patch_of_taints(expected: Any, taints: Any) -> None:
     virtual = VirtualCluster([node(taints=[THEIRS])])
-    assert virtual.call("PATCH", NODE, patch, type=content_type).status == 200
+    assert virtual.call("PATCH", NODE, {"spec": {"taints": taints}}, type=MERGE).status == 200
     assert virtual.store.get("nodes", "", "a")["spec"].get("taints") == expected
-
-
-def test_conditions_merge_by_type_under_a_strategic_patch() -> None:
-    virtual = VirtualCluster()
-    fresh = {"type": "Gizmo", "status": "True"}
-    virtual.call("PATCH", f"{NODE}/status", {"status": {"conditions": [fresh]}}, type=STRATEGIC)
-    gone = {"type": "Gizmo", "$patch": "delete"}
-    types = [item["type"] for item in virtual.store.get("nodes", "", "a")["status"]["conditions"]]
-    virtual.call("PATCH", f"{NODE}/status", {"status": {"conditions": [gone]}}, type=STRATEGIC)
-    after = [item["type"] for item in virtual.store.get("nodes", "", "a")["status"]["conditions"]]
-    assert (types, after) == (["Ready", "Gizmo"], ["Ready"])
 
 
 @pytest.mark.parametrize(
     ("expected", "content_type", "patch"),
     [
         pytest.param((409, "Conflict"), MERGE, {"metadata": {"resourceVersion": "1"}}, id="stale version"),
-        pytest.param((409, "Conflict"), STRATEGIC, {"metadata": {"resourceVersion": "1"}}, id="stale, strategic"),
         pytest.param((415, "UnsupportedMediaType"), "application/json", {}, id="no patch type"),
         pytest.param((400, "BadRequest"), MERGE, [], id="a list is no merge patch"),
-        pytest.param((422, "Invalid"), JSON_PATCH, [{"op": "test", "path": "/spec", "value": 1}], id="failed test"),
     ],
 )
 def test_a_patch_is_refused(expected: tuple[int, str], content_type: str, patch: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 from infra.local.workloads.deployments import Bounds, Sizes, bounds_of, rolled
 from infra.local.world.kinds import Json
 from infra.local.world.pods import condition_of, is_ready, is_terminating, node_of
-from tests.local.virtual_cluster import MERGE, STRATEGIC, VirtualCluster, node, status_of, workload
+from tests.local.virtual_cluster import MERGE, VirtualCluster, node, status_of, workload
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/web"
 NOTE = "example.com/restarted-for"
@@ -123,7 +123,7 @@ def test_a_single_replica_is_restarted_without_a_moment_without_it() -> None:
 def test_the_new_pod_of_a_cordoned_node_starts_elsewhere_before_the_old_one_ends() -> None:
     virtual = deployed()
     (pod,) = virtual.pods()
-    virtual.json("PATCH", f"/api/v1/nodes/{node_of(pod)}", {"spec": {"unschedulable": True}}, type=STRATEGIC)
+    virtual.json("PATCH", f"/api/v1/nodes/{node_of(pod)}", {"spec": {"unschedulable": True}}, type=MERGE)
     annotate(virtual, note="one")
     assert least_ready(virtual, 12) == 1
     assert [node_of(each) for each in virtual.pods()] != [node_of(pod)]

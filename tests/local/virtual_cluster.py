@@ -12,8 +12,6 @@ from infra.local.world.kinds import Json
 from infra.local.world.kubelet import KubeletTimes
 
 MERGE = "application/merge-patch+json"
-STRATEGIC = "application/strategic-merge-patch+json"
-JSON_PATCH = "application/json-patch+json"
 
 
 def node(name: str = "a", cpu: str = "4", memory: str = "16Gi", pods: int = 110, **more: Any) -> Json:

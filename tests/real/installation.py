@@ -82,7 +82,7 @@ class Installation:
         self._source = ["--source", source] if source else []
         self._settings = dict(settings or {})
         self._lock = threading.RLock()
-        self.bucket = Bucket(ScaledClock(1))
+        self.bucket = Bucket()
         self.bucket.put("policies", "policy.yaml", policy.encode())
         self._gke = HttpServer(GkeApi({CLUSTER: ServedCluster(CLUSTER, dict(pools))}).handle, self._lock)
         self._storage = HttpServer(self.bucket.handle, self._lock)

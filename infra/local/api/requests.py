@@ -1,4 +1,4 @@
-"""Requests of the simulated API server: routes, discovery, decoding, and defaults of new objects."""
+"""Requests of the simulated API server: routes, discovery, decoding, merge patches, and defaults of new objects."""
 
 import re
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote
 
-from infra.local.http_messages import HttpAnswer, HttpRequest, bad_request, no_such_path
+from infra.local.http_messages import HttpAnswer, HttpRequest, RefusedError, bad_request, no_such_path
 from infra.local.world.kinds import KINDS, ApiKind, Json, find
 from infra.local.world.kubelet import DEFAULT_GRACE
-from infra.local.world.store import Store
+from infra.local.world.store import Store, copied
 
 
 @dataclass(frozen=True)
@@ -136,3 +136,31 @@ def as_written(before: Json, after: Json, sub: str) -> Json:
         return {**before, "metadata": after["metadata"], "status": after.get("status", {})}
     kept = {key: value for key, value in after.items() if key != "status"}
     return {**kept, "status": before["status"]} if "status" in before else kept
+
+
+_MERGE = "application/merge-patch+json"
+
+
+def patched(target: Json, request: HttpRequest) -> Json:
+    """The object after a merge patch; 415 for a patch of another type, 400 for a body that is no object."""
+    content_type, patch = request.headers.get("content-type", ""), body_of(request)
+    if content_type.partition(";")[0].strip() != _MERGE:
+        message = f"the body of the request was in an unknown format ({content_type}); accepted: merge patch"
+        raise RefusedError(415, "UnsupportedMediaType", message)
+    if not isinstance(patch, dict):
+        raise bad_request(f"the patch's shape does not belong to {content_type}")
+    after: Json = merge(copied(target), patch)
+    return after
+
+
+def merge(target: Any, patch: Any) -> Any:
+    """RFC 7386: null deletes, objects merge, everything else replaces."""
+    if not isinstance(patch, dict):
+        return copied(patch)
+    result: Json = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge(result.get(key), value)
+    return result

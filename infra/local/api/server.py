@@ -1,15 +1,12 @@
 """The Kubernetes API server: a request in, an answer out, every request in the record.
 
-It holds no state but continue tokens; it starts no thread and opens no socket. Source of lists in pages:
-https://kubernetes.io/docs/reference/using-api/api-concepts/ (retrieving large results in chunks).
+It starts no thread and opens no socket. A list comes in one page whatever its limit, as a server may choose:
+https://kubernetes.io/docs/reference/kubernetes-api/common-parameters/common-parameters (limit).
 """
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from infra.local.api.evictions import evict
-from infra.local.api.patches import patched
 from infra.local.api.requests import (
     ResourcePath,
     actor_of,
@@ -19,6 +16,7 @@ from infra.local.api.requests import (
     discovered,
     is_dry,
     is_served,
+    patched,
     record_entry,
     target_of,
 )
@@ -38,7 +36,7 @@ from infra.local.http_messages import (
     not_found,
     status_body,
 )
-from infra.local.world.kinds import ApiKind, Json, field_paths, fields_match, text_matches
+from infra.local.world.kinds import Json, field_paths, fields_match, text_matches
 from infra.local.world.kubelet import delete_pod, end_namespace
 from infra.local.world.pods import is_terminating, labels_of
 from infra.local.world.record import Record
@@ -48,82 +46,7 @@ _LISTS = 1000
 """How many lists are remembered at most."""
 _TYPE = {"kind", "apiVersion"}
 """What items of a list do not carry."""
-_EXPIRED = (
-    "The provided continue parameter is too old to display a consistent list result. "
-    "You must start a new list without the continue parameter."
-)
 _STALE = "the object has been modified; please apply your changes to the latest version and try again"
-
-
-@dataclass(frozen=True)
-class _ContinuedList:
-    """The rest of a list that a continue token stands for; `taken_at` is when its first page was made."""
-
-    path: str
-    items: list[Json]
-    revision: str
-    taken_at: float
-
-
-_TOKEN_LIFE = 300.0
-"""Seconds for which a continue token is good: etcd compacts every 5 minutes."""
-
-
-class Lister:
-    """Answers lists."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._rests: dict[str, _ContinuedList] = {}
-
-    def forget(self) -> None:
-        """Expire every continue token, as a compaction does."""
-        self._rests.clear()
-
-    def page(self, request: HttpRequest, kind: ApiKind, namespace: str | None) -> Json:
-        """The list body for a request; 410 for an expired token, 400 for a malformed query."""
-        query = request.query
-        rest = self._rest(request, kind, namespace)
-        limit = query.get("limit") or "0"
-        if not limit.isdigit():
-            raise bad_request(f"limit={limit!r} is not a number of items")
-        cached = query.get("resourceVersion") == "0" and not query.get("continue")
-        count = len(rest.items) if int(limit) == 0 or cached else int(limit)
-        meta: Json = {"resourceVersion": rest.revision}
-        if left := rest.items[count:]:
-            meta["continue"] = f"c{rest.revision}-{self._store.suffix(12)}"
-            self._rests[meta["continue"]] = replace(rest, items=left)
-            if not query.get("labelSelector") and not query.get("fieldSelector"):
-                meta["remainingItemCount"] = len(left)
-        items = [{key: value for key, value in item.items() if key not in _TYPE} for item in rest.items[:count]]
-        return {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta, "items": items}
-
-    def _rest(self, request: HttpRequest, kind: ApiKind, namespace: str | None) -> _ContinuedList:
-        now, token = self._store.clock.now(), request.query.get("continue")
-        if not token:
-            items = self._selected(request, kind, namespace)
-            return _ContinuedList(request.path, items, str(self._store.revision), now)
-        if not re.fullmatch(r"c\d+-\w{12}", token):
-            raise bad_request("continue key is not valid: it was not issued here")
-        rest = self._rests.get(token)
-        if rest is None or rest.taken_at + _TOKEN_LIFE <= now:
-            raise RefusedError(410, "Expired", _EXPIRED)
-        if rest.path != request.path:
-            raise bad_request("continue key is not valid: it belongs to another list")
-        return rest
-
-    def _selected(self, request: HttpRequest, kind: ApiKind, namespace: str | None) -> list[Json]:
-        labels, fields = request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
-        things = self._store.all(kind.plural, namespace)
-        if not labels and not fields:
-            return things
-        for path in field_paths(fields):
-            if path not in kind.fields:
-                raise bad_request(f"field label not supported: {path}")
-        try:
-            return [thing for thing in things if text_matches(labels, labels_of(thing)) and fields_match(fields, thing)]
-        except ValueError as error:
-            raise bad_request(str(error)) from error
 
 
 Verb = Callable[[ResourcePath, HttpRequest], HttpAnswer]
@@ -135,7 +58,6 @@ class KubeApi:
     def __init__(self, store: Store, record: Record, token: str | None = None) -> None:
         self._store, self._record = store, record
         self._token = token
-        self.lister = Lister(store)
         self.faults: list[InjectedFault] = []
         self._lists: dict[tuple[object, ...], tuple[int, HttpAnswer]] = {}
         self._verbs: dict[str, Verb] = {
@@ -191,18 +113,35 @@ class KubeApi:
         return answer_json(200, self._get(target))
 
     def _list(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
-        """A list in one page is remembered until an object of its kind changes: most callers ask for the same ones."""
-        key = (request.path, *sorted(request.query.items()))
+        """A list is remembered until an object of its kind changes: most callers ask for the same ones."""
+        kind, key = target.kind, (request.path, *sorted(request.query.items()))
         version, known = self._lists.get(key, (0, None))
-        if known is not None and version == self._store.version(target.kind.plural):
+        if known is not None and version == self._store.version(kind.plural):
             return known
-        page = self.lister.page(request, target.kind, target.namespace)
-        answer = answer_json(200, page)
-        if "continue" not in page["metadata"] and not request.query.get("continue"):
-            self._lists[key] = (self._store.version(target.kind.plural), answer)
-        if len(self._lists) > _LISTS:
+        items = [
+            {name: part for name, part in each.items() if name not in _TYPE} for each in self._selected(target, request)
+        ]
+        meta = {"resourceVersion": str(self._store.revision)}
+        answer = answer_json(
+            200, {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta, "items": items}
+        )
+        if len(self._lists) >= _LISTS:
             self._lists.clear()
+        self._lists[key] = (self._store.version(kind.plural), answer)
         return answer
+
+    def _selected(self, target: ResourcePath, request: HttpRequest) -> list[Json]:
+        labels, fields = request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
+        things = self._store.all(target.kind.plural, target.namespace)
+        if not labels and not fields:
+            return things
+        for path in field_paths(fields):
+            if path not in target.kind.fields:
+                raise bad_request(f"field label not supported: {path}")
+        try:
+            return [thing for thing in things if text_matches(labels, labels_of(thing)) and fields_match(fields, thing)]
+        except ValueError as error:
+            raise bad_request(str(error)) from error
 
     def _create(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         body = body_of(request)
@@ -246,7 +185,7 @@ class KubeApi:
         if target.name is None or target.sub not in {"", "status"}:
             raise no_such_path(request.path)
         before = self._get(target)
-        after = patched(before, body_of(request), request.headers.get("content-type", ""))
+        after = patched(before, request)
         old, new = before["metadata"], after.get("metadata") or {}
         if new.get("resourceVersion", old["resourceVersion"]) != old["resourceVersion"]:
             raise conflict(target.kind.plural, target.name, _STALE)

@@ -1,7 +1,6 @@
-"""Two servers on loopback: threaded HTTP around a handler, and Pub/Sub's gRPC services over the broker.
+"""Two servers on loopback: threaded HTTP around a handler, and a Pub/Sub publisher (PUBSUB_EMULATOR_HOST) over a broker.
 
-Pub/Sub is served as far as google-cloud-pubsub needs it to make topics and publish (PUBSUB_EMULATOR_HOST). Pull is not
-served: Ebb's drainer is pushed to.
+Topics and subscriptions are the scenario's: only publishing is served.
 """
 
 import select
@@ -14,13 +13,12 @@ from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import grpc
-from google.protobuf import empty_pb2  # type: ignore[import-untyped]  # likewise
 from google.pubsub_v1 import types
 from werkzeug import Request as WsgiRequest
 from werkzeug import Response as WsgiResponse
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from infra.local.broker import Broker, Subscription, UnknownTopicError
+from infra.local.broker import Broker, UnknownTopicError
 from infra.local.http_messages import Handler, HttpAnswer, HttpRequest
 
 HOST = "127.0.0.1"
@@ -88,51 +86,19 @@ class HttpServer:
         self._server.server_close()
 
 
-def _seconds(duration: Any, default: float) -> float:
-    return float(duration.total_seconds()) if duration else default
-
-
-def subscription_of(message: types.Subscription) -> Subscription:
-    """The broker's subscription for a Pub/Sub one; absent settings are Pub/Sub's defaults."""
-    retry, dead = message.retry_policy, message.dead_letter_policy
-    return Subscription(
-        name=message.name,
-        topic=message.topic,
-        endpoint=message.push_config.push_endpoint,
-        ack_deadline=float(message.ack_deadline_seconds or 10),
-        min_backoff=_seconds(retry.minimum_backoff, 10.0),
-        max_backoff=_seconds(retry.maximum_backoff, 600.0),
-        dead_letter_topic=dead.dead_letter_topic,
-        max_attempts=dead.max_delivery_attempts or 5,
-    )
-
-
-def _empty(_: object) -> bytes:
-    return bytes(empty_pb2.Empty().SerializeToString())
-
-
 class PubSubServer:
-    """Publisher and Subscriber on one port; every call runs under the lock."""
+    """The publisher on one port; every call runs under the lock."""
 
     def __init__(self, broker: Broker, lock: AbstractContextManager[Any]) -> None:
         self._broker = broker
         self._lock = lock
         self._server = grpc.server(ThreadPoolExecutor(max_workers=4))
-        topic, published = types.Topic.serialize, types.PublishResponse.serialize
-        publisher = {
-            "CreateTopic": self._method(self._create_topic, types.Topic, topic),
-            "GetTopic": self._method(self._get_topic, types.GetTopicRequest, topic),
-            "DeleteTopic": self._method(self._delete_topic, types.DeleteTopicRequest, _empty),
-            "Publish": self._method(self._publish, types.PublishRequest, published),
+        methods = {
+            "GetTopic": self._method(self._get_topic, types.GetTopicRequest, types.Topic.serialize),
+            "Publish": self._method(self._publish, types.PublishRequest, types.PublishResponse.serialize),
         }
-        subscribe = self._method(self._subscribe, types.Subscription, types.Subscription.serialize)
-        handlers = {"Publisher": publisher, "Subscriber": {"CreateSubscription": subscribe}}
-        self._server.add_generic_rpc_handlers(
-            tuple(
-                grpc.method_handlers_generic_handler(f"google.pubsub.v1.{service}", methods)
-                for service, methods in handlers.items()
-            )
-        )
+        service = grpc.method_handlers_generic_handler("google.pubsub.v1.Publisher", methods)
+        self._server.add_generic_rpc_handlers((service,))
         self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
 
     def start(self) -> None:
@@ -151,23 +117,12 @@ class PubSubServer:
 
         return grpc.unary_unary_rpc_method_handler(handle, request.deserialize, serializer)
 
-    def _create_topic(self, topic: types.Topic) -> types.Topic:
-        self._broker.create_topic(topic.name)
-        return topic
-
     def _get_topic(self, request: types.GetTopicRequest) -> types.Topic:
         if request.topic not in self._broker.topics:
             raise UnknownTopicError(f"Resource not found (resource={request.topic}).")
         return types.Topic(name=request.topic)
 
-    def _delete_topic(self, request: types.DeleteTopicRequest) -> None:
-        self._broker.topics.discard(request.topic)
-
     def _publish(self, request: types.PublishRequest) -> types.PublishResponse:
         publish, messages = self._broker.publish, request.messages
         ids = [publish(request.topic, message.data, dict(message.attributes)) for message in messages]
         return types.PublishResponse(message_ids=ids)
-
-    def _subscribe(self, message: types.Subscription) -> types.Subscription:
-        self._broker.subscribe(subscription_of(message))
-        return message
