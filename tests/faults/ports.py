@@ -18,7 +18,6 @@ from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.record import Record
 from shared.adapters.kubernetes.client import (
     PAGE,
-    ApiReply,
     Call,
     Item,
     KubernetesClient,
@@ -26,6 +25,7 @@ from shared.adapters.kubernetes.client import (
     TrafficMeter,
     readable,
 )
+from shared.adapters.kubernetes.transport import ApiReply
 from shared.core.policy import Policy
 from shared.core.records.orders import DrainResult, Order, encode
 from shared.core.records.state import ClusterState

@@ -1,4 +1,4 @@
-"""Two servers on loopback: threaded HTTP around a handler, and a Pub/Sub publisher (PUBSUB_EMULATOR_HOST) over a broker.
+"""Two servers on loopback: HTTP around a handler, and a Pub/Sub publisher (PUBSUB_EMULATOR_HOST) over a broker.
 
 Topics and subscriptions are the scenario's: only publishing is served.
 """

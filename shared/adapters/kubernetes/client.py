@@ -20,54 +20,12 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
-from shared.adapters.kubernetes.transport import RawRequest, Transport, is_reset
+from shared.adapters.kubernetes.transport import ApiReply, RawRequest, Transport, is_reset
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
 
 DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
 """A webhook's no, whatever its code: it is about this object, and no right of the account's would change it."""
-
-
-class Cause(wire.Partial, frozen=True):
-    reason: str = ""
-    message: str = ""
-
-
-class Details(wire.Partial, frozen=True):
-    causes: list[Cause] | None = None
-
-
-class ApiStatus(wire.Partial, frozen=True):
-    """The API's answer to a call that failed."""
-
-    message: str = ""
-    reason: str = ""
-    details: Details | None = None
-
-    @property
-    def causes(self) -> list[Cause]:
-        return (self.details.causes if self.details else None) or []
-
-
-_status: Final = msgspec.json.Decoder(ApiStatus)
-
-
-@dataclass(frozen=True)
-class ApiReply:
-    """The API's answer, whatever its code."""
-
-    code: int
-    body: bytes
-    retry_after: str = ""
-    """The header of that name."""
-
-    @property
-    def status(self) -> ApiStatus:
-        """The API's own words on a failure; a body that is none of the API's stands in as the message."""
-        try:
-            return _status.decode(self.body)
-        except (msgspec.MsgspecError, RecursionError):
-            return ApiStatus(message=self.body[:200].decode(errors="replace"))
 
 
 CONNECT_SECONDS: Final = 5.0
@@ -212,8 +170,7 @@ class KubernetesClient:
 
         answered = 0
         try:
-            answer = self._transport.send(_request(call))
-            reply = ApiReply(answer.code, answer.body, answer.retry_after)
+            reply = self._transport.send(_request(call))
             answered = len(reply.body)
         except (HTTPError, OSError) as fault:
             kind = _Reset if call.method == "GET" and is_reset(fault) else Retryable

@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
 from shared.errors import EbbError
 
@@ -32,13 +34,46 @@ class RawRequest:
     headers: Mapping[str, str]
 
 
+class Cause(wire.Partial, frozen=True):
+    reason: str = ""
+    message: str = ""
+
+
+class Details(wire.Partial, frozen=True):
+    causes: list[Cause] | None = None
+
+
+class ApiStatus(wire.Partial, frozen=True):
+    """The API's answer to a call that failed."""
+
+    message: str = ""
+    reason: str = ""
+    details: Details | None = None
+
+    @property
+    def causes(self) -> list[Cause]:
+        return (self.details.causes if self.details else None) or []
+
+
+_status: Final = msgspec.json.Decoder(ApiStatus)
+
+
 @dataclass(frozen=True)
-class RawAnswer:
-    """What came back; `retry_after` is the header of that name, empty without it."""
+class ApiReply:
+    """The API's answer, whatever its code."""
 
     code: int
     body: bytes
     retry_after: str = ""
+    """The header of that name."""
+
+    @property
+    def status(self) -> ApiStatus:
+        """The API's own words on a failure; a body that is none of the API's stands in as the message."""
+        try:
+            return _status.decode(self.body)
+        except (msgspec.MsgspecError, RecursionError):
+            return ApiStatus(message=self.body[:200].decode(errors="replace"))
 
 
 class Connection:
@@ -48,7 +83,7 @@ class Connection:
         self.access = access
         self._pool = _pool(access)
 
-    def send(self, request: RawRequest, timeout: "Timeout") -> RawAnswer:
+    def send(self, request: RawRequest, timeout: "Timeout") -> ApiReply:
         """Return the answer. Raises urllib3's HTTPError, OSError, and what fetching credentials raises."""
         header = self.access.bearer.header()
         answer = self._pool.request(
@@ -58,7 +93,7 @@ class Connection:
             headers={**request.headers, **({"Authorization": header} if header else {})},
             timeout=timeout,
         )
-        return RawAnswer(answer.status, answer.data, answer.headers.get("Retry-After", ""))
+        return ApiReply(answer.status, answer.data, answer.headers.get("Retry-After", ""))
 
 
 def _pool(access: Access) -> "PoolManager":
@@ -70,34 +105,24 @@ def _pool(access: Access) -> "PoolManager":
     return ProxyManager(access.proxy, **options) if access.proxy else PoolManager(**options)
 
 
-class _RequestLoss(Enum):
-    """How a request was lost."""
-
-    UNREACHED = "unreached"
-    """No connection, or no trust in who answers: nothing was sent."""
-    RESET = "reset"
-    """The connection broke: it may have been sent."""
-    OTHER = "other"
-
-
-def _loss_of(fault: Exception) -> _RequestLoss:
-    from urllib3.exceptions import (
-        ConnectTimeoutError,
-        MaxRetryError,
-        NewConnectionError,
-        ProtocolError,
-        SSLError,
-    )
-
-    cause = fault.reason if isinstance(fault, MaxRetryError) else fault
-    if isinstance(cause, NewConnectionError | ConnectTimeoutError | SSLError):
-        return _RequestLoss.UNREACHED
-    return _RequestLoss.RESET if isinstance(cause, ProtocolError) else _RequestLoss.OTHER
-
-
 def is_reset(fault: Exception) -> bool:
     """Return whether the connection broke: the request may have been answered, and a read may be repeated."""
-    return _loss_of(fault) is _RequestLoss.RESET
+    from urllib3.exceptions import ProtocolError
+
+    return isinstance(_cause(fault), ProtocolError)
+
+
+def _never_left(fault: Exception) -> bool:
+    """Return whether nothing was sent: there was no connection, or no trust in who answers."""
+    from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, SSLError
+
+    return isinstance(_cause(fault), NewConnectionError | ConnectTimeoutError | SSLError)
+
+
+def _cause(fault: Exception) -> Exception | None:
+    from urllib3.exceptions import MaxRetryError
+
+    return fault.reason if isinstance(fault, MaxRetryError) else fault
 
 
 class Transport:
@@ -119,7 +144,7 @@ class Transport:
         """Fetch new credentials: the old ones were refused."""
         self._connection.access.bearer.renew()
 
-    def send(self, request: RawRequest) -> RawAnswer:
+    def send(self, request: RawRequest) -> ApiReply:
         """Return the answer; a request that never left goes another way, where there is one by now.
 
         Raises:
@@ -131,7 +156,7 @@ class Transport:
         try:
             return connection.send(request, self._timeout)
         except HTTPError as fault:
-            if _loss_of(fault) is not _RequestLoss.UNREACHED or not self._is_elsewhere(connection):
+            if not _never_left(fault) or not self._is_elsewhere(connection):
                 raise
         return self._connection.send(request, self._timeout)
 
