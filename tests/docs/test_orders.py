@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from functions.cli.analysis.forecast.committed import LaterAddition
 from functions.cli.drains import status_table
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan.as_json import document
@@ -21,7 +22,7 @@ from shared.core.records.orders import DrainResult, Order
 from shared.port_types import Traffic
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.explain.explained import everything_explained
-from tests.cli.plan.plans import blocked, order, ordered, plan, some_scenarios
+from tests.cli.plan.plans import ENDS, billed, blocked, order, ordered, plan, some_committed
 from tests.cli.plan.test_as_json import REAPED
 from tests.pages import DOCS, rows, section
 
@@ -98,10 +99,9 @@ def test_every_key_of_the_plan() -> None:
     potential = Potential(("n1",), 1, (Move("shop/web-0", "n2"),))
 
     prices = replace(load(), discounts={"": Fraction(1, 4)})
-    shown = replace(
-        with_scenarios(view_of(shown_plan(), potential), some_scenarios(), ""), prices=prices, priced=PRICED
-    )
-    shown = replace(shown, autoscaler={"a": REAPED})
+    shown = replace(with_scenarios(view_of(shown_plan(), potential), billed(), ""), prices=prices, priced=PRICED)
+    later = LaterAddition(ENDS, ("n2",), 6, 1, is_rest=True)
+    shown = replace(shown, autoscaler={"a": REAPED}, committed=some_committed(later=(later,)))
 
     holds(table("## Plan", "| key | type | unit | meaning |"), document(shown))
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
+from functions.cli.analysis.forecast.committed import CommittedRow, LaterAddition, UsedPart
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import dollars, dollars_a_month, rfc3339
@@ -15,6 +16,7 @@ from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
+from shared.core.policy.values import Capacity
 from shared.core.reasons import Blocker
 from shared.core.rules.drain_time import DrainTime
 
@@ -35,6 +37,8 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "partial": view.partial or None,
         "prices": None if view.prices is None else _prices(view.prices, view.priced),
         "ladder": [] if view.scenarios is None else scenario_documents(view.scenarios.values),
+        "commitments": [] if view.committed is None else [_commitment(each) for each in view.committed.rows],
+        "later": [] if view.committed is None else [_later(each) for each in view.committed.later],
         "totals": _totals(view.totals),
         "pools": [_pool(each, view) for each in view.pools],
         "holds": [held(each) for each in view.legend if each.kind in HOLDING],
@@ -60,6 +64,41 @@ def _prices(prices: Prices, nodes: PricedNodes | None) -> dict[str, Any]:
         "discounts": [
             {"family": name or None, "share": float(share)} for name, share in sorted(prices.discounts.items())
         ],
+    }
+
+
+def _commitment(row: CommittedRow) -> dict[str, Any]:
+    return {
+        "family": row.family,
+        "vcpu": _amount(row.size, "vcpu"),
+        "gib": _amount(row.size, "gib"),
+        "until": _time(row.until),
+        "fee_per_hour": money(dollars(row.fee)),
+        **_used(row.now, ""),
+        **_used(row.at_rest, "_at_rest"),
+    }
+
+
+def _used(part: UsedPart | None, when: str) -> dict[str, Any]:
+    used = part.used if part else None
+    return {
+        f"used_vcpu{when}": _amount(used, "vcpu"),
+        f"used_gib{when}": _amount(used, "gib"),
+        f"idle{when}_per_hour": None if part is None else money(dollars(part.idle)),
+    }
+
+
+def _amount(capacity: Capacity | None, name: str) -> float | None:
+    return None if capacity is None else float(getattr(capacity, name))
+
+
+def _later(addition: LaterAddition) -> dict[str, Any]:
+    return {
+        "at": rfc3339(addition.at),
+        "families": list(addition.families),
+        "nodes": addition.nodes,
+        "added_per_hour": money(dollars(addition.added)),
+        "is_rest": addition.is_rest,
     }
 
 

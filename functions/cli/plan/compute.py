@@ -6,6 +6,7 @@ from typing import Final
 
 import typer
 
+from functions.cli.analysis.forecast.committed import committed_of
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.analysis.potential import potential
@@ -111,7 +112,9 @@ def planned(
     left = no_place_note(begun.snapshot.pending) if found else ""
     view = view_of(plan, most, (*((f"{WARNING}{left}",) if left else ()), *notes), inputs.partial)
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
-    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
+    rest, later = (found.left, found.later) if found else (None, ())
+    committed = committed_of(situation, inputs.prices, rest, later)
+    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules, committed=committed)
     return with_scenarios(view, found, whose, pools_known=inputs.snapshot.pools_known) if found else view
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from functions.cli.analysis.forecast.scenarios import Scenario
+from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.output.format import dollars
 from functions.cli.output.openmetrics import MONEY, Gauge, Samples, exposition, one
@@ -45,6 +45,22 @@ def _held(figure: Callable[[LegendEntry], Fraction | float]) -> Callable[[PlanVi
     return lambda view: [((each.word, each.kind.value), figure(each)) for each in view.legend if each.kind in HOLDING]
 
 
+def _bills(view: PlanView) -> Samples:
+    found = view.scenarios.values if view.scenarios else None
+    each = [getattr(found, name) for name in _ALL] if found else []
+    return [((one.kind.value,), dollars(one.bill)) for one in each if one.bill is not None]
+
+
+def _idle(view: PlanView) -> Samples:
+    sums: dict[tuple[str, str], int] = {}
+    for row in view.committed.rows if view.committed else ():
+        for kind, part in ((ScenarioKind.NOW, row.now), (ScenarioKind.POLICY_AT_REST, row.at_rest)):
+            if part:
+                key = row.family, kind.value
+                sums[key] = sums.get(key, 0) + part.idle
+    return [(key, dollars(amount)) for key, amount in sums.items()]
+
+
 def _by_then(view: PlanView) -> Samples:
     by = view.scenarios.values.by if view.scenarios else None
     return one(by.timestamp() if by else None)
@@ -67,6 +83,10 @@ GAUGES: Final = (
           _scenarios(lambda scenario: scenario.nodes, *_ALL), _OF_SCENARIO),
     Gauge("ebb_ladder_cost", "What the nodes of each scenario cost.",
           _scenarios(lambda scenario: dollars(scenario.cost), *_ALL), _OF_SCENARIO, MONEY),
+    Gauge("ebb_ladder_bill", "What is paid for each scenario with the commitments, fees included.",
+          _bills, _OF_SCENARIO, MONEY),
+    Gauge("ebb_commitment_idle", "What is paid for the part of commitments that is not used: now and policy_at_rest.",
+          _idle, ("family", "rung"), MONEY),
     Gauge("ebb_ladder_evictions", "Evictions until each scenario is reached.",
           _scenarios(lambda scenario: scenario.evictions, "alone", "at_rest"), _OF_SCENARIO),
     Gauge("ebb_ladder_at_rest_timestamp", "When the steady state is reached, Unix time.", _by_then, unit="seconds"),

@@ -65,7 +65,7 @@ def _begin(console: Console, view: PlanView) -> None:
             console.print(view.scenarios.question, style="yellow")
         console.print()
     console.print(facts(_head(view), "bold"))
-    for note in view.scenarios.notes if view.scenarios else ():
+    for note in view.open_points:
         console.print(note)
     if view.nodes:
         console.print()
@@ -77,7 +77,8 @@ def _head(view: PlanView) -> Iterator[tuple[str, str]]:
     totals = view.totals
     yield "Cluster", f"{view.cluster or 'unknown'}, {moment(view.taken_at)}"
     nodes = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
-    paid = f" for {monthly(totals.cost)} a month ({hourly(totals.cost)} an hour)" if totals.cost else ""
+    hour = f"{hourly(totals.cost)} an hour{', at list prices' if view.committed else ''}"
+    paid = f" for {monthly(totals.cost)} a month ({hour})" if totals.cost else ""
     yield f"Nodes{view.mark}", f"{nodes}{paid}"
     yield f"This pass{view.mark}", view.saving
     if view.scenarios and view.scenarios.steady:
@@ -130,7 +131,8 @@ def _headline(view: PlanView) -> Iterator[str]:
     totals = view.totals
     yield f"# {text(view.cluster or 'Cluster')}, {moment(view.taken_at)}"
     what = sentences.nodes_and_pods(totals.nodes, totals.pods, totals.pending)
-    yield f"{what}{f', {monthly(totals.cost)} a month' if totals.cost else ''}{view.mark}."
+    listed = " at list prices" if view.committed else ""
+    yield f"{what}{f', {monthly(totals.cost)} a month{listed}' if totals.cost else ''}{view.mark}."
     yield f"**{text(view.summary)}**"
     if view.potential_saving:
         yield f"Potential: {view.potential_saving}."
@@ -138,6 +140,8 @@ def _headline(view: PlanView) -> Iterator[str]:
         yield as_markdown(scenario_table(view.scenarios.rows, IN_A_FILE))
         if view.scenarios.sentences:
             yield text(" ".join(view.scenarios.sentences))
+    elif view.open_points:
+        yield text(" ".join(view.open_points))
 
 
 def _cells(node: NodeView) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from functions.cli.output.format import (
     by_the_minute,
     clock,
     count,
+    dollars,
     dollars_a_month,
     rfc3339,
     rounded_percent,
@@ -34,26 +35,42 @@ _SUMMED: Final[Mapping[ScenarioKind, Callable[[Scenarios], Scenario]]] = {
 """The scenarios that each cluster has, so that those of several clusters add up."""
 
 
+def paid(scenario: Scenario) -> int:
+    """Return what is paid for a scenario: its bill where capacity is committed, else its list price."""
+    return scenario.cost if scenario.bill is None else scenario.bill
+
+
 class ScenarioMoney:
     """The money of scenarios, in whole units a month, so that all that is printed adds up.
 
-    `parts` are the clusters that the scenarios are the sums of; a sum is the sum of what is printed of each.
+    It is the bill where capacity is committed, and the list price elsewhere. `parts` are the clusters that the
+    scenarios are the sums of; a sum is the sum of what is printed of each.
     """
 
-    def __init__(self, scenarios: Scenarios, parts: Sequence[Scenarios] = ()) -> None:
-        self._scenarios, self._parts = scenarios, parts
+    def __init__(
+        self, scenarios: Scenarios, parts: Sequence[Scenarios] = (), amount: Callable[[Scenario], int] = paid
+    ) -> None:
+        self._scenarios, self._parts, self._amount = scenarios, parts, amount
         self.known = scenarios.now.cost > 0
         """False for machines without prices."""
+
+    @property
+    def listed(self) -> "ScenarioMoney | None":
+        """The same at list prices; None where nothing is committed, so that both are one."""
+        if self._scenarios.now.bill is None or not self.known:
+            return None
+        return ScenarioMoney(self._scenarios, self._parts, lambda scenario: scenario.cost)
 
     def saved(self, scenario: Scenario) -> int:
         """Return how much less the scenario costs than the cluster does now."""
         if not self._parts:
-            return _month(self._scenarios.now.cost - scenario.cost)
-        return sum(_month(each.now.cost - _SUMMED[scenario.kind](each).cost) for each in self._parts)
+            return _month(self._amount(self._scenarios.now) - self._amount(scenario))
+        return sum(_month(self._amount(each.now) - self._amount(_SUMMED[scenario.kind](each))) for each in self._parts)
 
     def left(self, scenario: Scenario) -> int:
         """Return what the scenario costs."""
-        return sum(_month(each.now.cost) for each in self._parts or (self._scenarios,)) - self.saved(scenario)
+        now = sum(_month(self._amount(each.now)) for each in self._parts or (self._scenarios,))
+        return now - self.saved(scenario)
 
     @property
     def added(self) -> int:
@@ -133,6 +150,8 @@ class ScenarioRow:
     evictions: str
     """For each node that goes."""
     style: str = ""
+    listed: str = ""
+    """A month at list prices where `month` is the bill; else empty."""
 
 
 def rows(scenarios: Scenarios, whose: str) -> tuple[ScenarioRow, ...]:
@@ -144,8 +163,9 @@ def rows(scenarios: Scenarios, whose: str) -> tuple[ScenarioRow, ...]:
 def _added(scenarios: Scenarios, money: ScenarioMoney) -> ScenarioRow:
     """Return the difference between Ebb and the autoscaler alone."""
     nodes, added = scenarios.alone.nodes - scenarios.at_rest.nodes, money.added
-    paid = (_less(added), _less(added, yearly)) if money.known else (_NONE, _NONE)
-    return ScenarioRow(ADDED, _less(nodes, "{:,}".format), *paid, money.share(added), _NONE, BOLD)
+    amounts = (_less(added), _less(added, yearly)) if money.known else (_NONE, _NONE)
+    listed = _less(money.listed.added) if money.listed else ""
+    return ScenarioRow(ADDED, _less(nodes, "{:,}".format), *amounts, money.share(added), _NONE, BOLD, listed)
 
 
 def _less(amount: int, written: Callable[[int], str] = whole_money) -> str:
@@ -160,7 +180,8 @@ def _row(scenario: Scenario, whose: str, money: ScenarioMoney) -> ScenarioRow:
     saved = f"{least}{money.share(money.saved(scenario))}" if has_share else _NONE
     each = f"{scenario.evictions / scenario.gone:.1f}" if scenario.gone else _NONE
     style = DIM if scenario.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else ""
-    return ScenarioRow(title, *cells, saved, each, style)
+    listed = f"{most}{money.listed.month(scenario)}" if money.listed else ""
+    return ScenarioRow(title, *cells, saved, each, style, listed)
 
 
 def headline(scenarios: Scenarios, whose: str, now: datetime, parts: Sequence[Scenarios] = ()) -> str:
@@ -169,11 +190,19 @@ def headline(scenarios: Scenarios, whose: str, now: datetime, parts: Sequence[Sc
     `parts` are the scenarios of the clusters that they are the sum of.
     """
     money, adds = ScenarioMoney(scenarios, parts), worth(scenarios, ScenarioMoney(scenarios, parts))
-    year = f" ({yearly(money.added)} a year)" if adds and money.known else ""
+    year = f"{yearly(money.added)} a year" if adds and money.known else ""
+    listed = at_list_prices(money)
+    beside = f" ({'; '.join(filter(None, (year, listed)))})" if year or listed else ""
     by = f", by {clock(by_the_minute(scenarios.by), now)} UTC" if adds and scenarios.by else ""
     rows = (("Now", scenarios.now), ("autoscaler alone", scenarios.alone), ("with Ebb", scenarios.at_rest))
     costs = "; ".join(f"{name} {_cost(scenario, money)}" for name, scenario in rows)
-    return f"{ADDED} {adds or 'nothing'}{year} with {whose}{by}. {costs}."
+    return f"{ADDED} {adds or 'nothing'}{beside} with {whose}{by}. {costs}."
+
+
+def at_list_prices(money: ScenarioMoney) -> str:
+    """Return what Ebb adds at list prices, where the bill is another figure; else nothing."""
+    listed = money.listed
+    return f"{whole_money(listed.added)} a month at list prices" if listed and listed.added > 0 else ""
 
 
 def worth(scenarios: Scenarios, money: ScenarioMoney) -> str:
@@ -278,6 +307,7 @@ def _document(scenario: Scenario, scenarios: Scenarios) -> dict[str, Any]:
         "about": (scenario.change.object or None) if scenario.change else None,
         "nodes": scenario.nodes,
         "cost_per_month": float(round(dollars_a_month(scenario.cost), 2)),
+        "bill_per_hour": None if scenario.bill is None else float(round(dollars(scenario.bill), 4)),
         "evictions": scenario.evictions,
         "removed": scenario.gone,
         "is_rest": scenario.is_rest,

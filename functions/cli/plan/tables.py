@@ -27,6 +27,8 @@ PER_NODE: Final = "per node: evictions for each node that goes."
 
 def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
     """Return a row for each scenario; where the names need room, the last title stands below."""
+    if any(row.listed for row in rows):
+        return _bill_table(rows, width)
     cells = [(row.title, row.nodes, row.month, row.year, row.share, row.evictions) for row in rows]
     styles = tuple(row.style for row in rows)
     short = replace(_EVICTIONS, title="per node")
@@ -35,6 +37,21 @@ def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
         Table.of((*_SCENARIO, _EVICTIONS), cells, styles=styles).without(free),
         Table.of((*_SCENARIO, short), cells, styles=styles, foot=PER_NODE).without(free),
     ), width)  # fmt: skip
+
+
+_BILL: Final = (Column("", wraps=True),
+         *(Column(title, right=True) for title in ("nodes", "list", "bill", "bill a year", "saved")))  # fmt: skip
+OF_BILL: Final = "list, bill: a month at list prices, and with the commitments, their fees included."
+
+
+def _bill_table(rows: Sequence[ScenarioRow], width: int) -> Table:
+    """Return the same with two columns of money, where capacity is committed."""
+    cells = [(row.title, row.nodes, row.listed, row.month, row.year, row.share, row.evictions) for row in rows]
+    styles = tuple(row.style for row in rows)
+    per_node = replace(_EVICTIONS, title="per node")
+    whole = Table.of((*_BILL, _EVICTIONS), cells, styles=styles, foot=OF_BILL)
+    short = Table.of((*_BILL, per_node), cells, styles=styles, foot=f"{OF_BILL} {PER_NODE}")
+    return fit((whole, short, short.without(("bill a year",))), width)
 
 
 _BARS: Final = (16, 12, 10, 8, 6, 4)

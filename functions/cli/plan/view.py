@@ -6,6 +6,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, Final
 
+from functions.cli.analysis.forecast.committed import Committed
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
 from functions.cli.errors import near
@@ -15,6 +16,8 @@ from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import some
 from functions.cli.plan import sentences
+from functions.cli.plan.commitments import idle
+from functions.cli.plan.commitments import sentences as commitment_sentences
 from functions.cli.plan.scenarios import ScenarioRow, headline, question, rows, steady
 from functions.cli.plan.scenarios import sentences as scenario_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
@@ -160,6 +163,8 @@ class PlanView:
     """What all money rests on."""
     priced: PricedNodes | None = None
     """And how these nodes are priced by it."""
+    committed: Committed | None = None
+    """The commitments; None where nothing is committed, so that all money is at list prices."""
     wave: tuple[str, ...] = ()
     """The nodes of a wave (`cluster.wave`), in the order in which they go."""
     autoscaler: Mapping[str, ScaleDownRule] = field(default_factory=dict)
@@ -169,6 +174,13 @@ class PlanView:
     def mark(self) -> str:
         """What stands behind the name of each figure that is not the whole one."""
         return " (partial)" if self.partial else ""
+
+    @property
+    def open_points(self) -> tuple[str, ...]:
+        """What the rows of the scenarios leave open; without scenarios which commitments are idle now."""
+        if self.scenarios:
+            return self.scenarios.notes
+        return tuple(idle(self.committed)) if self.committed else ()
 
     def node(self, name: str) -> NodeView:
         """Return a node, by its name or by an ending that no other node has.
@@ -223,7 +235,9 @@ def with_scenarios(view: PlanView, scenarios: Scenarios, whose: str, *, pools_kn
     pools = pool_summaries(decisions, could_go, scenarios.gone)
     whole = whole_cluster(decisions, could_go, scenarios.gone)
     doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.taken_at)
-    shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, tuple(scenario_sentences(scenarios)))
+    money = commitment_sentences(view.committed, scenarios) if view.committed else ()
+    notes = (*money, *scenario_sentences(scenarios))
+    shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, notes)
     return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole)
 
 

@@ -1,14 +1,17 @@
 """Plans by hand with short defaults, for what only shows them."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from functions.cli.analysis.changes import Subject
+from functions.cli.analysis.forecast.committed import Committed, CommittedRow, UsedPart
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
+from shared.core.policy.values import Capacity
 from shared.core.reasons import Blocker, DrainReason, PodBlock, Unremovable
 from shared.core.rules.drain_time import DrainTime
 from tests.builders import CLUSTER, NOW, resources
@@ -100,6 +103,35 @@ def some_scenarios() -> Scenarios:
         never={Unremovable.OUTSIDE_WINDOWS: 2},
         approximate=False,
     )
+
+
+ENDS: Final = datetime(2027, 5, 1, tzinfo=UTC)
+
+
+def billed(**bills: int) -> Scenarios:
+    """The same with bills in cents an hour: of ten nodes eight are committed at half their price."""
+    scenarios = some_scenarios()
+    each = {"now": 60, "alone": 40, "at_rest": 40, "bound": 40, **bills}
+    relaxed = tuple(replace(step, bill=each["at_rest"] * DOLLAR // 100) for step in scenarios.relaxed)
+    steps = {name: replace(getattr(scenarios, name), bill=cents * DOLLAR // 100) for name, cents in each.items()}
+    return replace(scenarios, relaxed=relaxed, **steps)
+
+
+def some_committed(**changes: Any) -> Committed:
+    """40 vCPUs of n2, of which 10 are idle now and 20 in steady state, and a flexible commitment that is used whole."""
+    given: dict[str, Any] = {
+        "rows": (
+            CommittedRow(
+                "n2", Capacity(Fraction(40), Fraction(160)), ENDS, DOLLAR,
+                UsedPart(Capacity(Fraction(30), Fraction(120)), DOLLAR // 4),
+                UsedPart(Capacity(Fraction(20), Fraction(80)), DOLLAR // 2),
+            ),
+            CommittedRow("flexible", None, None, DOLLAR, UsedPart(None, 0), UsedPart(None, 0)),
+        ),
+        "region": "europe-west1",
+        **changes,
+    }  # fmt: skip
+    return Committed(**given)
 
 
 def of_every_kind() -> Plan:

@@ -7,12 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from functions.cli.analysis.forecast.committed import LaterAddition
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
 from shared.core.cluster.autoscaling import SaidBy, ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import Plan, Potential
-from tests.cli.plan.plans import DOLLAR, of_every_kind, order, ordered, plan, waiting
+from tests.cli.plan.plans import DOLLAR, ENDS, of_every_kind, order, ordered, plan, some_committed, waiting
 
 GOLDEN = Path(__file__).with_name("plan.golden.json")
 POTENTIAL = Potential(("gke-c-a-1f2e-0001",), DOLLAR // 3, (Move("shop/web-0", "gke-c-a-1f2e-0002"),))
@@ -167,6 +168,28 @@ class _Scenario(_Exact):
     never: list[_Never]
 
 
+class _Commitment(_Exact):
+    family: str
+    vcpu: float | None
+    gib: float | None
+    until: datetime | None
+    fee_per_hour: float
+    used_vcpu: float | None
+    used_gib: float | None
+    idle_per_hour: float
+    used_vcpu_at_rest: float | None
+    used_gib_at_rest: float | None
+    idle_at_rest_per_hour: float | None
+
+
+class _Later(_Exact):
+    at: datetime
+    families: list[str]
+    nodes: int
+    added_per_hour: float
+    is_rest: bool
+
+
 class _Document(_Exact):
     schema: int
     cluster: str | None
@@ -176,6 +199,8 @@ class _Document(_Exact):
     partial: str | None
     prices: _Prices | None
     ladder: list[_Scenario]
+    commitments: list[_Commitment]
+    later: list[_Later]
     totals: _Totals
     pools: list[_Pool]
     holds: list[_Held]
@@ -197,6 +222,26 @@ class _Document(_Exact):
 def test_the_document_has_exactly_the_keys_of_the_contract(potential: Potential | None, given: Plan) -> None:
     text = json.dumps(document(view_of(given, potential)))
     assert msgspec.json.decode(text, type=_Document).schema == 1
+
+
+@pytest.mark.parametrize(
+    ("used", "idle", "later"),
+    [
+        pytest.param([30, 20], [0.25, 0.5], 1, id="with scenarios"),
+        pytest.param([30, None], [0.25, None], 0, id="without scenarios"),
+    ],
+)
+def test_the_commitments_have_their_keys(used: list[float], idle: list[float], later: int) -> None:
+    additions = (LaterAddition(ENDS, ("n2",), 6, DOLLAR, is_rest=True),) * later
+    rows = some_committed().rows if later else tuple(replace(row, at_rest=None) for row in some_committed().rows)
+    shown = document(replace(view_of(of_every_kind()), committed=some_committed(rows=rows, later=additions)))
+
+    msgspec.json.decode(json.dumps(shown), type=_Document)
+    first, flexible = shown["commitments"]
+    assert [first["used_vcpu"], first["used_vcpu_at_rest"]] == used
+    assert [first["idle_per_hour"], first["idle_at_rest_per_hour"]] == idle
+    assert (flexible["family"], flexible["vcpu"], flexible["until"]) == ("flexible", None, None)
+    assert [each["added_per_hour"] for each in shown["later"]] == [1.0] * later
 
 
 def test_the_document_is_the_golden_one() -> None:

@@ -9,6 +9,7 @@ from typing import Final
 from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, left_alone, policy_at_rest, reached
 from functions.cli.analysis.forecast.bound import bound
+from functions.cli.analysis.forecast.committed import LaterAddition, later_additions
 from functions.cli.analysis.forecast.what_if import DoneOf, Freed, freed_from, no_progress, subjects
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
@@ -82,6 +83,8 @@ class Scenarios:
     """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
     idle: tuple[Subject, ...] = ()
     """Changes that were tried, and free no node by themselves."""
+    later: tuple[LaterAddition, ...] = ()
+    """What Ebb adds from each time on at which commitments end."""
 
     @property
     def reached(self) -> Reached:
@@ -114,9 +117,10 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
     idle = (each.held for each in found.freed if not each.saving)
     least = bound(snapshot, prices, situation.state)
     bill = Bill.of(prices, situation.policy.commitments, snapshot.nodes, snapshot.taken_at)
+    alone = left_alone(base.start)
     return Scenarios(
         now=_scenario(ScenarioKind.NOW, Rest(snapshot), bill),
-        alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, left_alone(base.start), bill),
+        alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, alone, bill),
         at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, bill),
         relaxed=tuple(_relaxed(each, base, bill) for each in found.freed[:MOST_RELAXED] if each.saving),
         bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost),
@@ -130,6 +134,7 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
         order=rest.order,
         begins=rest.begins,
         idle=tuple(each.subject for each in (*idle, *found.hopeless)),
+        later=later_additions(base, alone),
     )
 
 

@@ -1,0 +1,137 @@
+"""Commitments: what a cluster uses now and in steady state, and what Ebb adds once some have ended."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest
+from shared.core.cluster.node import Node
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.bill import Bill, CommitmentUse, ends
+from shared.core.planning.prices import Prices
+from shared.core.policy.values import Capacity, Commitments, FlexibleCommitment
+from shared.core.rules.situation import Situation
+
+FLEXIBLE: Final = "flexible"
+"""The family of a commitment that is for machines of any."""
+MOST_ENDS: Final = 3
+"""So many ends of commitments are followed, the earliest; each takes as long as a relaxation."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsedPart:
+    """The used part of a commitment, and what the rest costs in micro-dollars an hour."""
+
+    used: Capacity | None
+    """None of a flexible commitment."""
+    idle: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedRow:
+    """A commitment in force, without what other machines use; `fee` is in micro-dollars an hour."""
+
+    family: str
+    size: Capacity | None
+    """None of a flexible commitment: it is for money."""
+    until: datetime | None
+    fee: int
+    now: UsedPart
+    at_rest: UsedPart | None = None
+    """None where no steady state is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaterAddition:
+    """What Ebb adds from a time on at which commitments have ended, in micro-dollars an hour, and the nodes left."""
+
+    at: datetime
+    families: tuple[str, ...]
+    nodes: int
+    added: int
+    is_rest: bool
+    """Whether it was followed until no more nodes go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """All commitments in force of a cluster in a region, and what Ebb adds once some have ended."""
+
+    rows: tuple[CommittedRow, ...]
+    region: str
+    later: tuple[LaterAddition, ...] = ()
+    use_elsewhere_is_known: bool = True
+    """Whether it is known what other machines of the region use."""
+    shared_by: tuple[str, ...] = ()
+
+
+def committed_of(
+    situation: Situation, prices: Prices, left: Snapshot | None = None, later: tuple[LaterAddition, ...] = ()
+) -> Committed | None:
+    """Return the commitments of a cluster, None without any; `left` is its steady state, None if that is not known."""
+    commitments, nodes = situation.policy.commitments, situation.snapshot.nodes
+    bill = Bill.of(prices, commitments, nodes, situation.snapshot.taken_at)
+    if bill.is_list:
+        return None
+    rows, known = rows_of(bill, nodes, left.nodes if left else None), commitments.elsewhere is not None
+    return Committed(rows, bill.region, later, use_elsewhere_is_known=known, shared_by=commitments.shared_by)
+
+
+def rows_of(bill: Bill, now: Sequence[Node], rest: Sequence[Node] | None = None) -> tuple[CommittedRow, ...]:
+    """Return each commitment in force with its use by the nodes of now, and by those of a steady state if known."""
+    before = tuple(_rows(bill, now))
+    if rest is None:
+        return before
+    return tuple(replace(row, at_rest=after.now) for row, after in zip(before, _rows(bill, rest), strict=True))
+
+
+def _rows(bill: Bill, nodes: Sequence[Node]) -> Iterator[CommittedRow]:
+    yield from map(_row, bill.uses(nodes))
+    flexible = bill.commitments.flexible
+    if flexible:
+        yield _flexible_row(bill, flexible, nodes)
+
+
+def _row(use: CommitmentUse) -> CommittedRow:
+    own = use.commitment
+    return CommittedRow(own.family, own.size, own.until, use.fee, UsedPart(use.used, use.idle))
+
+
+def _flexible_row(bill: Bill, flexible: FlexibleCommitment, nodes: Sequence[Node]) -> CommittedRow:
+    """Return what the flexible commitment covers of what the others leave."""
+    families = Bill(bill.prices, replace(bill.commitments, flexible=None), bill.region)
+    covered = bill.covered(bill.total(nodes)) - families.covered(families.total(nodes))
+    fee = bill.fees - families.fees
+    idle = max(fee - round(covered * (1 - flexible.discount)), 0)
+    return CommittedRow(FLEXIBLE, None, flexible.until, fee, UsedPart(None, idle))
+
+
+def later_additions(base: PolicyAtRest, alone: Rest) -> tuple[LaterAddition, ...]:
+    """Return what Ebb adds once commitments have ended, by the ends; `alone` is what the autoscaler leaves."""
+    commitments, now = base.situation.policy.commitments, base.situation.snapshot.taken_at
+    return tuple(_addition(base, alone, at) for at in ends(commitments, now)[:MOST_ENDS])
+
+
+def _addition(base: PolicyAtRest, alone: Rest, at: datetime) -> LaterAddition:
+    policy = base.situation.policy
+    left = _without_ended(policy.commitments, at)
+    rest = base.onward(replace(policy, commitments=left), base.rest.snapshot)
+    bill = Bill.of(base.prices, left, base.situation.snapshot.nodes, at)
+    added = bill.of_all(alone.snapshot.nodes) - bill.of_all(rest.snapshot.nodes)
+    return LaterAddition(at, _ending(policy.commitments, at), len(rest.snapshot.nodes), added, rest.is_rest)
+
+
+def _without_ended(commitments: Commitments, at: datetime) -> Commitments:
+    flexible = commitments.flexible
+    return replace(
+        commitments,
+        families=tuple(each for each in commitments.families if each.until is None or each.until > at),
+        flexible=None if flexible and flexible.until and flexible.until <= at else flexible,
+    )
+
+
+def _ending(commitments: Commitments, at: datetime) -> tuple[str, ...]:
+    flexible = commitments.flexible
+    own = {each.family for each in commitments.families if each.until == at}
+    return (*sorted(own), *((FLEXIBLE,) if flexible and flexible.until == at else ()))

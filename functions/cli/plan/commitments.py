@@ -1,0 +1,89 @@
+"""Commitments in sentences: what of them is idle, what their ends change, and what is not known of their use."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+from functions.cli.analysis.forecast.committed import FLEXIBLE, Committed, CommittedRow, LaterAddition, UsedPart
+from functions.cli.analysis.forecast.scenarios import Scenarios
+from functions.cli.output.format import dollars_a_month, some, whole_money
+from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney
+from shared.core.planning.bill import LITTLE
+
+UNKNOWN_USE: Final = (
+    "Ebb adds {bill} a month if nothing else in {region} uses the commitments ({families}), and {listed} if other "
+    "machines use all of them. cluster.commitments.elsewhere can name what they use."
+)
+
+
+def sentences(committed: Committed, scenarios: Scenarios | None) -> Iterator[str]:
+    """Yield what is not known, what is paid for and idle, and from when on Ebb adds more."""
+    if scenarios is not None:
+        yield from _of_unknown_use(committed, ScenarioMoney(scenarios))
+    yield from idle(committed)
+    if scenarios is not None:
+        yield from _later(committed.later, max(ScenarioMoney(scenarios).added, 0))
+
+
+def _of_unknown_use(committed: Committed, money: ScenarioMoney) -> Iterator[str]:
+    if committed.use_elsewhere_is_known or money.listed is None or money.listed.added == money.added:
+        return
+    families = some(sorted({row.family for row in committed.rows}))
+    bill, listed = (whole_money(max(each.added, 0)) for each in (money, money.listed))
+    yield UNKNOWN_USE.format(bill=bill, listed=listed, families=families, region=committed.region or "the region")
+
+
+def idle(committed: Committed) -> Iterator[str]:
+    """Yield a sentence for each end of commitments of which some is idle, in steady state if that is known."""
+    found = [(row, part) for row in committed.rows if (part := row.at_rest or row.now).idle > LITTLE]
+    rows = sorted(found, key=lambda each: _key(each[0]))
+    for until, own in groupby(rows, key=lambda each: each[0].until):
+        yield _of_idle(until, list(own))
+
+
+def _of_idle(until: datetime | None, rows: Sequence[tuple[CommittedRow, UsedPart]]) -> str:
+    month = whole_money(_month(sum(part.idle for _, part in rows)))
+    when = f" until {until:%Y-%m-%d}" if until else ""
+    steady = " in steady state" if rows[0][0].at_rest else ""
+    own = groupby(rows, key=lambda each: each[0].family)
+    what = "; ".join(_of_family(family, list(parts)) for family, parts in own)
+    return f"Committed and idle{steady}: {month} a month{when} ({what}). Do not renew it, unless other hours need it."
+
+
+def _of_family(family: str, rows: Sequence[tuple[CommittedRow, UsedPart]]) -> str:
+    """Return how much of a family is idle; of a flexible commitment how many dollars a month."""
+    if family == FLEXIBLE:
+        return f"{FLEXIBLE}: {whole_money(_month(sum(part.idle for _, part in rows)))}"
+    left = [(row.size, part.used) for row, part in rows if row.size and part.used]
+    vcpu, gib = sum(size.vcpu - used.vcpu for size, used in left), sum(size.gib - used.gib for size, used in left)
+    amounts = (f"{float(amount):g} {unit}" for amount, unit in ((vcpu, "vCPU"), (gib, "GiB")) if amount)
+    return f"{family}: {', '.join(amounts)}"
+
+
+def _later(additions: Sequence[LaterAddition], added: int) -> Iterator[str]:
+    """Yield the ends from which on Ebb adds more than before."""
+    for each in additions:
+        if _month(each.added) > added:
+            yield _of_later(each)
+        added = max(added, _month(each.added))
+
+
+def _of_later(addition: LaterAddition) -> str:
+    these, verb = ("commitment", "ends") if len(addition.families) == 1 else ("commitments", "end")
+    nodes = f"{'' if addition.is_rest else AT_MOST}{addition.nodes:,}"
+    least = "" if addition.is_rest else AT_LEAST
+    families = some(addition.families)
+    return (
+        f"From {addition.at:%Y-%m-%d}, when the {families} {these} {verb}, "
+        f"Ebb adds {least}{whole_money(_month(addition.added))} a month: {nodes} nodes stay."
+    )
+
+
+def _month(micro_per_hour: int) -> int:
+    return round(dollars_a_month(micro_per_hour))
+
+
+def _key(row: CommittedRow) -> tuple[bool, float, str]:
+    until = row.until
+    return until is None, until.timestamp() if until else 0.0, row.family

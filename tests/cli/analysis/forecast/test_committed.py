@@ -1,0 +1,120 @@
+"""What of commitments is used now and in steady state, and what Ebb adds once they have ended."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+
+import pytest
+
+from functions.cli.analysis.forecast.committed import FLEXIBLE, committed_of, rows_of
+from functions.cli.analysis.forecast.scenarios import scenarios_of
+from shared.adapters.prices import load
+from shared.core.cluster.node import Node
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.bill import LITTLE, Bill
+from shared.core.policy import Policy
+from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, cluster, node, pod
+from tests.cli.analysis.forecast.test_scenarios import OPEN
+
+PRICES = load()
+ENDS = NOW + timedelta(days=100)
+HALF = Fraction(1, 2)
+
+
+def committed(vcpu: int, **changes: object) -> Commitments:
+    """So many vCPUs of e2 with four GiB each, at half their price."""
+    size = Capacity(Fraction(vcpu), Fraction(4 * vcpu))
+    return Commitments((Commitment("e2", size, ENDS, HALF),), **{"elsewhere": {}, **changes})  # type: ignore[arg-type]
+
+
+def machines(count: int) -> Sequence[Node]:
+    return [node(f"n{number}") for number in range(count)]
+
+
+def bill(commitments: Commitments, count: int = 4) -> Bill:
+    return Bill.of(PRICES, commitments, machines(count), NOW)
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "idle", "nodes"),
+    [
+        pytest.param(12, 0, 4, id="more nodes than are committed: all of it, nothing is idle"),
+        pytest.param(8, Fraction(1, 3), 2, id="two of three nodes' worth: a third is idle"),
+        pytest.param(0, 1, 0, id="no node: all is idle"),
+    ],
+)
+def test_what_of_a_commitment_is_used(vcpus: int, idle: Fraction, nodes: int) -> None:
+    (row,) = rows_of(bill(committed(12)), machines(nodes))
+
+    assert row.now.used == Capacity(Fraction(vcpus), Fraction(4 * vcpus))
+    assert abs(row.now.idle - idle * row.fee) <= LITTLE
+
+
+@pytest.mark.parametrize(
+    ("idle", "nodes"),
+    [
+        pytest.param(0, 4, id="two nodes are left for money for two"),
+        pytest.param(HALF, 3, id="one is left: half of it"),
+        pytest.param(1, 2, id="all are of the family that is committed: nothing is left to cover"),
+    ],
+)
+def test_a_flexible_commitment_covers_what_the_others_leave(idle: Fraction, nodes: int) -> None:
+    price = Fraction(PRICES.of(node("n")).per_hour, 10**6)
+    flexible = FlexibleCommitment(2 * price * Fraction(7, 10), Fraction(3, 10), ENDS)
+    *_, row = rows_of(bill(committed(8, flexible=flexible)), machines(nodes))
+
+    assert (row.family, row.size, row.until) == (FLEXIBLE, None, ENDS)
+    assert abs(row.now.idle - idle * row.fee) <= LITTLE
+
+
+def test_a_steady_state_has_its_own_use() -> None:
+    (row,) = rows_of(bill(committed(12)), machines(4), machines(1))
+
+    assert row.at_rest
+    assert (row.now.used, row.at_rest.used) == (
+        Capacity(Fraction(12), Fraction(48)),
+        Capacity(Fraction(4), Fraction(16)),
+    )
+
+
+def nearly_empty() -> Snapshot:
+    """Six nodes whose pods have room on two; none is used so little that the autoscaler takes it."""
+    pods = [
+        pod(f"p{each}-{at}", on=f"n{each}", cpu=0.7, owner=f"ReplicaSet/w{at}") for each in range(6) for at in range(3)
+    ]
+    return cluster([node(f"n{number}") for number in range(6)], pods)
+
+
+def policy_with(commitments: Commitments) -> Policy:
+    pools = {"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1), memory_limit=Fraction(1))}
+    return replace(OPEN, pools=pools, commitments=commitments)
+
+
+def test_what_ebb_adds_from_an_end_on_is_by_the_bill_of_then() -> None:
+    situation = Situation(nearly_empty(), ClusterState(), policy_with(committed(24)))
+    found = scenarios_of(situation, {}, PRICES, assume_marked=True)
+    (later,) = found.later
+
+    assert (later.at, later.families) == (ENDS, ("e2",))
+    assert later.added == PRICES.of_all(machines(found.alone.nodes)) - PRICES.of_all(machines(later.nodes)) > 0
+    assert found.now.bill == found.at_rest.bill
+
+
+def test_nothing_is_committed_without_commitments_or_after_their_end() -> None:
+    for commitments in (Commitments(), committed(8)):
+        late = replace(nearly_empty(), taken_at=ENDS)
+        assert committed_of(Situation(late, ClusterState(), policy_with(commitments)), PRICES) is None
+
+
+def test_what_is_not_known_of_other_machines_is_kept() -> None:
+    situation = Situation(
+        nearly_empty(), ClusterState(), policy_with(committed(8, elsewhere=None, shared_by=("a", "b")))
+    )
+    found = committed_of(situation, PRICES)
+
+    assert found
+    assert (found.use_elsewhere_is_known, found.shared_by) == (False, ("a", "b"))

@@ -1,0 +1,140 @@
+"""Where capacity is committed, money is the bill, the list price stands next to it, and what is idle is named."""
+
+from dataclasses import replace
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from functions.cli.analysis.forecast.committed import Committed, LaterAddition
+from functions.cli.analysis.forecast.scenarios import Scenarios
+from functions.cli.plan import page
+from functions.cli.plan.commitments import sentences
+from functions.cli.plan.scenarios import ScenarioMoney, headline, rows, scenario_documents, title
+from functions.cli.plan.tables import OF_BILL, scenario_table
+from functions.cli.plan.view import view_of, with_scenarios
+from tests.builders import NOW
+from tests.cli.plan.plans import DOLLAR, ENDS, billed, of_every_kind, some_committed, some_scenarios
+
+ADDS = billed(at_rest=30)
+"""By the bill Ebb adds as much as by list prices: one node, $73 a month."""
+LATER = LaterAddition(ENDS, ("n2",), 6, DOLLAR // 5, is_rest=True)
+
+
+def printed(scenarios: Scenarios, committed: Committed, width: int = 80) -> list[str]:
+    pages = StringIO()
+    console = Console(file=pages, width=width, force_terminal=True, color_system=None)
+    view = with_scenarios(_with(committed), scenarios, "this policy")
+    page.show(console, view)
+    return [line.rstrip() for line in pages.getvalue().splitlines()]
+
+
+def _with(committed: Committed) -> Any:
+    return replace(view_of(of_every_kind()), committed=committed)
+
+
+@pytest.mark.parametrize(
+    ("expected", "at_rest"),
+    [
+        pytest.param((0, 73), 40, id="all that goes is committed: nothing, whatever the list price"),
+        pytest.param((73, 73), 30, id="nothing of it is: the list price"),
+        pytest.param((146, 73), 20, id="the autoscaler alone leaves what is not committed: more"),
+    ],
+)
+def test_what_ebb_adds_counts_by_the_bill(expected: tuple[int, int], at_rest: int) -> None:
+    money = ScenarioMoney(billed(at_rest=at_rest))
+
+    assert money.listed
+    assert (money.added, money.listed.added) == expected
+
+
+def test_without_commitments_there_is_one_figure() -> None:
+    assert ScenarioMoney(some_scenarios()).listed is None
+    assert {row.listed for row in rows(some_scenarios(), "this policy")} == {""}
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_scenarios_have_a_column_for_each_and_fit_the_terminal(width: int) -> None:
+    lines = printed(ADDS, some_committed(), width)
+
+    figures = {line.split("  ")[0]: line.split() for line in lines[1:9]}
+    assert figures["now"][1:4] == ["10", "$730", "$438"]
+    assert figures["with Ebb, this policy"][4:7] == ["7", "$511", "$219"]
+    assert OF_BILL in " ".join(lines)
+    assert max(map(len, lines)) <= width
+
+
+def test_a_narrow_terminal_has_no_column_for_the_year_rather_than_none_for_a_figure() -> None:
+    titles = [
+        column.title for column in scenario_table(rows(ADDS, "a policy with a name that takes much room"), 80).columns
+    ]
+
+    assert titles == ["", "nodes", "list", "bill", "saved", "per node"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "scenarios"),
+    [
+        pytest.param("Ebb adds $73 a month ($876 a year; $73 a month at list prices)", ADDS, id="it adds by both"),
+        pytest.param("Ebb adds nothing ($73 a month at list prices)", billed(), id="nothing by the bill"),
+        pytest.param("Ebb adds $73 a month ($876 a year)", some_scenarios(), id="without commitments"),
+        pytest.param("autoscaler alone 8 nodes for $292", ADDS, id="what each scenario costs is the bill"),
+    ],
+)
+def test_the_headline_has_the_bill_and_the_list_price(expected: str, scenarios: Scenarios) -> None:
+    assert expected in headline(scenarios, "this policy", NOW)
+
+
+def test_the_title_is_by_the_bill() -> None:
+    scenarios = billed(at_rest=20)
+    assert "$146 a month" in title(scenarios, ScenarioMoney(scenarios))
+
+
+def test_what_is_committed_and_idle_in_steady_state_is_named_with_its_end() -> None:
+    (told,) = sentences(some_committed(), ADDS)
+
+    assert "$365 a month until 2027-05-01 (n2: 20 vCPU, 80 GiB)" in told
+
+
+def test_without_a_steady_state_what_is_idle_now_is_named() -> None:
+    committed = some_committed()
+    now = replace(committed, rows=tuple(replace(row, at_rest=None) for row in committed.rows))
+
+    (told,) = sentences(now, None)
+    assert "$182 a month until 2027-05-01 (n2: 10 vCPU, 40 GiB)" in told
+
+
+@pytest.mark.parametrize(
+    ("dates", "later"),
+    [
+        pytest.param(["2027-05-01"], [LATER], id="more than now"),
+        pytest.param([], [LaterAddition(ENDS, ("n2",), 7, DOLLAR // 10, is_rest=True)], id="no more than now"),
+        pytest.param(
+            ["2027-05-01", "2027-08-09"],
+            [
+                LATER,
+                LaterAddition(ENDS + timedelta(days=50), ("e2",), 6, DOLLAR // 5, is_rest=True),
+                LaterAddition(ENDS + timedelta(days=100), ("e2",), 6, DOLLAR // 4, is_rest=True),
+            ],
+            id="each end from which on it adds more than before",
+        ),
+    ],
+)
+def test_the_ends_from_which_on_ebb_adds_more(dates: list[str], later: list[LaterAddition]) -> None:
+    _, *told = sentences(some_committed(later=tuple(later)), ADDS)
+
+    assert [sentence.split()[1].rstrip(",") for sentence in told] == dates
+
+
+def test_a_use_elsewhere_that_is_not_known_makes_a_range() -> None:
+    first, *_ = sentences(some_committed(use_elsewhere_is_known=False), billed())
+
+    assert "$0 a month if nothing else in europe-west1" in first
+    assert "$73 if other machines use all" in first
+
+
+def test_the_bill_is_in_the_json() -> None:
+    assert [each["bill_per_hour"] for each in scenario_documents(ADDS)] == [0.6, 0.4, 0.3, 0.3, 0.3, 0.4]
+    assert {each["bill_per_hour"] for each in scenario_documents(some_scenarios())} == {None}
