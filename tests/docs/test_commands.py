@@ -142,6 +142,7 @@ def test_every_command_that_needs_only_files_works_on_them(
         (tmp_path / name).write_text(POLICIES[0], encoding="utf-8")
     (tmp_path / "new.yaml").write_text(POLICIES[-1], encoding="utf-8")
     (tmp_path / "nodepools.yaml").write_text(NODE_POOLS, encoding="utf-8")
+    (tmp_path / "commitments.json").write_text("[]", encoding="utf-8")
     words = [dumps.name_of(1) if word == "NODE" else word for word in line.words[1:]]
 
     ended = CliRunner().invoke(app, words)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.errors import message_of
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
+from functions.cli.input.commitments import COUNTED_BY_EACH
 from functions.cli.input.inputs import inputs_of
 from functions.cli.input.options import Sources
 from functions.cli.input.readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
@@ -111,7 +112,9 @@ def _of_installation() -> Reading:
 def _planned(reading: Reading, source: ClusterSource, planning: FleetPlanning) -> PlannedCluster:
     home = reading.dumped.home
     policy = planning.policy_of(reading.cluster, home)
-    inputs = inputs_of(Sources(source.dumps, prices=planning.prices), policy, reading)
+    inputs = inputs_of(Sources(source.dumps, prices=planning.prices), policy, reading, planning.committed)
+    if inputs.policy.commitments:
+        inputs = replace(inputs, notes=(*inputs.notes, COUNTED_BY_EACH))
     with no_search_for_cycles():
         view = planned(inputs, planning.options, POLICY if policy else DEFAULTS)
     nodes = frozenset(f"{node.name} {node.uid}" for node in inputs.snapshot.nodes)

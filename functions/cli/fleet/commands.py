@@ -7,6 +7,7 @@ import typer
 
 from functions.cli.input.options import (
     AssumeMarked,
+    CommitmentList,
     Currency,
     Discounts,
     Files,
@@ -93,6 +94,7 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
+    commitments: CommitmentList = None,
 ) -> None:
     """Compare clusters: cost, possible savings, what holds most money, and which installations fail.
 
@@ -122,5 +124,6 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
         policy=policy,
         prices=PriceOptions(prices, tuple(discount or ()), currency),
         assume_marked=assume_marked,
+        commitments=commitments,
     )
     show_fleet(read_fleet(request, jobs or DEFAULT_JOBS, sort), output, top, out)

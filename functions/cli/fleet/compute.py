@@ -19,6 +19,7 @@ from functions.cli.fleet.installations import InstallationResult, ask_installati
 from functions.cli.fleet.page import page
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.view import FleetView, view_of
+from functions.cli.input.commitments import read_commitments
 from functions.cli.input.files import read_policy, write_text
 from functions.cli.input.options import FleetSort, Format
 from functions.cli.input.pricing import priced
@@ -153,7 +154,9 @@ def _counted(progress: LineOfProgress, results: Iterable[ReadResult]) -> Iterato
 
 def _planning(request: FleetRequest) -> FleetPlanning:
     options = PlanOptions(assume_marked=request.assume_marked)
-    return FleetPlanning(request.prices, options, read_policy(request.policy) if request.policy else None)
+    policy = read_policy(request.policy) if request.policy else None
+    committed = read_commitments(request.commitments) if request.commitments else None
+    return FleetPlanning(request.prices, options, policy, committed=committed)
 
 
 def _policies(installations: Iterable[InstallationResult]) -> Mapping[str, Policy]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from functions.cli.dumps.files import STDIN
+from functions.cli.input.commitments import CommitmentFile
 from functions.cli.input.options import LISTED, PriceOptions
 from functions.cli.input.profiles import CLUSTER, folder, profile_path, profiles, read_profile
 from functions.cli.input.readers import cluster_of
@@ -66,6 +67,7 @@ class FleetPlanning:
     policy: Policy | None = None
     by_cluster: Mapping[str, Policy] = field(default_factory=dict)
     """The policies of installations, by the whole names of their clusters."""
+    committed: CommitmentFile | None = None
 
     def policy_of(self, cluster: str, home: "Home | None") -> Policy | None:
         own = (policy for name, policy in self.by_cluster.items() if is_of(name, cluster, home))
@@ -114,6 +116,7 @@ class FleetRequest:
     policy: Path | None = None
     prices: PriceOptions = LISTED
     assume_marked: bool = False
+    commitments: Path | None = None
 
 
 def check(request: FleetRequest) -> None:

@@ -9,6 +9,13 @@ from typing import Final
 
 from functions.cli.errors import message_of
 from functions.cli.input import missing_data
+from functions.cli.input.commitments import (
+    COUNTED_BY_EACH,
+    CommitmentFile,
+    read_commitments,
+    unknown_types,
+    with_commitments,
+)
 from functions.cli.input.files import read_policy
 from functions.cli.input.missing_data import pending_note, without_requests
 from functions.cli.input.options import Sources
@@ -71,6 +78,12 @@ class Inputs:
     dumped: bool = False
     demand: tuple[tuple[str, bytes], ...] = ()
     """Objects of a dump that no plan reads and simulated days do, each with its kind."""
+    committed: CommitmentFile | None = None
+    """What a file lists of committed use."""
+
+    def committed_under(self, policy: Policy) -> Policy:
+        """Return another policy with the families of the file that was named, as this cluster's own policy has them."""
+        return with_commitments(policy, self.committed, region_of(self.snapshot))[0]
 
 
 def gather(sources: Sources, read: Policy | None = None) -> Inputs:
@@ -105,7 +118,16 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
         readings = (from_cluster(sources.kubeconfig, sources.context),)
     if sources.node_pools:
         readings = (_with_node_pools(sources.node_pools, readings),)
-    return tuple(_with_its_policy(sources, given, each) for each in readings)
+    committed = committed_of(sources)
+    found = tuple(_with_its_policy(sources, given, each, committed) for each in readings)
+    if len(found) > 1 and any(each.policy.commitments for each in found):
+        return tuple(replace(each, notes=(*each.notes, COUNTED_BY_EACH)) for each in found)
+    return found
+
+
+def committed_of(sources: Sources) -> CommitmentFile | None:
+    """Return what the file of commitments lists, if one was named. Raises BadInput where it cannot be used."""
+    return read_commitments(sources.commitments) if sources.commitments else None
 
 
 def _with_node_pools(path: Path, readings: tuple[Reading, ...]) -> Reading:
@@ -116,21 +138,27 @@ def _with_node_pools(path: Path, readings: tuple[Reading, ...]) -> Reading:
     return with_node_pools(readings[0], path)
 
 
-def _with_its_policy(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
+def _with_its_policy(
+    sources: Sources, given: Policy | None, reading: Reading, committed: CommitmentFile | None
+) -> Inputs:
     """Return the inputs with the policy that was given, else with the installation's where it is its cluster."""
     policy = given or (installed_policy() if reading.installed else None)
-    inputs = inputs_of(sources, policy, reading)
+    inputs = inputs_of(sources, policy, reading, committed)
     if given is not None or not os.environ.get("EBB_POLICY"):
         return inputs
     return replace(inputs, notes=(*inputs.notes, INSTALLED_POLICY if policy else OTHER_POLICY))
 
 
-def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Inputs:
+def inputs_of(
+    sources: Sources, given: Policy | None, reading: Reading, committed: CommitmentFile | None = None
+) -> Inputs:
     """Return what a plan of one reading rests on; without a policy every pool counts as enabled."""
-    policy, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
+    own, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
     now, dumped, listed = sources.at or reading.now, reading.dumped, priced(sources.prices)
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
+    region = region_of(snapshot)
+    policy, paid = with_commitments(own, committed, region)
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
     prices = prices_of(snapshot, dumped.cloud, listed)
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *without_requests(snapshot), *unread)
@@ -138,18 +166,25 @@ def inputs_of(sources: Sources, given: Policy | None, reading: Reading) -> Input
     short = tuple(f"{WARNING}{each}" for each in sentences if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
     costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
-    odd = (*short, *warnings_of(policy, snapshot, listed), *_elsewhere(snapshot, dumped.cloud), *unused, *costs)
+    types = (f"{WARNING}{sentence}" for sentence in unknown_types(committed, region))
+    odd = (*short, *warnings_of(policy, snapshot, listed), *_elsewhere(snapshot, dumped.cloud), *unused, *costs, *types)
     return Inputs(
         snapshot,
         policy,
         prices,
-        (*odd, *notes, reading.note, *profile, NO_MARKS, *basis(snapshot, prices), *known),
+        (*odd, *notes, reading.note, *profile, NO_MARKS, *basis(snapshot, prices), *paid, *known),
         dumped.partial,
         own_policy=given is not None,
         installed=reading.installed,
         dumped=bool(sources.dumps),
         demand=dumped.demand,
+        committed=committed,
     )
+
+
+def region_of(snapshot: Snapshot) -> str:
+    """Return the region of the cluster's nodes; empty without nodes."""
+    return snapshot.nodes[0].region if snapshot.nodes else ""
 
 
 def warnings_of(policy: Policy, snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:

@@ -169,6 +169,15 @@ Currency = Annotated[
         help="Show money in another currency: EUR=0.92 is EUR for 1 USD. A rate is not needed if --prices is in it.",
     ),
 ]
+CommitmentList = Annotated[
+    Path | None,
+    typer.Option(
+        "--commitments",
+        metavar="FILE",
+        rich_help_panel=_MONEY,
+        help="Output of gcloud compute commitments list --format=json, in place of families in the policy.",
+    ),
+]
 AssumeMarked = Annotated[
     bool,
     typer.Option("--assume-marked", help="Treat every removable node as marked long ago."),
@@ -210,6 +219,8 @@ class Sources:
     """Whether a person named an installation (--cluster), whose cluster a dump is then taken to be of."""
     node_pools: Path | None = None
     """What gcloud wrote of the cluster's pools."""
+    commitments: Path | None = None
+    """What gcloud listed of committed use."""
 
     @classmethod
     def of(cls, files: list[Path] | None, dump: list[Path] | None, *more: Any, **others: Any) -> "Sources":
@@ -225,7 +236,7 @@ class Sources:
 _OF_SOURCES: Final[Mapping[str, Any]] = {
     "files": Files, "dump": OneDump, "kubeconfig": Kubeconfig, "context": Context, "node_pools": NodePools,
     "cluster": ClusterProfile, "policy": PolicyFile, "at": At, "prices": PriceTable, "discount": Discounts,
-    "currency": Currency,
+    "currency": Currency, "commitments": CommitmentList,
 }  # fmt: skip
 _FIRST: Final = ("files", "dump", "kubeconfig", "context", "node_pools", "cluster", "policy", "at")
 """The others follow a command's own options in the help."""
@@ -270,6 +281,7 @@ def _sources(  # noqa: PLR0913 - each is something that a person may type
     prices: Path | None = None,
     discount: list[str] | None = None,
     currency: str = "",
+    commitments: Path | None = None,
 ) -> Sources:
     """Return what was typed; the variables of an installation that was named are in force from then on."""
     if cluster:
@@ -277,4 +289,4 @@ def _sources(  # noqa: PLR0913 - each is something that a person may type
 
         use_profile(cluster, None)
     money = PriceOptions(prices, tuple(discount or ()), currency)
-    return Sources.of(files, dump, kubeconfig, context, policy, at, money, bool(cluster), node_pools)
+    return Sources.of(files, dump, kubeconfig, context, policy, at, money, bool(cluster), node_pools, commitments)

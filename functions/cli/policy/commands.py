@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from functions.cli.errors import Commands
-from functions.cli.input.options import At, Context, DiffFormat, Files, Kubeconfig, OneDump, Sources, instant
+from functions.cli.input.options import (
+    At,
+    CommitmentList,
+    Context,
+    DiffFormat,
+    Files,
+    Kubeconfig,
+    OneDump,
+    Sources,
+    instant,
+)
 from shared.core.reasons import DrainReason
 
 if TYPE_CHECKING:
@@ -118,6 +128,7 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     at: At = None,
+    commitments: CommitmentList = None,
     assume_marked: Annotated[
         bool, typer.Option("--assume-marked", help="Treat every removable node as marked long ago.")
     ] = False,
@@ -142,7 +153,7 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
     """
     from functions.cli.policy.comparing import print_diff
 
-    sources = Sources(tuple(dump or ()), kubeconfig, context, at=at)
+    sources = Sources(tuple(dump or ()), kubeconfig, context, at=at, commitments=commitments)
     print_diff(old, new, sources, assume_marked=assume_marked, output=output)
 
 

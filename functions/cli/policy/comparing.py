@@ -43,8 +43,10 @@ def print_diff(
         BadPolicy: with every fault of the first policy that has some.
         Retryable, Terminal: the cluster cannot be read.
     """
-    if not sources.named and (assume_marked or sources.at):
-        raise BadInput(f"{'--assume-marked' if assume_marked else '--at'}: it needs a cluster; add --dump FILE.")
+    asked = {"--assume-marked": assume_marked, "--at": sources.at, "--commitments": sources.commitments}
+    needing = [option for option, value in asked.items() if value]
+    if needing and not sources.named:
+        raise BadInput(f"{needing[0]}: it needs a cluster; add --dump FILE.")
     first, other = (read_policy(each) for each in (old, new))
     inputs = gather(sources, first) if sources.named else None
     changed = diff.settings(first, other)
@@ -70,7 +72,8 @@ def _show(impact: Impact, changed: Sequence[diff.PolicyChange]) -> None:
 
 def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
     """Return the steady state of a cluster under the policy that the inputs have, and under another."""
-    given = [_given(inputs, policy, assume_marked=assume_marked) for policy in (inputs.policy, other)]
+    policies = inputs.policy, inputs.committed_under(other)
+    given = [_given(inputs, policy, assume_marked=assume_marked) for policy in policies]
     is_whole = not inputs.partial and inputs.snapshot.nodes
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():
         before, after = (make_plan(*each, inputs.prices) for each in given)

@@ -17,7 +17,7 @@ from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Delays
 from functions.cli.input.files import read_policy, write_text
-from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, gather
+from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, committed_of, gather
 from functions.cli.input.options import AnswerFormat, Sources, duration
 from functions.cli.input.pricing import basis, priced
 from functions.cli.output.documents import print_document
@@ -85,7 +85,8 @@ def played_days(request: SimulateRequest, inputs: Inputs) -> DaysView:
     if inputs.partial:
         raise BadInput(PARTIAL.format(why=inputs.partial))
     delays = Delays(boot=duration("--boot", request.boot))
-    policies = {str(path): read_policy(path) for path in request.policies} or {DEFAULTS: EVERY_POOL}
+    named = {str(path): read_policy(path) for path in request.policies} or {DEFAULTS: EVERY_POOL}
+    policies = {name: inputs.committed_under(policy) for name, policy in named.items()}
     lasts = timedelta(days=request.days)
     live = request.synthetic is None and not inputs.dumped
     hours = Hours(request.demand, request.night, request.weekend, request.time_zone, inputs.demand, live)
@@ -116,7 +117,7 @@ def _inputs(request: SimulateRequest) -> Inputs:
             raise BadInput("--synthetic: a made-up cluster takes the place of a real one; leave out the other.")
         snapshot, prices = made_up(request.synthetic, request.seed, request.sources.at), priced(request.sources.prices)
         notes = (f"The cluster is made up: {NAME} of seed {request.seed}.", *basis(snapshot, prices))
-        return Inputs(snapshot, EVERY_POOL, prices, notes)
+        return Inputs(snapshot, EVERY_POOL, prices, notes, committed=committed_of(request.sources))
     inputs = gather(request.sources, EVERY_POOL)
     rests_on = () if request.policies else (NO_POLICY,)
     return replace(inputs, notes=(AS_IF, *rests_on, *(note for note in inputs.notes if note != NO_MARKS)))

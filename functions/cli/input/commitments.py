@@ -1,0 +1,111 @@
+"""The commitments of a file that gcloud wrote: they replace the families of the policy."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from functions.cli.dumps.files import name_of
+from functions.cli.input.files import read_bytes
+from functions.cli.input.google_commitments import ListedCommitment, counted
+from functions.cli.output.format import count, moment, some
+from shared.core.policy import Policy
+from shared.core.policy.reading import read_each
+from shared.core.policy.values import Commitment
+from shared.errors import BadInput, BadPolicy
+
+COMMAND: Final = "gcloud compute commitments list --format=json"
+KIND: Final = "compute#commitment"
+UNKNOWN: Final = "--commitments: no machine family is known for {types}, so such a commitment counts for nothing."
+SHARED: Final = (
+    "The commitments are shared by {clusters}. This plan counts all of them for this cluster, so the savings of these "
+    "clusters do not add up."
+)
+COUNTED_BY_EACH: Final = (
+    "Each of these clusters counts all of the commitments: where they share one, their savings do not add up."
+)
+READ_ELSEWHERE: Final = (
+    "The planner reads the commitments of machine families once an hour (cluster.commitments.read). This plan uses "
+    f"those of the policy; --commitments FILE uses what {COMMAND} prints."
+)
+
+
+@dataclass(frozen=True)
+class CommitmentFile:
+    """What a file lists, of all regions."""
+
+    name: str
+    rows: tuple[ListedCommitment, ...]
+
+
+def read_commitments(path: Path) -> CommitmentFile:
+    """Read what gcloud or the Compute API lists, as JSON or YAML: a list, one commitment, or an answer with `items`.
+
+    Raises:
+        BadInput: the file cannot be read, or holds something else.
+    """
+    name, data = name_of(path), read_bytes(path)
+    try:
+        documents = read_each(data)
+        if not documents:
+            raise BadInput(f"--commitments: {name}: it is empty; write it again: {COMMAND} > FILE")
+        rows = tuple(row for document in documents for row in _rows(document))
+        return CommitmentFile(name, tuple(msgspec.convert(_checked(rows), tuple[ListedCommitment, ...], strict=False)))
+    except BadPolicy as bad:
+        why = " ".join(fault.removeprefix("policy: ") for fault in bad.faults).rstrip(".")
+    except (msgspec.ValidationError, ValueError) as error:
+        why = str(error)
+    raise BadInput(f"--commitments: {name}: {why}; write it again: {COMMAND} > FILE")
+
+
+def _rows(document: Any) -> Iterator[Any]:
+    """Yield each commitment of a document; an aggregated answer has them by region, a list of pages in several."""
+    if isinstance(document, list):
+        for each in document:
+            yield from _rows(each) if isinstance(each, Mapping) and "items" in each else (each,)
+    elif isinstance(document, Mapping) and "items" in document:
+        items = document["items"]
+        if isinstance(items, Mapping):
+            yield from (row for scope in items.values() for row in scope.get("commitments", ()))
+        else:
+            yield from items
+    else:
+        yield document
+
+
+def _checked(rows: Sequence[Any]) -> Sequence[Any]:
+    """Return them if they are commitments. Raises ValueError for other objects."""
+    for row in rows:
+        if not isinstance(row, Mapping):
+            raise ValueError("it is neither JSON nor YAML of gcloud")  # noqa: TRY004 - one kind of failure is told
+        kind = row.get("kind", KIND)
+        if kind != KIND:
+            raise ValueError(f"it holds a {str(kind)[:60]} and not only commitments")
+    return rows
+
+
+def with_commitments(policy: Policy, file: CommitmentFile | None, region: str) -> tuple[Policy, tuple[str, ...]]:
+    """Return the policy with the families of the file in place of its own, and sentences on what counts."""
+    shared = policy.commitments.shared_by
+    notes = (SHARED.format(clusters=some(shared, 20)),) if len(shared) > 1 else ()
+    if file is None:
+        return policy, (*notes, READ_ELSEWHERE) if policy.commitments.read else notes
+    found = counted(file.rows, region)
+    families = "; ".join(map(_in_words, found.families)) or "none"
+    left = some([f"{count(len(names), 'commitment')} {why}" for why, names in found.left_out.items()], 20)
+    note = f"Commitments of {file.name}{f' in {region}' if region else ''}: {families}."
+    changed = replace(policy, commitments=replace(policy.commitments, families=found.families))
+    return changed, (f"{note} Left out: {left}." if left else note, *notes)
+
+
+def _in_words(each: Commitment) -> str:
+    size = f"{each.family} {float(each.size.vcpu):g} vCPUs {float(each.size.gib):g} GiB"
+    return f"{size} until {moment(each.until)}" if each.until else size
+
+
+def unknown_types(file: CommitmentFile | None, region: str) -> tuple[str, ...]:
+    """Return a sentence on the types of commitments that Ebb does not know."""
+    unknown = counted(file.rows, region).unknown if file else ()
+    return (UNKNOWN.format(types=some(unknown)),) if unknown else ()

@@ -1,0 +1,117 @@
+"""Committed use as the Compute API lists it, and the part that counts for a cluster's nodes."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Final
+
+import msgspec
+
+from shared.core.policy.values import Capacity, Commitment
+
+ACTIVE: Final = "ACTIVE"
+_VCPU: Final = "VCPU"
+_MEMORY: Final = "MEMORY"
+_MIB_PER_GIB: Final = 1024
+_FAMILIES: Final[Mapping[str, str]] = {
+    "GENERAL_PURPOSE": "n1",
+    "GENERAL_PURPOSE_C4": "c4",
+    "GENERAL_PURPOSE_C4A": "c4a",
+    "GENERAL_PURPOSE_C4D": "c4d",
+    "GENERAL_PURPOSE_E2": "e2",
+    "GENERAL_PURPOSE_N2": "n2",
+    "GENERAL_PURPOSE_N2D": "n2d",
+    "GENERAL_PURPOSE_N4": "n4",
+    "GENERAL_PURPOSE_T2D": "t2d",
+    "COMPUTE_OPTIMIZED": "c2",
+    "COMPUTE_OPTIMIZED_C2D": "c2d",
+    "COMPUTE_OPTIMIZED_C3": "c3",
+    "COMPUTE_OPTIMIZED_C3D": "c3d",
+    "COMPUTE_OPTIMIZED_H3": "h3",
+    "COMPUTE_OPTIMIZED_H4D": "h4d",
+    "MEMORY_OPTIMIZED_M3": "m3",
+    "MEMORY_OPTIMIZED_M4": "m4",
+    "MEMORY_OPTIMIZED_X4": "x4",
+    "STORAGE_OPTIMIZED_Z3": "z3",
+    "ACCELERATOR_OPTIMIZED": "a2",
+    "ACCELERATOR_OPTIMIZED_A3": "a3",
+    "GRAPHICS_OPTIMIZED": "g2",
+    "GRAPHICS_OPTIMIZED_G4": "g4",
+}
+"""By type: the machine family (Compute API, Commitment.type). MEMORY_OPTIMIZED is not here: it covers M1 and M2."""
+_DISCOUNTS: Final[Mapping[str, Fraction]] = {"TWELVE_MONTH": Fraction(37, 100), "THIRTY_SIX_MONTH": Fraction(55, 100)}
+"""By plan: the published share off the list price, the same for all families that the price table prices by vCPU."""
+
+
+class ListedResource(msgspec.Struct, frozen=True):
+    """An amount of one resource: vCPUs, MiB of memory, or something that no bill of Ebb has."""
+
+    type: str
+    amount: int = 0
+
+
+class ListedCommitment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One commitment, under the API's names."""
+
+    name: str
+    status: str
+    plan: str
+    type: str = ""
+    region: str = ""
+    """The URL of the region, or its name."""
+    category: str = "MACHINE"
+    end_timestamp: datetime | None = None
+    auto_renew: bool = False
+    resources: tuple[ListedResource, ...] = ()
+
+    def amount(self, resource: str) -> int:
+        return sum(each.amount for each in self.resources if each.type == resource)
+
+
+@dataclass(frozen=True)
+class CountedCommitments:
+    """The commitments that count, and what each other one is, with its name."""
+
+    families: tuple[Commitment, ...]
+    left_out: Mapping[str, tuple[str, ...]]
+    """By why it does not count: the names."""
+    unknown: tuple[str, ...]
+    """Types of commitments for which no machine family is known."""
+
+
+def counted(rows: Iterable[ListedCommitment], region: str) -> CountedCommitments:
+    """Return what of a project's commitments counts in a region; without a region all of them do."""
+    families, unknown = [], set()
+    left_out: dict[str, tuple[str, ...]] = {}
+    for row in rows:
+        why = next(_why_not(row, region), "")
+        if why:
+            left_out[why] = (*left_out.get(why, ()), row.name)
+        elif row.type not in _FAMILIES:
+            unknown.add(row.type)
+        else:
+            families.append(_commitment(row))
+    return CountedCommitments(tuple(families), dict(sorted(left_out.items())), tuple(sorted(unknown)))
+
+
+def _why_not(row: ListedCommitment, region: str) -> Iterator[str]:
+    own = row.region.rpartition("/")[2]
+    if row.category == "LICENSE":
+        yield "of licenses"
+    if region and own and own != region:
+        yield f"of {own}"
+    if row.status != ACTIVE:
+        yield row.status.lower().replace("_", " ")
+    if not row.amount(_VCPU) and not row.amount(_MEMORY):
+        yield "of neither vCPUs nor memory"
+
+
+def _commitment(row: ListedCommitment) -> Commitment:
+    """Return what it commits to. One that renews itself has no end; an unknown plan counts as one of a year."""
+    return Commitment(
+        _FAMILIES[row.type],
+        Capacity(Fraction(row.amount(_VCPU)), Fraction(row.amount(_MEMORY), _MIB_PER_GIB)),
+        None if row.auto_renew else row.end_timestamp,
+        _DISCOUNTS.get(row.plan, _DISCOUNTS["TWELVE_MONTH"]),
+    )

@@ -1,0 +1,226 @@
+"""Commitments from a file of gcloud: every form in which Google lists them, and files that list something else."""
+
+import json
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from functions.cli.input.commitments import CommitmentFile, read_commitments, unknown_types, with_commitments
+from functions.cli.input.google_commitments import counted
+from functions.cli.input.inputs import gather
+from functions.cli.input.options import Sources
+from functions.cli.policy.comparing import print_diff
+from shared.core.policy import Policy
+from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
+from shared.errors import BadInput
+from tests.cli import dumps
+
+HERE = "europe-west4"
+URL = "https://www.googleapis.com/compute/v1/projects/prod/regions/"
+SOURCE = f"{URL}{HERE}/commitments/a"
+END = "2027-05-01T00:00:00.000-07:00"
+UNTIL = datetime(2027, 5, 1, 7, tzinfo=UTC)
+THREE_YEARS, ONE_YEAR = Fraction(55, 100), Fraction(37, 100)
+
+
+def amounts(vcpu: int = 160, mib: int = 655_360, **others: int) -> list[dict[str, str]]:
+    """Return the resources of a commitment as the API writes them: numbers as text."""
+    found = {"VCPU": vcpu, "MEMORY": mib, **others}
+    return [{"type": name, "amount": str(amount)} for name, amount in found.items() if amount]
+
+
+def listed(name: str = "n2-base", **changes: Any) -> dict[str, Any]:
+    """Return a commitment with all that gcloud prints of one."""
+    return {
+        "autoRenew": False,
+        "category": "MACHINE",
+        "creationTimestamp": "2024-04-30T03:21:00.123-07:00",
+        "description": "",
+        "endTimestamp": END,
+        "id": "8201938471029384",
+        "kind": "compute#commitment",
+        "name": name,
+        "plan": "THIRTY_SIX_MONTH",
+        "region": f"{URL}{HERE}",
+        "resources": amounts(),
+        "selfLink": f"{URL}{HERE}/commitments/{name}",
+        "startTimestamp": "2024-05-01T00:00:00.000-07:00",
+        "status": "ACTIVE",
+        "statusMessage": "The commitment is active, and so will apply to current resource usage.",
+        "type": "GENERAL_PURPOSE_N2",
+        **changes,
+    }
+
+
+N2 = Commitment("n2", Capacity(Fraction(160), Fraction(640)), UNTIL, THREE_YEARS)
+EMPTY_REGION = {"warning": {"code": "NO_RESULTS_ON_PAGE", "message": "There are no results for scope 'regions/x'."}}
+
+
+def file_of(folder: Path, content: Any) -> CommitmentFile:
+    path = folder / "commitments.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return read_commitments(path)
+
+
+def families(folder: Path, content: Any) -> tuple[Commitment, ...]:
+    return counted(file_of(folder, content).rows, HERE).families
+
+
+@pytest.mark.parametrize(
+    ("expected", "content"),
+    [
+        pytest.param((N2,), [listed()], id="what gcloud lists"),
+        pytest.param((N2,), listed(), id="what gcloud describes"),
+        pytest.param((N2,), yaml.safe_dump([listed()]), id="a list in YAML"),
+        pytest.param((N2, N2), yaml.safe_dump_all([listed("a"), listed("b")]), id="gcloud's YAML: a document each"),
+        pytest.param((N2,), {"kind": "compute#commitmentList", "items": [listed()]}, id="the API's list of a region"),
+        pytest.param(
+            (N2,),
+            {
+                "kind": "compute#commitmentAggregatedList",
+                "items": {"regions/x": EMPTY_REGION, f"regions/{HERE}": {"commitments": [listed()]}},
+            },
+            id="the API's aggregated list",
+        ),
+        pytest.param((N2, N2), [{"items": [listed("a")]}, {"items": [listed("b")]}], id="two pages"),
+        pytest.param((), [], id="an empty list"),
+        pytest.param((), {"kind": "compute#commitmentAggregatedList", "items": {}}, id="an empty aggregated list"),
+    ],
+)
+def test_every_form_of_the_list_is_read(expected: tuple[Commitment, ...], content: Any, tmp_path: Path) -> None:
+    assert families(tmp_path, content) == expected
+
+
+@pytest.mark.parametrize(
+    ("family", "type_"),
+    [
+        pytest.param("n1", "GENERAL_PURPOSE", id="the oldest type has no family in its name"),
+        pytest.param("n2", "GENERAL_PURPOSE_N2", id="N2"),
+        pytest.param("n2d", "GENERAL_PURPOSE_N2D", id="N2D"),
+        pytest.param("n4", "GENERAL_PURPOSE_N4", id="N4"),
+        pytest.param("e2", "GENERAL_PURPOSE_E2", id="E2"),
+        pytest.param("t2d", "GENERAL_PURPOSE_T2D", id="T2D"),
+        pytest.param("c2", "COMPUTE_OPTIMIZED", id="C2"),
+        pytest.param("c2d", "COMPUTE_OPTIMIZED_C2D", id="C2D"),
+        pytest.param("c3", "COMPUTE_OPTIMIZED_C3", id="C3"),
+        pytest.param("c3d", "COMPUTE_OPTIMIZED_C3D", id="C3D"),
+        pytest.param("h3", "COMPUTE_OPTIMIZED_H3", id="H3"),
+        pytest.param("a2", "ACCELERATOR_OPTIMIZED", id="A2"),
+        pytest.param("m3", "MEMORY_OPTIMIZED_M3", id="M3"),
+    ],
+)
+def test_a_type_is_a_machine_family(family: str, type_: str, tmp_path: Path) -> None:
+    assert [each.family for each in families(tmp_path, [listed(type=type_)])] == [family]
+
+
+@pytest.mark.parametrize(
+    ("discount", "until", "size", "changes"),
+    [
+        pytest.param(ONE_YEAR, UNTIL, (160, 640), {"plan": "TWELVE_MONTH"}, id="a year"),
+        pytest.param(ONE_YEAR, UNTIL, (160, 640), {"plan": "SIXTY_MONTH"}, id="a plan that is not known"),
+        pytest.param(THREE_YEARS, None, (160, 640), {"autoRenew": True}, id="one that renews itself has no end"),
+        pytest.param(
+            THREE_YEARS, UNTIL, (8, Fraction(1, 2)), {"resources": amounts(8, 512)}, id="memory is in MiB"
+        ),
+        pytest.param(
+            THREE_YEARS, UNTIL, (12, 85), {"resources": amounts(12, 87_040, ACCELERATOR=1, LOCAL_SSD=375)},
+            id="GPUs and local SSDs are of no family's rate",
+        ),
+        pytest.param(
+            THREE_YEARS, UNTIL, (160, 640), {"mergeSourceCommitments": [SOURCE]}, id="a merged one"
+        ),
+        pytest.param(
+            THREE_YEARS, UNTIL, (160, 640), {"splitSourceCommitment": SOURCE}, id="a split one"
+        ),
+        pytest.param(
+            THREE_YEARS, UNTIL, (160, 640), {"reservations": [{"name": "r"}]}, id="one with reservations"
+        ),
+        pytest.param(THREE_YEARS, UNTIL, (160, 640), {"region": HERE}, id="a region by its name"),
+    ],
+)  # fmt: skip
+def test_a_commitment_has_size_end_and_discount(
+    discount: Fraction, until: datetime | None, size: tuple[int, int], changes: dict[str, Any], tmp_path: Path
+) -> None:
+    vcpu, gib = size
+    expected = Commitment("n2", Capacity(Fraction(vcpu), Fraction(gib)), until, discount)
+    assert families(tmp_path, [listed(**changes)]) == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("why", "changes"),
+    [
+        pytest.param("of us-central1", {"region": f"{URL}us-central1"}, id="another region"),
+        pytest.param("not yet active", {"status": "NOT_YET_ACTIVE"}, id="not begun"),
+        pytest.param("expired", {"status": "EXPIRED"}, id="ended"),
+        pytest.param("cancelled", {"status": "CANCELLED"}, id="merged into another"),
+        pytest.param("of licenses", {"category": "LICENSE", "resources": []}, id="a license"),
+        pytest.param("of neither vCPUs nor memory", {"resources": amounts(0, 0, ACCELERATOR=4)}, id="GPUs alone"),
+    ],
+)
+def test_what_does_not_count_is_named_with_the_reason(why: str, changes: dict[str, Any], tmp_path: Path) -> None:
+    found = counted(file_of(tmp_path, [listed(), listed("other", **changes)]).rows, HERE)
+    assert (found.families, found.left_out) == ((N2,), {why: ("other",)})
+
+
+@pytest.mark.parametrize("type_", ["MEMORY_OPTIMIZED", "ACCELERATOR_OPTIMIZED_A3_MEGA", "TYPE_UNSPECIFIED", "NEW_N9"])
+def test_a_type_without_a_known_family_is_a_warning_and_never_guessed(type_: str, tmp_path: Path) -> None:
+    file = file_of(tmp_path, [listed(type=type_)])
+    assert counted(file.rows, HERE).families == ()
+    assert [type_ in sentence for sentence in unknown_types(file, HERE)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("expected", "content"),
+    [
+        pytest.param("it is empty", "", id="an empty file"),
+        pytest.param(
+            "neither JSON nor YAML", "NAME     REGION        END_TIMESTAMP\nn2-base  europe-west4  2027", id="a table"
+        ),
+        pytest.param("cannot be read as YAML or JSON", "[{", id="half a file"),
+        pytest.param("holds a compute#instance", [{"kind": "compute#instance", "status": "RUNNING"}], id="machines"),
+        pytest.param("missing required field", [{"name": "default-pool", "status": "RUNNING"}], id="node pools"),
+        pytest.param(
+            "holds a Node", {"apiVersion": "v1", "kind": "List", "items": [{"kind": "Node"}]}, id="a dump of nodes"
+        ),
+        pytest.param(r"resources\[0\]\.amount", [listed(resources=[{"type": "VCPU", "amount": "x"}])], id="no number"),
+        pytest.param(r"endTimestamp", [listed(endTimestamp="May")], id="no time"),
+    ],
+)
+def test_another_file_is_refused_with_the_command_that_writes_it(expected: str, content: Any, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=f"(?s)^--commitments: .*{expected}.*gcloud compute commitments list"):
+        file_of(tmp_path, content)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"nowhere\.json"):
+        read_commitments(tmp_path / "nowhere.json")
+
+
+def test_the_file_replaces_the_families_of_the_policy_and_nothing_else(tmp_path: Path) -> None:
+    own = Commitments(
+        (Commitment("e2", Capacity(Fraction(8))),),
+        FlexibleCommitment(Fraction(12), Fraction(28, 100)),
+        {"n2": Capacity(Fraction(40))},
+        ("prod-a", "prod-b"),
+    )
+    changed, _ = with_commitments(Policy(commitments=own), file_of(tmp_path, [listed()]), HERE)
+    assert changed.commitments == Commitments((N2,), own.flexible, own.elsewhere, own.shared_by)
+
+
+def test_commands_plan_by_the_file_whatever_policy_they_compare(tmp_path: Path) -> None:
+    dump, path = dumps.write(tmp_path / "dump.json", 4), tmp_path / "commitments.json"
+    path.write_text(json.dumps([listed(), listed("other", region=f"{URL}us-central1")]))
+    inputs = gather(Sources((dump,), commitments=path))
+
+    assert inputs.policy.commitments.families == (N2,)
+    assert inputs.committed_under(Policy(hash="other")) == Policy(hash="other", commitments=inputs.policy.commitments)
+    assert [note for note in inputs.notes if "n2 160 vCPUs 640 GiB" in note and "1 commitment of us-central1" in note]
+
+
+def test_a_policy_alone_has_no_cluster_whose_bill_could_differ(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="--commitments"):
+        print_diff(tmp_path, tmp_path, Sources(commitments=tmp_path), assume_marked=False)
