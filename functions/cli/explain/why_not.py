@@ -9,7 +9,8 @@ import typer
 from functions.cli.analysis.changes import Harm, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
-from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot, why_not
+from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
+from functions.cli.analysis.recommendations import Oversized
 from functions.cli.explain.parts import PagePart, as_text, show
 from functions.cli.input.inputs import gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
@@ -23,6 +24,7 @@ from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_beside
 from functions.cli.plan.sentences import show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
 from shared.core.planning.plan import NodeDecision
+from shared.core.planning.prices import GIB
 from shared.core.reasons import Unremovable
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
@@ -40,6 +42,7 @@ def document(found: WhyNot, cluster: str) -> dict[str, Any]:
         "hopeless": [_held(each) for each in found.hopeless],
         "passing": [_held(each) for each in found.passing],
         "not_tried": [_held(each) for each in found.left],
+        "recommended_requests": _recommended(found.recommended) if found.recommended else None,
     }
 
 
@@ -78,6 +81,22 @@ def _held(held: Held) -> dict[str, Any]:
     }
 
 
+def _recommended(found: AsRecommended) -> dict[str, Any]:
+    return {
+        "frees_nodes": found.nodes,
+        "frees_per_hour": money(dollars(found.saving)),
+        "is_rest": found.is_rest,
+        "workloads": [_oversized(each) for each in found.workloads],
+    }
+
+
+def _oversized(each: Oversized) -> dict[str, Any]:
+    """Return amounts of all pods together, in millicores and bytes."""
+    requested, recommended = ({"cpu": at.cpu, "memory": at.memory} for at in (each.requested, each.recommended))
+    own = {"workload": each.workload, "pods": each.pods, "requested": requested, "recommended": recommended}
+    return {**own, "difference_per_hour": money(dollars(each.cost))}
+
+
 _BY_POD: Final = Unremovable.BLOCKED_BY_POD.value
 _HEADROOM: Final = "The share of each remaining node that the policy keeps free."
 """The reason's own sentence is about a single node."""
@@ -88,6 +107,11 @@ _HARM: Final[Mapping[Harm, str]] = {
 }
 AT_LEAST: Final = "+: at least so much. The search was cut short."
 FREES: Final = "What each change frees by itself; harmless changes first:"
+REQUESTS: Final = "Write the recommended requests into the templates, or let the autoscalers do it (updateMode)."
+LESS_MEMORY: Final = (
+    "Less memory is recommended{workloads}. Compare it with the peaks: pods above their memory requests are evicted "
+    "first when a node runs out."
+)
 NOTHING: Final = "No single change that was tried would free more."
 
 
@@ -162,7 +186,35 @@ def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
     if freeing:
         is_whole = all(each.is_rest for each in freeing)
         yield Table.of(_CHANGES, map(_cells, freeing), foot="" if is_whole else AT_LEAST)
+    if found.recommended:
+        yield from _if_as_recommended(found.recommended)
     yield from _others(found)
+
+
+def _if_as_recommended(found: AsRecommended) -> Iterator[str]:
+    """Yield what smaller requests free, and what to do for them."""
+    these = "this workload" if len(found.workloads) == 1 else f"these {len(found.workloads):,} workloads"
+    month = f"{monthly(found.saving)} a month{'' if found.is_rest else ' or more'}"
+    would = f"{count(found.nodes, 'more node')} would go: {month}" if found.nodes else "no more node would go"
+    yield f"If {these} requested what VerticalPodAutoscalers recommend, {would}."
+    largest = some([f"{each.workload} ({amounts(each)})" for each in found.workloads])
+    yield " ".join((f"The largest: {largest}.", *remedies(found.workloads)))
+
+
+def remedies(workloads: Sequence[Oversized]) -> Iterator[str]:
+    """Yield how their requests become smaller, and what that risks."""
+    yield REQUESTS
+    less = sum(each.less_memory for each in workloads)
+    if less:
+        yield LESS_MEMORY.format(workloads="" if less == len(workloads) else f" for {less:,} of them")
+
+
+def amounts(each: Oversized) -> str:
+    """Return what all pods request together and what is recommended: `CPU 36.0 to 9.6, memory 90.0 to 30.0 GiB`."""
+    (cpu, memory), (less_cpu, less_memory) = (
+        (f"{amount.cpu / 1000:,.1f}", f"{amount.memory / GIB:,.1f}") for amount in (each.requested, each.recommended)
+    )
+    return f"CPU {cpu} to {less_cpu}, memory {memory} to {less_memory} GiB"
 
 
 def _cells(freed: Freed) -> Sequence[str]:

@@ -78,19 +78,24 @@ class VerticalAutoscaler(Namespaced):
 
         The API server admits a pod unchanged while the webhook does not answer.
         """
-        policy = self.policies.get(container.name) or self.policies.get(ANY_CONTAINER) or _DEFAULT
+        policy = self._policy(container)
         if container.init or not policy.scaled:
             return container
-        target = self._target(container, policy)
+        target = self.recommends(container) if self.acts else NOTHING
         written = target.largest(Resources.of({CPU: self._boosted(container, target, policy)}))
         return replace(container, requests=container.requests.largest(written))
 
-    def _target(self, container: Container, policy: ContainerPolicy) -> Resources:
-        if not self.acts:
+    def recommends(self, container: Container) -> Resources:
+        """Return what it recommends for a container, in mode Off, too: of what it controls, within its policy."""
+        policy = self._policy(container)
+        if container.init or not policy.scaled:
             return NOTHING
         given = self.recommended.get(container.name, NOTHING).amounts
         return Resources.of({name: _held(name, value, container, policy) for name, value in given
                              if name in policy.controlled})  # fmt: skip
+
+    def _policy(self, container: Container) -> ContainerPolicy:
+        return self.policies.get(container.name) or self.policies.get(ANY_CONTAINER) or _DEFAULT
 
     def _boosted(self, container: Container, target: Resources, policy: ContainerPolicy) -> int:
         boost, limit = policy.boost or self.boost, container.limits.cpu
@@ -117,6 +122,11 @@ def _held(name: str, value: int, container: Container, policy: ContainerPolicy) 
     """Hold an amount within what the policy allows: the least first, then the most, which wins."""
     caps = [policy.most.get(name), container.limits.get(name) if policy.below_limits else 0]
     return min([max(value, policy.least.get(name)), *(cap for cap in caps if cap)])
+
+
+def targets_of(spec: PodClass, workload: Workload) -> tuple[str, ...]:
+    """Return what an autoscaler of these pods may have as its target: their controller, or the controller's own one."""
+    return tuple(dict.fromkeys(filter(None, (spec.workload, workload.name, workload.owner, cron_job_of(spec)))))
 
 
 def as_they_return(
@@ -204,9 +214,7 @@ class _Returning:
         return _Made(sent, written, requests, tuple(raised_by), frozenset(container.name for container in known))
 
     def _autoscalers_of(self, spec: PodClass, workload: Workload) -> Iterator[VerticalAutoscaler]:
-        """Yield those whose target is the pod's controller, or the controller's own one."""
-        behind = (spec.workload, workload.name, workload.owner, cron_job_of(spec))
-        for target in dict.fromkeys(filter(None, behind)):
+        for target in targets_of(spec, workload):
             yield from self._autoscalers.get(target, ())
 
 

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from functions.cli.analysis.changes import CHANGES, Harm, Scope, Subject, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import policy_at_rest
-from functions.cli.analysis.forecast.what_if import Freed, Held, WhyNot
+from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot
+from functions.cli.analysis.recommendations import Oversized
 from functions.cli.explain.parts import show
 from functions.cli.explain.why_not import AT_LEAST, document, parts
 from functions.cli.explain.why_not import page as markdown_page
@@ -23,7 +24,7 @@ from shared.adapters.prices import load
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import cluster, node, pod, policy
+from tests.builders import cluster, node, pod, policy, resources
 from tests.cli import dumps
 from tests.cli.plan.plans import DOLLAR
 
@@ -157,6 +158,34 @@ def test_the_page_shows(facts: tuple[str, ...]) -> None:
     assert [line for line in _shown(200).splitlines() if all(fact in line for fact in facts)]
 
 
+WEB = Oversized("shop/Deployment/web", 12, resources(12, 24), resources(3, 30), DOLLAR)
+API = Oversized("shop/Deployment/api", 2, resources(2, 2), resources(2, 1), DOLLAR)
+
+
+def smaller(*workloads: Oversized, nodes: int = 4, saving: int = DOLLAR, is_rest: bool = True) -> AsRecommended:
+    return AsRecommended(workloads, nodes, saving, is_rest)
+
+
+@pytest.mark.parametrize(
+    ("expected", "recommended"),
+    [
+        pytest.param("If these 2 workloads requested", smaller(WEB, API), id="how many workloads"),
+        pytest.param("4 more nodes would go: $730 a month.", smaller(WEB), id="what it frees"),
+        pytest.param("$730 a month or more.", smaller(WEB, is_rest=False), id="at least so much"),
+        pytest.param("no more node would go.", smaller(WEB, nodes=0, saving=0), id="that it frees nothing"),
+        pytest.param("shop/Deployment/web (CPU 12.0 to 3.0, memory 24.0 to 30.0 GiB)", smaller(WEB), id="the largest"),
+        pytest.param("Less memory is recommended for 1 of them.", smaller(WEB, API), id="the risk of one"),
+        pytest.param("Less memory is recommended. ", smaller(API), id="the risk of all"),
+    ],
+)
+def test_of_recommended_requests_it_shows(expected: str, recommended: AsRecommended) -> None:
+    assert expected in _shown(400, replace(FOUND, recommended=recommended))
+
+
+def test_more_memory_is_no_risk() -> None:
+    assert "Less memory" not in _shown(400, replace(FOUND, recommended=smaller(WEB)))
+
+
 def test_what_was_not_followed_to_the_end_frees_at_least_so_much() -> None:
     shown = _shown(found=replace(FOUND, freed=(replace(FOUND.freed[0], is_rest=False),)))
     assert "   $365+      2  pdb_never_allows shop/db" in shown
@@ -176,9 +205,21 @@ def test_tools_get_every_key() -> None:
         "reason": "pdb_never_allows", "object": "shop/db", "detail": None, "nodes": ["n1", "n2"], "holds_per_hour": 1.0,
         "frees_nodes": 2, "frees_per_hour": 0.5, "harm": "replica", "how": how(FOUND.freed[0].subject), "is_rest": True,
     }  # fmt: skip
+    assert told["recommended_requests"] is None
     assert told["not_tried"] == [
         {"reason": "cordoned_by_other", "object": "n9", "detail": None, "nodes": ["n9"], "holds_per_hour": 0.1}
     ]
+
+
+def test_tools_get_recommended_requests_in_millicores_and_bytes() -> None:
+    told = document(replace(FOUND, recommended=smaller(API, saving=DOLLAR // 2)), "c")
+    assert told["recommended_requests"] == {
+        "frees_nodes": 4, "frees_per_hour": 0.5, "is_rest": True,
+        "workloads": [{
+            "workload": "shop/Deployment/api", "pods": 2, "requested": {"cpu": 2000, "memory": 2 << 30},
+            "recommended": {"cpu": 2000, "memory": 1 << 30}, "difference_per_hour": 1.0,
+        }],
+    }  # fmt: skip
 
 
 def test_each_group_of_other_changes_has_a_line_of_its_own(tmp_path: Path) -> None:

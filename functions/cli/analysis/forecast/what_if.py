@@ -8,13 +8,14 @@ work: the changes that hold most money are tried first, each for one round, and 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from functions.cli.analysis.changes import CHANGES, Change, Scope, Subject, lifted, workload_of
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, PolicyAtRest, Rest
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.workings import Workings
+from functions.cli.analysis.recommendations import Oversized, as_recommended, oversized
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget
@@ -30,6 +31,9 @@ from shared.core.rules.disruption_budgets import lets_go
 from shared.core.rules.drain_time import NO_TIME
 from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
+
+_PART: Final = 5
+"""Of the rounds for all changes together, the part for recommended requests, which may free many nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,17 @@ class Freed:
 
 
 @dataclass(frozen=True, slots=True)
+class AsRecommended:
+    """What is freed if these workloads requested what their VerticalPodAutoscalers recommend."""
+
+    workloads: tuple[Oversized, ...]
+    nodes: int
+    saving: int
+    is_rest: bool
+    """Whether it was followed until no more nodes go; otherwise it frees at least so much."""
+
+
+@dataclass(frozen=True, slots=True)
 class WhyNot:
     """The steady state, what each change that was tried frees, and those that were not tried."""
 
@@ -199,6 +214,8 @@ class WhyNot:
     left: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
     """Those that alone keep a node now, and none in steady state: by then something else keeps it, too."""
+    recommended: AsRecommended | None = None
+    """None where no workload requests more than is recommended for it."""
 
 
 DoneOf = Callable[[int, int], None]
@@ -213,7 +230,18 @@ def why_not(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> Wh
     """Return what single changes free beyond a steady state; `most` are tried."""
     held = subjects(base.standing, base.prices, base.rest.workings)
     found = freed_from(base, held, most, base.size.in_all, progress)
-    return replace(found, passing=_passing(base, {_key(each.subject) for each in held}))
+    passing = _passing(base, {_key(each.subject) for each in held})
+    return replace(found, passing=passing, recommended=_recommended(base))
+
+
+def _recommended(base: PolicyAtRest) -> AsRecommended | None:
+    workloads = oversized(base.rest.snapshot, base.prices)
+    if not workloads:
+        return None
+    changed = Situation(as_recommended(base.rest.snapshot), ClusterState(), base.situation.policy)
+    rounds = min(max(base.size.in_all // _PART, base.size.onward), MOST_ROUNDS)
+    nodes, saving, rest = _Trial(base).onward(changed, rounds)
+    return AsRecommended(workloads, nodes, saving, rest.is_rest)
 
 
 def freed_from(
@@ -256,11 +284,15 @@ class _Trial:
 
     def freed_by(self, held: Held, rounds: int) -> Freed:
         """Return what a change frees within so many rounds."""
-        changed = lifted(self._standing, held.subject)
+        nodes, saving, found = self.onward(lifted(self._standing, held.subject), rounds)
+        return Freed(held, nodes, saving, found.is_rest, found.rounds, found.evictions)
+
+    def onward(self, changed: Situation, rounds: int) -> tuple[int, int, Rest]:
+        """Return how many nodes go beyond the steady state, what that saves, and what is left."""
         found = self._base.onward(changed.policy, changed.snapshot, rounds)
         saving = self._cost(self._base.anyway) - self._cost(found)
         nodes = found.gone - self._base.anyway.gone if saving > 0 else 0
-        return Freed(held, nodes, max(saving, 0), found.is_rest, found.rounds, found.evictions)
+        return nodes, max(saving, 0), found
 
     def followed(self, first: Sequence[Freed], rounds: int, progress: DoneOf) -> Iterator[Freed]:
         """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""

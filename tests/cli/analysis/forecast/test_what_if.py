@@ -19,6 +19,8 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import HostPort, Volume
+from shared.core.cluster.requests import Container, ContainerRequests
+from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
@@ -316,6 +318,29 @@ def test_without_a_pools_minimum_neither_its_zones_nor_its_total_keep_a_node(poo
 
 def _at_rest(picture: Snapshot) -> PolicyAtRest:
     return policy_at_rest(_situation(picture, policy(cpu_limit=Fraction(1))), {}, PRICES)
+
+
+@pytest.mark.parametrize(
+    ("expected", "cpu", "autoscaled"),
+    [
+        pytest.param(1, 0.5, "web", id="smaller requests free a node"),
+        pytest.param(0, 2.4, "web", id="a little smaller ones free none"),
+        pytest.param(None, 2.7, "web", id="nothing less is recommended"),
+        pytest.param(None, 0.5, "api", id="no workload has a recommendation"),
+    ],
+)
+def test_what_recommended_requests_free_is_followed_to_the_steady_state(
+    expected: int | None, cpu: float, autoscaled: str
+) -> None:
+    """Two nodes of four CPUs, each with a pod that requests 2.7: one node cannot hold both."""
+    asks = ContainerRequests((Container("app", resources(2.7, 0.2)),))
+    pods = [pod(f"w-{on}", on=on, cpu=2.7, memory=0.2, asks=asks) for on in ("n1", "n2")]
+    recommended = {"app": resources(cpu, 0.2)}
+    vpa = VerticalAutoscaler("default", "v", f"default/ReplicaSet/{autoscaled}", acts=False, recommended=recommended)
+    found = _freed(cluster(list(TWO), pods, autoscalers=VerticalAutoscalers((vpa,)))).recommended
+
+    assert (found and found.nodes) == expected
+    assert found is None or (found.is_rest, found.saving > 0) == (True, bool(expected))
 
 
 def test_what_goes_without_a_change_too_is_no_merit_of_one() -> None:

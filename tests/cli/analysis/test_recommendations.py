@@ -1,0 +1,105 @@
+"""The cluster with requests as VerticalPodAutoscalers recommend them, where that is less than what pods request."""
+
+from typing import Any
+
+import pytest
+
+from functions.cli.analysis.recommendations import as_recommended, oversized
+from shared.adapters.prices import load
+from shared.core.cluster.pod import Phase, Pod
+from shared.core.cluster.requests import Container, ContainerRequests
+from shared.core.cluster.resources import Resources
+from shared.core.cluster.returning import ContainerPolicy, VerticalAutoscaler, VerticalAutoscalers
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Workload
+from tests.builders import cluster, node, pod, resources
+
+WEB = "default/Deployment/web"
+PROXY = Container("proxy", resources(0.5, 0.5))
+OFF = ContainerPolicy(scaled=False)
+CPU_ALONE = ContainerPolicy(controlled=frozenset({"cpu"}))
+WITHIN_LIMITS = ContainerPolicy(below_limits=True)
+
+
+def vpa(cpu: float = 0.3, memory: float = 0.5, target: str = WEB, **changes: Any) -> VerticalAutoscaler:
+    return VerticalAutoscaler("default", "web", target, **{"recommended": {"app": resources(cpu, memory)}, **changes})
+
+
+def web(name: str = "web-1", *more: Container, **changes: Any) -> Pod:
+    """A pod that requests one CPU and one GiB in its container `app`."""
+    asks = ContainerRequests((Container("app", resources(1, 1)), *more))
+    given = {"on": "n1", "cpu": asks.total.cpu / 1000, "memory": asks.total.memory / 1024**3, "asks": asks}
+    return pod(name, **{**given, **changes})
+
+
+def seen(*pods: Pod, autoscalers: tuple[VerticalAutoscaler, ...] = (), **template: Any) -> Snapshot:
+    """One node of four CPUs, and pods of a Deployment whose template asks for what they do."""
+    asks = ContainerRequests((Container("app", resources(1, 1), **template),))
+    workloads = {f"default/ReplicaSet/{name}": Workload(WEB, template=asks) for name in ("web", "old")}
+    found = VerticalAutoscalers(autoscalers)
+    return cluster([node("n1", cpu=4, memory=16)], pods, workloads=workloads, autoscalers=found)
+
+
+@pytest.mark.parametrize(
+    ("expected", "autoscaler"),
+    [
+        pytest.param(resources(0.3, 0.5), vpa(), id="one that acts"),
+        pytest.param(resources(0.3, 0.5), vpa(acts=False), id="one in mode Off"),
+        pytest.param(resources(0.3, 0.5), vpa(target="default/ReplicaSet/web"), id="one of the ReplicaSet itself"),
+        pytest.param(resources(1, 1), vpa(target="default/Deployment/api"), id="one of another workload"),
+        pytest.param(resources(0.3, 2), vpa(0.3, 2), id="what is more counts too"),
+        pytest.param(resources(1, 1), vpa(1, 2), id="nothing is less"),
+        pytest.param(resources(1, 1), vpa(0.95, 0.95), id="less than a tenth less"),
+        pytest.param(resources(0.9, 1), vpa(0.9, 1), id="a tenth less"),
+        pytest.param(resources(1, 1), vpa(recommended={}), id="no recommendation yet"),
+        pytest.param(resources(1, 1), vpa(policies={"app": OFF}), id="a container that is left out"),
+        pytest.param(resources(0.3, 1), vpa(policies={"*": CPU_ALONE}), id="only CPU is controlled"),
+        pytest.param(
+            resources(0.3, 1.5), vpa(0.3, 2, policies={"app": WITHIN_LIMITS}), id="no more than the template's limit"
+        ),
+    ],
+)
+def test_a_pod_takes_here_and_elsewhere_what_is_recommended(
+    expected: Resources, autoscaler: VerticalAutoscaler
+) -> None:
+    (found,) = as_recommended(seen(web(), autoscalers=(autoscaler,), limits=resources(2, 1.5))).pods
+    assert (found.requests, found.spec.requests) == (expected, expected)
+
+
+def test_a_container_without_a_recommendation_keeps_its_request() -> None:
+    (found,) = as_recommended(seen(web("web-1", PROXY), autoscalers=(vpa(),))).pods
+    assert found.requests == resources(0.8, 1)
+
+
+def test_of_several_recommendations_the_highest_counts() -> None:
+    (found,) = as_recommended(seen(web(), autoscalers=(vpa(0.2, 0.6), vpa(0.4, 0.5)))).pods
+    assert found.requests == resources(0.4, 0.6)
+
+
+def test_only_pods_of_the_workload_are_changed() -> None:
+    before = seen(web(), pod("other", on="n1", owner="ReplicaSet/api"), autoscalers=(vpa(),))
+    assert as_recommended(before).pods[0] is before.pods[0]
+    without = seen(web())
+    assert as_recommended(without) is without
+
+
+def test_a_workload_is_one_row_with_all_its_pods() -> None:
+    pods = (web("a"), web("b"), web("c", owner="ReplicaSet/old"), web("d", phase=Phase.SUCCEEDED))
+    (found,) = oversized(seen(*pods, autoscalers=(vpa(0.25, 0.5),)), load())
+
+    assert (found.workload, found.pods) == (WEB, 3)
+    assert (found.requested, found.recommended) == (resources(3, 3), resources(0.75, 1.5))
+    assert found.less_memory
+
+
+def test_its_difference_costs_its_share_of_the_node_half_by_cpu_and_half_by_memory() -> None:
+    price = load().of(node("n1")).per_hour
+    (found,) = oversized(seen(web(), autoscalers=(vpa(0.6, 1.8),)), load())
+    assert found.cost == pytest.approx(price * (0.4 / 4 - 0.8 / 16) / 2, abs=1)
+    assert not found.less_memory
+
+
+def test_those_whose_difference_costs_most_come_first() -> None:
+    logs = web("logs", owner="DaemonSet/logs")
+    two = (vpa(0.9, 1), vpa(0.1, 1, target="default/DaemonSet/logs"))
+    assert [each.workload for each in oversized(seen(web(), logs, autoscalers=two), load())] == [two[1].target, WEB]
