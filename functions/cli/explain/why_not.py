@@ -197,7 +197,7 @@ def _if_as_recommended(found: AsRecommended) -> Iterator[str]:
     month = f"{monthly(found.saving)} a month{'' if found.is_rest else ' or more'}"
     would = f"{count(found.nodes, 'more node')} would go: {month}" if found.nodes else "no more node would go"
     yield f"If {these} requested what VerticalPodAutoscalers recommend, {would}."
-    largest = some([f"{each.workload} ({amounts(each)})" for each in found.workloads])
+    largest = some([_in_words(each) for each in found.workloads])
     yield " ".join((f"The largest: {largest}.", *remedies(found.workloads)))
 
 
@@ -209,12 +209,16 @@ def remedies(workloads: Sequence[Oversized]) -> Iterator[str]:
         yield LESS_MEMORY.format(workloads="" if less == len(workloads) else f" for {less:,} of them")
 
 
-def amounts(each: Oversized) -> str:
-    """Return what all pods request together and what is recommended: `CPU 36.0 to 9.6, memory 90.0 to 30.0 GiB`."""
-    (cpu, memory), (less_cpu, less_memory) = (
-        (f"{amount.cpu / 1000:,.1f}", f"{amount.memory / GIB:,.1f}") for amount in (each.requested, each.recommended)
-    )
-    return f"CPU {cpu} to {less_cpu}, memory {memory} to {less_memory} GiB"
+def _in_words(each: Oversized) -> str:
+    cpu, memory = amounts(each)
+    return f"{each.workload} (CPU {cpu}, memory {memory} GiB)"
+
+
+def amounts(each: Oversized) -> tuple[str, str]:
+    """Return the CPUs and the GiB of all pods, as requested and as recommended: `36.0 to 9.6`."""
+    rows = (each.requested, each.recommended)
+    cpus, gibs = [f"{row.cpu / 1000:,.1f}" for row in rows], [f"{row.memory / GIB:,.1f}" for row in rows]
+    return " to ".join(cpus), " to ".join(gibs)
 
 
 def _cells(freed: Freed) -> Sequence[str]:

@@ -19,7 +19,7 @@ from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions, timed_view
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
-from functions.cli.report.extras import ExtraSection, section, week
+from functions.cli.report.extras import ExtraSection, requests, section, week
 from functions.cli.report.extras import as_json as section_as_json
 from functions.cli.report.glossary import glossary
 from functions.cli.report.page import page
@@ -61,7 +61,7 @@ def _report(report_input: ReportInput, extras: Sequence[ExtraSection]) -> dict[s
         "reasons": money_section.reasons(report_input),
         "calendar": week(report_input),
         "order": cluster_section.order(report_input),
-        "extras": [section_as_json(each) for each in extras],
+        "extras": [section_as_json(each) for each in (*requests(report_input), *extras)],
         "notes": list(view.notes),
     }
 

@@ -1,4 +1,4 @@
-"""The report's optional sections: the policy's calendar, simulated days, and extra tables."""
+"""The report's optional sections: the policy's calendar, requests above what is recommended, simulated days."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,9 @@ from itertools import groupby
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
-from functions.cli.output.format import count
+from functions.cli.analysis.recommendations import oversized
+from functions.cli.explain.why_not import amounts, remedies
+from functions.cli.output.format import count, monthly
 from functions.cli.policy.calendar import CalendarQuestion, Day, Hour, NodeLimit, Sizes, calendar, letters, zones
 from functions.cli.report.report_input import ReportInput, table
 from functions.cli.simulate.view import COLUMNS, DaysView, percent
@@ -118,6 +120,31 @@ def _runs(day: Day, keys: dict[NodeLimit, str]) -> Iterator[dict[str, Any]]:
 
 def _alike(hour: Hour | None) -> tuple[NodeLimit | None, bool]:
     return (hour.limit, hour.changes) if hour else (None, False)
+
+
+REQUESTS: Final = "Requests above what is recommended"
+OVERSIZED: Final = (
+    "{These} request more than VerticalPodAutoscalers recommend. ebb why-not shows how many nodes would go if they did "
+    "not."
+)
+_PRICED: Final = "What is too much is priced by its share of the nodes, half by CPU and half by memory."
+_MOST: Final = 10
+_REQUESTS: Final = ("", "pods", "CPU", "memory (GiB)")
+_WORTH: Final = "too much, a month"
+
+
+def requests(report_input: ReportInput) -> tuple[ExtraSection, ...]:
+    """Return the workloads that request more than is recommended, those first whose difference costs most, if any."""
+    prices = report_input.view.prices
+    found = oversized(report_input.now, prices) if prices else ()
+    if not found:
+        return ()
+    these = f"The {_MOST} largest of {len(found):,} workloads" if len(found) > _MOST else "These workloads"
+    rows = [(each.workload, f"{each.pods:,}", *amounts(each), monthly(each.cost)) for each in found[:_MOST]]
+    what, how = OVERSIZED.format(These=these), tuple(remedies(found))
+    if not any(each.cost for each in found):
+        return (ExtraSection(REQUESTS, (what, *how), _REQUESTS, [row[:-1] for row in rows]),)
+    return (ExtraSection(REQUESTS, (what, _PRICED, *how), (*_REQUESTS, _WORTH), rows),)
 
 
 WHAT: Final = (

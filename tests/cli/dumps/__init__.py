@@ -91,6 +91,19 @@ def pdb(name: str, app: str, pods: int, allowed: int) -> dict[str, Any]:
     }
 
 
+def autoscaler(app: str, cpu: str, memory: str = "768Mi") -> dict[str, Any]:
+    """A VerticalPodAutoscaler in mode Off for the ReplicaSet of an app."""
+    target = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"{app}-5d4f8b"}
+    rows = [{"containerName": "main", "target": {"cpu": cpu, "memory": memory}}]
+    return {
+        "apiVersion": "autoscaling.k8s.io/v1",
+        "kind": "VerticalPodAutoscaler",
+        "metadata": {"name": app, "namespace": "shop", "creationTimestamp": _YESTERDAY},
+        "spec": {"targetRef": target, "updatePolicy": {"updateMode": "Off"}},
+        "status": {"recommendation": {"containerRecommendations": rows}},
+    }
+
+
 def items(nodes: int, *, cpu: str = "300m") -> Iterator[dict[str, Any]]:
     """Six web pods a node (about half of it), on some nodes one that stays: bare, with local data, or guarded.
 
