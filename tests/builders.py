@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 from msgspec import structs
@@ -25,6 +26,7 @@ from shared.core.cluster.storage import (
 )
 from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit, Policy, PoolPolicy
+from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.records.orders import Order, OrderKind, Origin
 from shared.core.records.state import Claim
 
@@ -197,6 +199,15 @@ def policy(pool: str = "a", *, cluster_wide: Mapping[str, Any] | None = None, **
         **(cluster_wide or {}),
     }
     return Policy(pools={pool: PoolPolicy(**open_pool)}, **open_cluster)
+
+
+COMMITTED_UNTIL = NOW + timedelta(days=100)
+
+
+def committed(family: str = "n2", vcpu: float = 80, gib: float = 320, **more: Any) -> Commitments:
+    """So much of one family is paid for anyway."""
+    size = Capacity(Fraction(vcpu), Fraction(gib))
+    return Commitments((Commitment(family, size, COMMITTED_UNTIL),), **more)
 
 
 def claim(node_name: str, *, pool: str = "a", order_id: str = "order", **changes: Any) -> Claim:

@@ -193,7 +193,7 @@ class PassLog:
             own = pool_metrics(plan, snapshot, outcome.prices, pool)
             message = f"Pool {pool or '(none)'}: {own.nodes} nodes."
             log.event("pool_state", message, pool=pool, **pool_state(own))
-        for missed in missed_savings(plan):
+        for missed in missed_savings(plan, snapshot):
             log.event("missed_saving", missed_sentence(missed), **missed_saving(missed))
         for decision in plan.decisions:
             self._write_decision(log, decision)

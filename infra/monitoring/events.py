@@ -128,7 +128,7 @@ EVENTS: Final = (
         ("pool",),
         (
             Field("nodes", Type.INTEGER, "nodes that the reason keeps; each node counts with the first of its reasons"),
-            Field("per_hour", Type.NUMBER, "dollars an hour that they cost"),
+            Field("per_hour", Type.NUMBER, "dollars an hour that they would save"),
             POLICY_HASH,
         ),
     ),

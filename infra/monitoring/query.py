@@ -81,8 +81,8 @@ QUERIES: Final = (
     Query(
         "What was not saved, and why?",
         (*OURS, label("event", "missed_saving")),
-        "A line a pass for each pool and reason; `per_hour` is what those nodes cost. `ebb why-not` shows which single "
-        "change would free most.",
+        "A line a pass for each pool and reason; `per_hour` is what those nodes would save. `ebb why-not` shows which "
+        "single change would free most.",
     ),
 )
 

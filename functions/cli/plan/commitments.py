@@ -9,7 +9,7 @@ from functions.cli.analysis.forecast.committed import FLEXIBLE, Committed, Commi
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.output.format import dollars_a_month, some, whole_money
 from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney
-from shared.core.planning.bill import LITTLE
+from shared.core.placement.search import LITTLE
 
 UNKNOWN_USE: Final = (
     "Ebb adds {bill} a month if nothing else in {region} uses the commitments ({families}), and {listed} if other "

@@ -20,6 +20,10 @@ from shared.core.placement.packing import Packing
 from shared.core.placement.rearrangement import Rearrangement
 from shared.core.placement.simulation import Simulation
 
+Lost = Callable[[Sequence[int]], int]
+"""Returns how many micro-dollars an hour nodes of these amounts save less than they cost (`planning.bill`)."""
+LITTLE: Final = 10
+"""Micro-dollars an hour, less than a cent a month: a node that saves no more saves nothing."""
 Merit = tuple[int, int, int, int, int]
 """Compared from left to right, more is better: see `Tally.merit`."""
 
@@ -47,7 +51,7 @@ class Candidate:
 
     name: str
     cost: int
-    """In micro-dollars per hour."""
+    """Its price, in micro-dollars per hour."""
     disruption: int = 0
     """What the evictions would cost, in any unit."""
     uses: tuple[Use, ...] = ()
@@ -55,28 +59,57 @@ class Candidate:
     """Its place among the candidates by what else is preferred: of equals the earlier goes."""
     first: bool = False
     """Whether it goes whatever it saves, and so is never weighed against others: it is empty, or has expired."""
+    amounts: tuple[int, ...] = ()
+    """What it takes off what commitments may cover; empty where nothing is committed."""
 
 
 @dataclass
 class Tally:
-    """What the nodes taken are worth together."""
+    """What the nodes taken are worth together; `lost` is what they save less than they cost, None for nothing."""
 
     supplies: Mapping[str, Supply]
-    saving: int = 0
+    lost: Lost | None = None
+    cost: int = 0
     disruption: int = 0
     evictions: int = 0
     ranks: int = 0
     used: Counter[str] = field(default_factory=Counter)
     """By supply."""
+    gone: tuple[int, ...] = ()
+    """The amounts of all."""
 
     def add(self, candidate: Candidate, evictions: int, nodes: int = 1) -> None:
         """Count a candidate in, or out again."""
-        self.saving += nodes * candidate.cost
+        self.cost += nodes * candidate.cost
         self.disruption += nodes * candidate.disruption
         self.evictions += nodes * evictions
         self.ranks += nodes * candidate.rank
         for use in candidate.uses:
             self.used[use.supply] += nodes * use.takes
+        if self.lost:
+            self.gone = self._gone(candidate, nodes)
+
+    def _gone(self, candidate: Candidate, nodes: int) -> tuple[int, ...]:
+        gone = self.gone or (0,) * len(candidate.amounts)
+        return tuple(have + nodes * own for have, own in zip(gone, candidate.amounts, strict=True))
+
+    @property
+    def saving(self) -> int:
+        return self.cost - (self.lost(self.gone) if self.lost and self.gone else 0)
+
+    def saved_by(self, candidate: Candidate, *, taken: bool = False) -> int:
+        """Return what a candidate adds to the saving; of one that is taken: what it has added to that of all others."""
+        if self.lost is None:
+            return candidate.cost
+        rows = (self._gone(candidate, -1), self.gone) if taken else (self.gone, self._gone(candidate, 1))
+        before, after = (self.lost(gone) if gone else 0 for gone in rows)
+        return candidate.cost - (after - before)
+
+    def is_for_nothing(self, candidate: Candidate, *, taken: bool = False) -> bool:
+        """Whether commitments cover all that the candidate costs; of one that is taken: whether the others suffice."""
+        if self.lost is None or candidate.first:
+            return False
+        return self.saved_by(candidate, taken=taken) <= LITTLE < candidate.cost
 
     def has_room_for(self, candidate: Candidate) -> bool:
         """Whether enough is left of everything for the candidate to go."""
@@ -112,13 +145,22 @@ class Choice(Rearrangement):
         self.tally = tally
 
     def take(self, node: int, ejections: int = 0) -> bool:
-        mark = self.mark()
-        if not (self.tally.has_room_for(self._candidates[node]) and super().take(node, ejections)):
+        mark, each = self.mark(), self._candidates[node]
+        if self.tally.is_for_nothing(each) or not (self.tally.has_room_for(each) and super().take(node, ejections)):
             return False
         if self._buffers.lost(self, node, self._chunks) is None:
             return True
         self.roll_back(mark)
         return False
+
+    def let_stand(self) -> None:
+        """Return the nodes that later ones have made needless: those that cost most to move first."""
+        if self.tally.lost is None:
+            return
+        rows = {node: self._candidates[node] for node in self.taken}
+        for node in sorted(rows, key=lambda node: (-rows[node].disruption, -len(self._own_of(node)), node)):
+            if self.tally.is_for_nothing(rows[node], taken=True):
+                self.give_back(node)
 
     def _hold(self, kind: int, node: int, pods: int) -> None:
         super()._hold(kind, node, pods)
@@ -159,6 +201,7 @@ class Improver:
         for node in sorted(self._nodes, key=self._load.__getitem__):
             if node not in self.choice:
                 self.choice.take(node, CHAIN)
+        self.choice.let_stand()
 
     def _little_worth(self) -> list[int]:
         """Return one or two of the nodes taken: of three that the dice name, the one that costs most to move."""
@@ -212,6 +255,7 @@ def search(
     supplies: Mapping[str, Supply] = NO_SUPPLIES,
     brake: Callable[[], bool] = never,
     reached: Reached = NOTHING_REACHED,
+    lost: Lost | None = None,
 ) -> SearchResult:
     """Return the set of candidates that saves most, by as little disruption as was found.
 
@@ -224,10 +268,12 @@ def search(
         supplies: by name, what the candidates' uses are of.
         brake: asked now and then; the search ends with the best so far as soon as it answers yes.
         reached: candidates that are known to go together, so that no less is found.
+        lost: what nodes save less than they cost where machines are under commitments. Each node that is taken saves
+            the less then; one that saves nothing is not taken, and one that others make needless stays.
     """
     if simulation.unplaced or not candidates:
         return SearchResult(simulation)
-    work = _Search(simulation, sorted(candidates, key=lambda each: (each.rank, each.name)), supplies)
+    work = _Search(simulation, sorted(candidates, key=lambda each: (each.rank, each.name)), supplies, lost)
     most = steps_for(simulation) if steps is None else steps
     nothing = SearchResult(simulation, merit=Tally(supplies).merit)
     best, used = max((nothing, *work.known(reached)), key=lambda each: each.merit), 0
@@ -256,12 +302,22 @@ def _is_for_a_buffer(unguided: Simulation | None, name: str) -> bool:
 class _Search:
     """The candidates of one search, by node index, and what its rounds share."""
 
-    def __init__(self, simulation: Simulation, ranked: Sequence[Candidate], supplies: Mapping[str, Supply]) -> None:
+    def __init__(
+        self,
+        simulation: Simulation,
+        ranked: Sequence[Candidate],
+        supplies: Mapping[str, Supply],
+        lost: Lost | None,
+    ) -> None:
         arrays = simulation.arrays
         self._simulation = simulation
-        self._supplies = supplies
+        self._supplies, self._lost = supplies, lost
         self._candidates = {arrays.index[each.name]: each for each in ranked}
-        self._load = {node: arrays.load(node) / max(each.cost, 1) for node, each in self._candidates.items()}
+        self._dollars = {node: max(self._tally().saved_by(each), 1) for node, each in self._candidates.items()}
+        self._load = {node: arrays.load(node) / each for node, each in self._dollars.items()}
+
+    def _tally(self) -> Tally:
+        return Tally(self._supplies, self._lost)
 
     def rounds(self, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
         """Yield a choice and the steps it took, without end: one pass for each order, then exchanges on the best."""
@@ -270,6 +326,7 @@ class _Search:
             choice = self._choice()
             for node in order:
                 choice.take(node)
+            choice.let_stand()
             best = choice if best is None or choice.tally.merit > best.tally.merit else best
             yield choice, choice.steps
         if best is not None:
@@ -280,7 +337,7 @@ class _Search:
 
         So is one that a buffer keeps where the scheduler does not follow: it puts pods into the very room of chunks.
         """
-        trial, tally = self._simulation.guided(choice.lying()), Tally(self._supplies)
+        trial, tally = self._simulation.guided(choice.lying()), self._tally()
         unguided = self._simulation.copy() if self._simulation.keeps_buffers_robustly else None
         for node in choice.taken:
             each = self._candidates[node]
@@ -295,16 +352,18 @@ class _Search:
         if not reached.nodes:
             return
         arrays = self._simulation.arrays
-        trial, tally = self._simulation.guided(reached.places_in(arrays)), Tally(self._supplies)
+        trial, tally = self._simulation.guided(reached.places_in(arrays)), self._tally()
         begun = [arrays.index[name] for name in reached.nodes]
         for node in dict.fromkeys((*begun, *sorted(self._candidates, key=self._load.__getitem__))):
             each = self._candidates.get(node)
-            if each and tally.has_room_for(each) and trial.try_remove(each.name) is None:
+            if not each or tally.is_for_nothing(each) or not tally.has_room_for(each):
+                continue
+            if trial.try_remove(each.name) is None:
                 tally.add(each, len(trial.arrays.movable(node)))
         yield SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
 
     def _choice(self) -> Choice:
-        start, tally = self._simulation, Tally(self._supplies)
+        start, tally = self._simulation, self._tally()
         return Choice(start.first_packing, self._candidates, tally, start.buffers, start.first_chunks)
 
     def _exchanges(self, choice: Choice, brake: Callable[[], bool]) -> Iterator[tuple[Choice, int]]:
@@ -322,8 +381,7 @@ class _Search:
         Room is what a removal costs, money what it brings: the load that must move for each dollar; the disruption
         for each dollar; the capacity that is lost for each dollar (in steps of 5 %, by load within a step); money.
         """
-        rows, load = self._candidates, self._load
-        cost = {node: max(each.cost, 1) for node, each in rows.items()}
+        rows, load, cost = self._candidates, self._load, self._dollars
         capacity = {node: self._simulation.arrays.capacity(node) for node in rows}
 
         def by(key: Callable[[int], tuple[float, ...]]) -> Sequence[int]:

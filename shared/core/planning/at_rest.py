@@ -14,9 +14,9 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.resources import CPU, MEMORY
 from shared.core.placement import Candidate, Simulation, Supply, Use, search
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
+from shared.core.planning.bill import Savings
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import AtRest
-from shared.core.planning.prices import Prices
 from shared.core.reasons import DrainReason
 from shared.core.rules.counts import NodeCounts, counts_as_non_tainted
 from shared.core.rules.gates import is_only_paced
@@ -36,7 +36,8 @@ Waits = Callable[[NodeCounts, Node, DrainReason], bool]
 class Searcher:
     """What the search for the steady state needs besides the pass's own snapshot."""
 
-    prices: Prices
+    savings: Savings
+    """What nodes save at the beginning of the pass."""
     brake: Callable[[], bool]
     arrays_of: ArraysOf = ClusterArrays
 
@@ -46,11 +47,12 @@ class Searcher:
         rows: Sequence[AssessedNode],
         counts: NodeCounts,
         simulation: Simulation,
+        savings: Savings,
         waits: Waits = is_only_paced,
     ) -> AtRest:
         """Return the set that the search reaches of `rows`, earlier ones preferred; `simulation` stays as it is.
 
-        `waits` is true of a node that only needs time to pass.
+        `savings`: what nodes save once what was taken is gone. `waits` is true of a node that only needs time to pass.
         """
         chosen = [each for each in rows if _may_go_in_the_end(each, counts, waits)]
         supplies: dict[str, Supply] = {}
@@ -58,7 +60,7 @@ class Searcher:
             replace(self._candidate(each, situation, counts, supplies), rank=rank) for rank, each in enumerate(chosen)
         ]
         steps = min(MOST_STEPS, STEPS_FOR_EACH * len(candidates)) + simulation.arrays.size_of_cluster // ONE_STEP_FOR
-        found = search(simulation, candidates, steps, supplies=supplies, brake=self.brake)
+        found = search(simulation, candidates, steps, supplies=supplies, brake=self.brake, lost=savings.lost)
         return AtRest(found.nodes, found.saving, found.steps, braked=found.braked)
 
     def _candidate(
@@ -67,10 +69,11 @@ class Searcher:
         node = assessed.node
         return Candidate(
             name=node.name,
-            cost=self.prices.of(node).per_hour,
+            cost=self.savings.bill.prices.of(node).per_hour,
             disruption=situation.about_moving(node, disruption),
             uses=_uses(assessed, counts, supplies),
             first=assessed.reason is not DrainReason.UNDERUTILIZED,
+            amounts=self.savings.bill.amounts(node),
         )
 
 

@@ -8,22 +8,24 @@ machines on demand commitments cover vCPUs and GiB, at the rate of predefined on
 what is left, of any family, up to its worth at list (docs/decisions/bill.md).
 
 Amounts are integers: thousandths of a vCPU and of a GiB, micro-dollars an hour, rates in millionths of these.
+What commitments cover is convex in each amount, so a node saves the less the more nodes go with it: one that saves
+nothing by itself saves nothing in any set.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
+from operator import add, sub
 from typing import Final
 
 from shared.core.cluster.node import Node
+from shared.core.placement.search import LITTLE, Lost
 from shared.core.planning.prices import MICRO, Prices
 from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments
 
 _MILLI: Final = 1_000
-LITTLE: Final = 10
-"""Micro-dollars an hour, less than a cent a month: what rounding may leave of a node that saves nothing."""
 NO_AMOUNTS: Final[tuple[int, ...]] = ()
 
 
@@ -35,6 +37,14 @@ class CommitmentUse:
     used: Capacity
     fee: int
     idle: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Rates by axis in micro-dollars an hour, and what is covered of amounts at these: never more than the bill has."""
+
+    rates: tuple[float, ...]
+    covered: float
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,8 @@ class Bill:
         """Return the bill of a cluster of these nodes at a time: what has ended is not in it."""
         if not commitments:
             return cls(prices)
-        return cls(prices, _net(_in_force(commitments, now, prices)), nodes[0].region if nodes else "")
+        regions = (node.region for node in nodes)
+        return cls(prices, _net(_in_force(commitments, now, prices)), next(filter(None, regions), ""))
 
     @property
     def is_list(self) -> bool:
@@ -64,38 +75,34 @@ class Bill:
 
     def saving(self, nodes: Iterable[Node], gone: Iterable[Node]) -> int:
         """Return by how much the bill of `nodes` falls without `gone`, in micro-dollars an hour."""
-        before, less = self.total(nodes), tuple(gone)
-        after = tuple(have - off for have, off in zip(before, self.total(less), strict=True))
-        return self.prices.of_all(less) - self.covered(before) + self.covered(after)
+        return Savings(self, self.total(nodes)).of_all(gone)
 
     def total(self, nodes: Iterable[Node]) -> tuple[int, ...]:
-        """Return what commitments may cover of these nodes together, by axis."""
-        sums = [0] * len(self._axes)
-        for node in nodes:
-            for axis, amount in enumerate(self.amounts(node)):
-                sums[axis] += amount
-        return tuple(sums)
+        """Return what commitments may cover of these nodes together; see `amounts`."""
+        sums = (0,) * (len(self._axes) + 1)
+        return NO_AMOUNTS if self.is_list else tuple(map(sum, zip(sums, *map(self.amounts, nodes), strict=True)))
 
     def amounts(self, node: Node) -> tuple[int, ...]:
-        """Return what commitments may cover of a node: thousandths of vCPUs and GiB, by axis."""
+        """Return what commitments may cover of a node.
+
+        That is what it costs, in micro-dollars an hour; then, of each family that is committed, thousandths of vCPUs
+        and of GiB; last, for a flexible commitment, the same money of a machine of any other family.
+        """
         if self.is_list:
             return NO_AMOUNTS
-        size = None if node.spot or node.outside else self.prices.size(node.machine)
-        family, capacity = size or ("", Capacity())
-        return tuple(
-            round(part * _MILLI) if each == family else 0
-            for each in self._families
-            for part in (capacity.vcpu, capacity.gib)
-        )
+        price = self.prices.of(node).per_hour
+        kind = node.machine, price, node.spot or node.outside
+        if kind not in self._known:
+            self._known[kind] = self._amounts(*kind)
+        return self._known[kind]
 
     def covered(self, amounts: Sequence[int]) -> int:
         """Return what of these amounts costs nothing beyond the fees, in micro-dollars an hour."""
-        covered = left = 0
-        for amount, (committed, rate) in zip(amounts, self._axes, strict=True):
-            inside = min(amount, committed)
-            covered += inside * rate
-            left += (amount - inside) * rate
-        return (covered + min(left, self._flexible)) // MICRO
+        if not amounts:
+            return 0
+        rows = zip(amounts[1:], self._axes, strict=True)
+        beyond = sum((amount - committed) * rate for amount, (committed, rate) in rows if amount > committed)
+        return amounts[0] - max(beyond - self._flexible, 0) // MICRO
 
     @cached_property
     def fees(self) -> int:
@@ -104,9 +111,17 @@ class Bill:
         own = round(flexible.per_hour * MICRO) if flexible else 0
         return own + sum(self._fee(each, each.size) for each in self.commitments.families)
 
+    def weighed(self, weights: Sequence[float]) -> "Weighed":
+        """Return a linear bound of what exceeds the commitments: each axis in part."""
+        rows = [
+            (committed, rate * weight / MICRO) for (committed, rate), weight in zip(self._axes, weights, strict=True)
+        ]
+        beyond = sum(committed * rate for committed, rate in rows)
+        return Weighed(tuple(rate for _, rate in rows), beyond + max(weights) * self._flexible / MICRO)
+
     def uses(self, nodes: Iterable[Node]) -> Iterator[CommitmentUse]:
         """Yield how much of each family's commitment these nodes use; what ends last is used first."""
-        left = dict(zip(self._families, _pairs(self.total(nodes)), strict=True))
+        left = dict(zip(self._families, _pairs(self.total(nodes)[1:]), strict=False))
         for each in sorted(self.commitments.families, key=_end, reverse=True):
             have = left[each.family]
             used = Capacity(min(have.vcpu, each.size.vcpu), min(have.gib, each.size.gib))
@@ -118,28 +133,112 @@ class Bill:
         return round(listed * (1 - commitment.discount) * MICRO)
 
     @cached_property
+    def _known(self) -> dict[tuple[str, int, bool], tuple[int, ...]]:
+        """Amounts, worked out once for each kind of node."""
+        return {}
+
+    def _amounts(self, machine: str, price: int, uncovered: bool) -> tuple[int, ...]:
+        size = None if uncovered else self.prices.size(machine)
+        family, capacity = size or ("", Capacity())
+        parts = round(capacity.vcpu * _MILLI), round(capacity.gib * _MILLI)
+        own = [part if each == family else 0 for each in self._families for part in parts]
+        if size is None or not (self._flexible or family in self._families):
+            return (0,) * (len(self._axes) + 1)
+        listed = sum(part * rate for part, rate in zip(parts, self._rates(family), strict=True)) // MICRO
+        money = price if abs(price - listed) <= LITTLE else min(price, listed)
+        other = [0 if family in self._families else money] if self._flexible else []
+        return (money, *own, *other)
+
+    @cached_property
     def _families(self) -> tuple[str, ...]:
-        """All families with axes: those committed, and with a flexible commitment all that are priced."""
-        if self.commitments.flexible:
-            return tuple(sorted(self.prices.families))
         return tuple(sorted({each.family for each in self.commitments.families}))
 
     @cached_property
     def _axes(self) -> tuple[tuple[int, int], ...]:
-        """By axis (each family's vCPUs, then its GiB) how many thousandths are committed, and the rate of one."""
-        rows = []
+        """By axis, as in `amounts`, how much is committed, and the rate of one."""
+        rows: list[tuple[int, int]] = []
         for family in self._families:
             own = [each.size for each in self.commitments.families if each.family == family]
-            rates, paid = self.prices.rates(family, self.region), 1 - self.prices.discount(family)
-            for sizes, rate in (([each.vcpu for each in own], rates.vcpu), ([each.gib for each in own], rates.gib)):
-                rows.append((round(sum(sizes) * _MILLI), round(rate * paid * MICRO * MICRO / _MILLI)))
-        return tuple(rows)
+            committed = sum(each.vcpu for each in own), sum(each.gib for each in own)
+            rows += zip((round(each * _MILLI) for each in committed), self._rates(family), strict=True)
+        return (*rows, *([(0, MICRO)] if self._flexible else []))
+
+    def _rates(self, family: str) -> tuple[int, int]:
+        """Return what a thousandth of a vCPU and of a GiB cost, in millionths of a micro-dollar an hour."""
+        rates, paid = self.prices.rates(family, self.region), 1 - self.prices.discount(family)
+        vcpu, gib = (round(rate * paid * MICRO * MICRO / _MILLI) for rate in (rates.vcpu, rates.gib))
+        return vcpu, gib
 
     @cached_property
     def _flexible(self) -> int:
         """What the flexible commitment covers, in millionths of a micro-dollar an hour."""
         flexible = self.commitments.flexible
         return round(flexible.per_hour / (1 - flexible.discount) * MICRO * MICRO) if flexible else 0
+
+
+@dataclass(frozen=True)
+class Savings:
+    """What nodes save by leaving, given what remains by then."""
+
+    bill: Bill
+    left: tuple[int, ...] = NO_AMOUNTS
+    """The amounts of what remains."""
+    away: frozenset[str] = frozenset()
+    """Nodes that do not count as what remains, by name: they leave anyway."""
+    later: tuple[tuple[datetime, "Savings"], ...] = ()
+    """The same once commitments have ended, with the time of each end."""
+
+    @classmethod
+    def among(
+        cls, nodes: Sequence[Node], away: Collection[str], prices: Prices, commitments: Commitments, now: datetime
+    ) -> "Savings":
+        """Return what the nodes save of which some leave anyway."""
+        bills = {at: Bill.of(prices, commitments, nodes, at) for at in (now, *ends(commitments, now))}
+        if bills[now].is_list:
+            return cls(bills[now])
+        gone = frozenset(away)
+        rows = [node for node in nodes if node.name not in gone]
+        first, *later = ((at, cls(bill, bill.total(rows), gone)) for at, bill in bills.items())
+        return replace(first[1], later=tuple(later))
+
+    def of(self, node: Node) -> int:
+        """Return by how much the bill falls without one node, in micro-dollars an hour."""
+        return self.of_all([node])
+
+    def of_all(self, nodes: Iterable[Node]) -> int:
+        """Return the same of several that leave together; what leaves anyway counts as if it remained until now."""
+        rows = tuple(nodes)
+        price = self.bill.prices.of_all(rows)
+        if self.bill.is_list:
+            return price
+        back = self.bill.total(node for node in rows if node.name in self.away)
+        here = tuple(map(add, self.left, back))
+        return price - self.bill.covered(here) + self.bill.covered(tuple(map(sub, here, self.bill.total(rows))))
+
+    def saves_nothing(self, node: Node) -> bool:
+        """Whether commitments cover all that the node costs; never true where nothing is committed."""
+        return not self.bill.is_list and self.of(node) <= LITTLE < self.bill.prices.of(node).per_hour
+
+    def saves_from(self, node: Node) -> datetime | None:
+        """Return when one that saves nothing now would save money; None where no end is known by which it would."""
+        return next((at for at, savings in self.later if not savings.saves_nothing(node)), None)
+
+    def without(self, nodes: Iterable[Node]) -> "Savings":
+        """Return what further nodes save once these are gone."""
+        rows = [node for node in nodes if node.name not in self.away]
+        if self.bill.is_list or not rows:
+            return self
+        left = tuple(map(sub, self.left, self.bill.total(rows)))
+        gone = self.away.union(node.name for node in rows)
+        return Savings(self.bill, left, gone, tuple((at, savings.without(rows)) for at, savings in self.later))
+
+    @property
+    def lost(self) -> Lost | None:
+        """What the commitments lose as these amounts leave; None where nothing is committed."""
+        if self.bill.is_list:
+            return None
+        covered = self.bill.covered(self.left)
+        return lambda gone: covered - self.bill.covered(tuple(map(sub, self.left, gone)))
 
 
 def ends(commitments: Commitments, now: datetime) -> tuple[datetime, ...]:

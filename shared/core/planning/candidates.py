@@ -16,7 +16,8 @@ from typing import Final
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import NOTHING, Resources
-from shared.core.planning.prices import MICRO, Prices, per_month
+from shared.core.planning.bill import Savings
+from shared.core.planning.prices import MICRO, per_month
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState, Mark, PoolMarks, silence
@@ -144,22 +145,35 @@ def _excess(rows: Sequence[AssessedNode], free: Resources) -> Fraction:
     return excess(free, first.node) or Fraction(0)
 
 
-def with_savings(rows: Iterable[AssessedNode], situation: Situation, prices: Prices) -> tuple[AssessedNode, ...]:
+def with_savings(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[AssessedNode, ...]:
     """Return the rows, those with a blocker more that save too little."""
-    return tuple(_judged(each, situation, prices) for each in rows)
+    return tuple(_judged(each, situation, savings) for each in rows)
 
 
-def _judged(assessed: AssessedNode, situation: Situation, prices: Prices) -> AssessedNode:
-    least = situation.policy.pool(assessed.node.pool).minimum_saving
-    if not least or assessed.reason is not DrainReason.UNDERUTILIZED:
-        return assessed
-    pods = len(situation.moving(assessed.node.name))
-    saved = Fraction(per_month(prices.of(assessed.node).per_hour), MICRO * max(pods, 1))
+def _judged(assessed: AssessedNode, situation: Situation, savings: Savings) -> AssessedNode:
+    found = saves_too_little(assessed, situation, savings)
+    return replace(assessed, blockers=(*assessed.blockers, *found)) if found else assessed
+
+
+def saves_too_little(assessed: AssessedNode, situation: Situation, savings: Savings) -> tuple[Blocker, ...]:
+    """Return what keeps a node that saves nothing, or too little, given what remains; empty and expired nodes go."""
+    node = assessed.node
+    if assessed.reason is not DrainReason.UNDERUTILIZED:
+        return ()
+    if savings.saves_nothing(node):
+        since = savings.saves_from(node)
+        return (
+            Blocker(Unremovable.COVERED_BY_COMMITMENT, "", f"saves nothing{f' before {since:%F}' if since else ''}"),
+        )
+    least = situation.policy.pool(node.pool).minimum_saving
+    if not least:
+        return ()
+    pods = len(situation.moving(node.name))
+    saved = Fraction(per_month(savings.of(node)), MICRO * max(pods, 1))
     if saved >= least:
-        return assessed
+        return ()
     detail = f"${float(saved):.2f} a month for each of {pods} pods, minimum ${float(least):g}"
-    blocker = Blocker(Unremovable.SAVING_TOO_SMALL, detail=detail)
-    return replace(assessed, blockers=(*assessed.blockers, blocker))
+    return (Blocker(Unremovable.SAVING_TOO_SMALL, detail=detail),)
 
 
 def could_go(rows: Iterable[AssessedNode]) -> dict[str, tuple[str, str]]:

@@ -27,7 +27,7 @@ from shared.core.planning.candidates import (
 )
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.planning.prices import Prices
-from shared.core.planning.selection import Selection
+from shared.core.planning.selection import Selection, savings_of
 from shared.core.planning.steering import next_nodes
 from shared.core.policy import Policy
 from shared.core.reasons import Blocker, Unremovable
@@ -56,12 +56,13 @@ def make_plan(
     `arrays_of` makes the snapshot's arrays, or knows them already.
     """
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
-    rows = with_savings(assess_nodes(situation), situation, prices)
+    savings = savings_of(situation, prices)
+    rows = with_savings(assess_nodes(situation), situation, savings)
     updated = update_marks(marks or {}, could_go(rows), now, situation.state.last_pass, interval)
     candidates = [assessed for assessed in rows if assessed.is_candidate]
     due = [assessed for assessed in candidates if is_due(assessed, updated, policy, now)]
     counts, surplus = counts_and_excess(situation, rows)
-    searcher = Searcher(prices, brake, arrays_of)
+    searcher = Searcher(savings, brake, arrays_of)
     selection = Selection(situation, counts, rows, searcher, wave)
     selection.consider(due)
     if marks is None:
@@ -73,11 +74,12 @@ def make_plan(
         policy_hash=policy.hash,
         dry_run=policy.dry_run,
         decisions=tuple(map(decide, rows)),
-        orders=_orders(selection, prices),
+        orders=_orders(selection),
         marks=updated,
         pods=len(snapshot.pods),
         pending=len(snapshot.pending),
         cost=prices.of_all(snapshot.nodes),
+        savings=savings,
         excess=surplus,
         at_rest=selection.at_rest,
         wave=selection.wave,
@@ -109,7 +111,7 @@ def plan_without_policy(
     )
 
 
-def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
+def _orders(selection: Selection) -> tuple[PlannedOrder, ...]:
     if not selection.taken:
         return ()
     moves = selection.simulation.assignments.moves()
@@ -119,7 +121,7 @@ def _orders(selection: Selection, prices: Prices) -> tuple[PlannedOrder, ...]:
             uid=assessed.node.uid,
             pool=assessed.node.pool,
             reason=assessed.reason,
-            saving=prices.of(assessed.node).per_hour,
+            saving=selection.saved[assessed.node.name],
             moves=moves[assessed.node.name],
         )
         for assessed in selection.taken

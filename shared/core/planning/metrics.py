@@ -5,7 +5,7 @@ steady state is without, or one that only a pod, a budget or time keeps. A node 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -155,11 +155,12 @@ def _share(part: int, whole: int) -> Fraction | None:
 
 _STAY: Final = frozenset({Verdict.KEEP, Verdict.WAITING})
 _BY_POD: Final = Unremovable.BLOCKED_BY_POD.value
+_COVERED: Final = Unremovable.COVERED_BY_COMMITMENT.value
 
 
 @dataclass(frozen=True, slots=True)
 class MissedSaving:
-    """What one word keeps in one pool: so many nodes, which cost so many micro-dollars an hour."""
+    """What one word keeps in one pool: so many nodes, without which so many micro-dollars an hour are saved."""
 
     pool: str
     reason: str
@@ -168,20 +169,28 @@ class MissedSaving:
     per_hour: int
 
 
-def missed_savings(plan: Plan) -> tuple[MissedSaving, ...]:
+def missed_savings(plan: Plan, snapshot: Snapshot) -> tuple[MissedSaving, ...]:
     """Return what each word keeps, by pool and word; what a pass of a dry run would order is missed by no word."""
     proved = frozenset(plan.at_rest.nodes) if plan.at_rest else frozenset()
-    costs: dict[tuple[str, str], list[int]] = {}
+    kept: dict[tuple[str, str], list[NodeDecision]] = {}
     for each in plan.decisions:
         if each.verdict in _STAY and _is_seen(each, proved):
-            costs.setdefault((each.pool, _word(each)), []).append(each.cost)
-    return tuple(MissedSaving(*key, len(costs[key]), sum(costs[key])) for key in sorted(costs))
+            kept.setdefault((each.pool, _word(each)), []).append(each)
+    return tuple(MissedSaving(*key, len(kept[key]), _saved(kept[key], plan, snapshot)) for key in sorted(kept))
+
+
+def _saved(decisions: Sequence[NodeDecision], plan: Plan, snapshot: Snapshot) -> int:
+    """Return what these nodes save together; what they cost while no policy is known."""
+    if plan.savings is None:
+        return sum(each.cost for each in decisions)
+    return plan.savings.of_all(snapshot.node_by_name[each.name] for each in decisions)
 
 
 def _is_seen(decision: NodeDecision, proved: frozenset[str]) -> bool:
     if decision.name in proved:
         return True
-    return decision.underutilized and group_of(decision.reason) is not ReasonGroup.ROOM
+    is_room = group_of(decision.reason) is ReasonGroup.ROOM or decision.reason == _COVERED
+    return decision.underutilized and not is_room
 
 
 def _word(decision: NodeDecision) -> str:

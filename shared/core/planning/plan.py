@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.placement.assignments import Move
+from shared.core.planning.bill import Savings
 from shared.core.reasons import Blocker, DrainReason
 from shared.core.records.orders import CLAIM_WITHIN, Order, Origin
 from shared.core.records.state import PoolMarks
@@ -62,7 +63,7 @@ class NodeDecision:
 
 @dataclass(frozen=True, slots=True)
 class PlannedOrder:
-    """A node that goes in this pass. `saving` is in micro-dollars per hour."""
+    """A node that goes in this pass; `saving` is what it adds to the orders before it, in micro-dollars an hour."""
 
     node: str
     uid: str
@@ -122,6 +123,8 @@ class Plan:
     pending: int = 0
     """How many of the pods have no node."""
     cost: int = 0
+    savings: Savings | None = None
+    """What nodes save once those on their way out are gone; None while no policy is known."""
     excess: Mapping[str, Fraction] = field(default_factory=dict)
     """Excess nodes by pool; the empty key holds the whole cluster's."""
     at_rest: AtRest | None = None

@@ -15,7 +15,8 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import NoPlace, Simulation
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
 from shared.core.planning.at_rest import Searcher
-from shared.core.planning.candidates import AssessedNode
+from shared.core.planning.bill import Bill, Savings
+from shared.core.planning.candidates import AssessedNode, saves_too_little
 from shared.core.planning.plan import AtRest
 from shared.core.planning.prices import Prices
 from shared.core.planning.waves import chosen as chosen_for_wave
@@ -51,11 +52,15 @@ class Selection:
         self._situation = situation
         self._rows = rows
         self._searcher = searcher
-        self._order = RemovalOrder(situation.policy, searcher.prices)
+        self._order = RemovalOrder(situation.policy, searcher.savings)
         self._counts = counts
         self._moving_pods = all_moving_pods(situation.state.claims.values())
         self._simulation: Simulation | None = None
         self._in_turns = _in_turns(situation) if situation.state.claims else Counter()
+        self.savings = searcher.savings
+        """What nodes save given what was taken."""
+        self.saved: dict[str, int] = {}
+        """What each node taken saves given those before it, by name, in micro-dollars an hour."""
         self.taken: list[AssessedNode] = []
         self.kept: dict[str, tuple[Blocker, ...]] = {}
         """By node name."""
@@ -72,6 +77,8 @@ class Selection:
         """The nodes that a wave holds from now on, in its order: those of one that lives, or of one that begins."""
         self._places: dict[str, int] = {}
         """The place of each of them in that order."""
+        self._foreseen: tuple[tuple[int, int], Savings] = (0, 0), self.savings
+        """What nodes save once all that is open is gone, with how many were taken and open."""
 
     def consider(self, due: Sequence[AssessedNode]) -> None:
         """Take what may go of the nodes whose time has come."""
@@ -107,11 +114,11 @@ class Selection:
         elif any(not self._blockers(each, waves=self._situation.policy.wave is not None) for each in chosen):
             going = self.simulation.announced.union(each.node.name for each in self.taken)
             others = sorted((each for each in self._rows if each.node.name not in going), key=self._order)
-            self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation)
+            self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation, self.savings)
             self._open = dict.fromkeys(sorted(self.at_rest.nodes))
             if self._situation.policy.wave:
                 rows = [each for each in self._rows if each.node.name in self._open and each.reason is _WAVES]
-                self._hold(chosen_for_wave(rows, self._situation, self._searcher.prices))
+                self._hold(chosen_for_wave(rows, self._situation, self.savings))
 
     def _hold(self, wanted: Sequence[str]) -> None:
         """Prove a wave of these nodes as a whole; what does not fit, and room for those taken, leaves it."""
@@ -177,6 +184,8 @@ class Selection:
         self._counts = self._counts.with_claim(assessed.node)
         self._moving_pods.update(moving_pods(workload_moves_of(assessed.node, self._situation)))
         self._in_turns.update(assessed.estimate.waiting)
+        self.saved[assessed.node.name] = self.savings.of(assessed.node)
+        self.savings = self.savings.without([assessed.node])
         self.taken.append(assessed)
         return ()
 
@@ -213,7 +222,22 @@ class Selection:
         least = f"{time.rounds} rounds, at least {time.least.total_seconds():g} s of {deadline.total_seconds():g} s"
         return (Blocker(Unremovable.DRAIN_TOO_LONG, time.limit, least),)
 
-    _RULES: ClassVar[tuple[KeepRule, ...]] = (_closed_gates, _workload_limit, _too_long, _needed)
+    def _for_too_little(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        """Keep a node that saves too little once what goes before it is gone: what was taken, and what is open."""
+        name = assessed.node.name
+        return saves_too_little(assessed, self._situation, self.savings if name in self._open else self._in_the_end)
+
+    @property
+    def _in_the_end(self) -> Savings:
+        """What nodes save once all that is open is gone, too."""
+        known, found = self._foreseen
+        if self.savings.bill.is_list or known == (asked := (len(self.taken), len(self._open))):
+            return found
+        nodes = self._situation.snapshot.node_by_name
+        self._foreseen = asked, self.savings.without(nodes[name] for name in self._open)
+        return self._foreseen[1]
+
+    _RULES: ClassVar[tuple[KeepRule, ...]] = (_closed_gates, _workload_limit, _too_long, _for_too_little, _needed)
     """What keeps a node whose time has come, in the order in which it is asked; what has no place is found last."""
     _WAITING_RULES: ClassVar[tuple[KeepRule, ...]] = (_shut, _too_long)
     """What would keep one whose time has not come."""
@@ -238,6 +262,16 @@ def planned_simulation(
     departing = departing_nodes(snapshot, situation.state) - staying
     announced = announced_nodes(snapshot, departing)
     return Simulation.of(arrays_of(snapshot), departing, headroom, announced=announced, closed=closed)
+
+
+def savings_of(situation: Situation, prices: Prices) -> Savings:
+    """Return what nodes save once those are gone that leave anyway, or that the autoscaler is about to empty."""
+    snapshot, commitments = situation.snapshot, situation.policy.commitments
+    if not commitments:
+        return Savings(Bill(prices))
+    departing = departing_nodes(snapshot, situation.state)
+    away = departing | announced_nodes(snapshot, departing)
+    return Savings.among(snapshot.nodes, away, prices, commitments, situation.now)
 
 
 def _in_turns(situation: Situation) -> Counter[str]:
@@ -278,9 +312,9 @@ _URGENCY: Final = {DrainReason.EMPTY: 0, DrainReason.EXPIRED: 1, DrainReason.UND
 class RemovalOrder:
     """Keys by which nodes are sorted; the smallest goes first."""
 
-    def __init__(self, policy: Policy, prices: Prices) -> None:
+    def __init__(self, policy: Policy, savings: Savings) -> None:
         words: Mapping[Preference, Callable[[AssessedNode], object]] = {
-            Preference.EXPENSIVE: lambda each: -prices.of(each.node).per_hour,
+            Preference.EXPENSIVE: lambda each: -savings.of(each.node),
             Preference.ON_DEMAND: lambda each: each.node.spot,
             Preference.SPOT: lambda each: not each.node.spot,
             Preference.OLD: lambda each: each.node.created,

@@ -175,10 +175,10 @@ def next_nodes(
     for each in selection.taken:
         counts = counts.with_claim(each.node)
     going = selection.simulation.announced.union(each.node.name for each in selection.taken)
-    order = RemovalOrder(situation.policy, searcher.prices)
+    order = RemovalOrder(situation.policy, searcher.savings)
     left = sorted((each for each in rows if each.node.name not in going), key=order)
     plan = _made_already(selection, left, counts) or searcher.at_rest(
-        situation, left, counts, selection.simulation, is_paced_or_shut
+        situation, left, counts, selection.simulation, selection.savings, is_paced_or_shut
     )
     chosen = frozenset(plan.nodes)
     return tuple(each.node.name for each in left if each.node.pool in steered and each.node.name in chosen)

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from shared.core.cluster.node import Node
 from shared.core.placement import Simulation
+from shared.core.planning.bill import Savings
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import Plan
-from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.core.rules.budgets import Calendar, freeze_in_force, window_open
@@ -115,7 +115,7 @@ _ENDINGS: Final[tuple[tuple[WaveEnd, Callable[[Wave, Situation, Sequence[Node]],
 )
 
 
-def chosen(rows: Iterable[AssessedNode], situation: Situation, prices: Prices) -> tuple[str, ...]:
+def chosen(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[str, ...]:
     """Return the nodes that a wave may hold, by name: most money per eviction first, so that a wave cut short did most.
 
     `rows` are nodes that only time keeps. An empty node goes by itself and needs no wave.
@@ -127,7 +127,7 @@ def chosen(rows: Iterable[AssessedNode], situation: Situation, prices: Prices) -
 
     def worth(assessed: AssessedNode) -> tuple[Fraction, str]:
         evictions = len(situation.moving(assessed.node.name))
-        return -Fraction(prices.of(assessed.node).per_hour, max(evictions, 1)), assessed.node.name
+        return -Fraction(savings.of(assessed.node), max(evictions, 1)), assessed.node.name
 
     return tuple(each.node.name for each in sorted(rows, key=worth)[:size])
 

@@ -123,6 +123,10 @@ class Unremovable(Reason):
         "Wait: Ebb tries it again once those nodes are gone or cannot go.", ROOM)
     SAVING_TOO_SMALL = Row("saving_too_small", "It saves less per evicted pod than minimumSavingPerEviction requires.",
         "Lower minimumSavingPerEviction of the pool if the node should go anyway.", LIMITS, keeps_mark=True)
+    COVERED_BY_COMMITMENT = Row("covered_by_commitment",
+        "Commitments cover all that the node costs: without it the bill stays the same.",
+        "Wait until a commitment ends, or correct cluster.commitments if other machines use more.", LIMITS,
+        keeps_mark=True)
     POOLS_UNKNOWN = Row("pools_unknown", "The GKE API did not answer, so pool minimums are unknown.",
         "Let the planner's service account read the GKE API (roles/container.viewer).", TROUBLE)
     UNFORESEEN = Row("unforeseen", "A fault of Ebb: the node could not be judged, so it stays.",

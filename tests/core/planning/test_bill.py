@@ -12,18 +12,14 @@ from hypothesis import strategies as st
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.planning.bill import LITTLE, Bill, ends
+from shared.core.placement.search import LITTLE
+from shared.core.planning.bill import Bill, ends
 from shared.core.planning.prices import MICRO
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
-from tests.builders import NOW, node
+from tests.builders import COMMITTED_UNTIL, NOW, committed, node
 
 PRICES = load()
-LATER = NOW + timedelta(days=100)
 MACHINES = ("n2-standard-8", "n2-highmem-4", "n2-custom-4-8192", "e2-standard-4", "e2-medium", "g2-standard-4", "what")
-
-
-def committed(family: str = "n2", vcpu: int = 80, gib: int = 320, **more: object) -> Commitments:
-    return Commitments((Commitment(family, Capacity(Fraction(vcpu), Fraction(gib)), LATER),), **more)  # type: ignore[arg-type]
 
 
 def machines(*kinds: str, **changes: Any) -> list[Node]:
@@ -53,7 +49,7 @@ def bill(nodes: Sequence[Node], commitments: Commitments) -> Bill:
             0,
             ["n2-standard-8"],
             1,
-            Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"), LATER)),
+            Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"), COMMITTED_UNTIL)),
             id="a flexible commitment covers any family: nothing",
         ),
     ],
@@ -74,16 +70,16 @@ def test_a_commitment_covers_no_spot_machine(spot: bool) -> None:
 
 def test_what_has_ended_is_not_in_the_bill() -> None:
     nodes = machines("n2-standard-8")
-    over = Bill.of(PRICES, committed(), nodes, LATER)
+    over = Bill.of(PRICES, committed(), nodes, COMMITTED_UNTIL)
     assert over.is_list
     assert over.of_all(nodes) == PRICES.of_all(nodes)
-    assert ends(committed(), NOW) == (LATER,)
-    assert ends(committed(), LATER) == ()
+    assert ends(committed(), NOW) == (COMMITTED_UNTIL,)
+    assert ends(committed(), COMMITTED_UNTIL) == ()
 
 
 def test_what_ends_last_is_used_first() -> None:
     sooner = Commitment("n2", Capacity(Fraction(8), Fraction(32)), NOW + timedelta(days=1), Fraction(1, 2))
-    rows = Commitments((sooner, Commitment("n2", Capacity(Fraction(8), Fraction(32)), LATER)))
+    rows = Commitments((sooner, Commitment("n2", Capacity(Fraction(8), Fraction(32)), COMMITTED_UNTIL)))
     nodes = machines("n2-standard-8")
     late, soon = bill(nodes, rows).uses(nodes)
     price = PRICES.of(nodes[0]).per_hour

@@ -69,7 +69,7 @@ def test_nodes_that_others_keep_or_pay_for_are_in_no_figure_of_their_pool(outsid
     figures, seen = (pool_metrics(planned(each), each, load(), "a") for each in (alone, beside))
 
     assert seen == figures
-    assert missed_savings(planned(beside)) == missed_savings(planned(alone))
+    assert missed_savings(planned(beside), beside) == missed_savings(planned(alone), alone)
 
 
 def test_pods_on_nodes_that_google_manages_are_none_of_their_pools() -> None:

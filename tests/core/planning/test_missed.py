@@ -28,7 +28,7 @@ def told(
     state = ClusterState(last_pass=NOW - timedelta(minutes=5))
     full = pod("full", on="n3", cpu=30)
     situation = Situation(cluster(nodes, [*pods, full]), state, rules or policy("a", required_count=1))
-    return missed_savings(make_plan(situation, marks, load()))
+    return missed_savings(make_plan(situation, marks, load()), situation.snapshot)
 
 
 def small(number: int, **given: Any) -> Any:

@@ -30,7 +30,7 @@ from shared.core.policy import (
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, PoolMarks, Start
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, buffer, cluster, held, node, pdb, pod, pod_class, policy, resources, taint
+from tests.builders import NOW, buffer, cluster, committed, held, node, pdb, pod, pod_class, policy, resources, taint
 from tests.core.planning.passes import MINUTE, marked
 
 HOUR = timedelta(hours=1)
@@ -138,6 +138,7 @@ TABLE: Mapping[Unremovable, Case] = {
         more=(pod("small", on="n1", cpu=0.2, owner="ReplicaSet/one"), pod("big", on="n3", cpu=2.5)),
         rules=policy(required_count=0, consolidate_after=5 * MINUTE), marks=marked("n1")),
     Unremovable.SAVING_TOO_SMALL: Case(rules=policy(minimum_saving=1000)),
+    Unremovable.COVERED_BY_COMMITMENT: Case(rules=wide(commitments=committed("e2", vcpu=12, gib=48))),
 }  # fmt: skip
 SECOND_IN_TURN = {Unremovable.WORKLOAD_MOVING, Unremovable.NODES_PER_PASS}
 """What only another node of the same pass brings about: n2 is asked after n1."""

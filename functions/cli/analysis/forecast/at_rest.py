@@ -27,6 +27,7 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Reached
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.strategies import LEAST_ALLOCATED
+from shared.core.planning.bill import Bill
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import departing_nodes
@@ -247,10 +248,16 @@ class PolicyAtRest:
         """The steady state as a situation: no drain is under way any more."""
         return Situation(self.rest.snapshot, ClusterState(), self.situation.policy)
 
+    @cached_property
+    def bill(self) -> Bill:
+        """What sets of the cluster's nodes cost."""
+        situation = self.situation
+        return Bill.of(self.prices, situation.policy.commitments, situation.snapshot.nodes, situation.now)
+
     @property
     def saving(self) -> int:
         """What is saved until then, in micro-dollars an hour."""
-        return self.prices.of_all(self.situation.snapshot.nodes) - self.prices.of_all(self.rest.snapshot.nodes)
+        return self.bill.of_all(self.situation.snapshot.nodes) - self.bill.of_all(self.rest.snapshot.nodes)
 
     def onward(self, policy: Policy, snapshot: Snapshot, rounds: int = 0) -> Rest:
         """Return what follows from the steady state with another policy, or another snapshot.

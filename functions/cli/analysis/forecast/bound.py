@@ -7,12 +7,20 @@ with 0 <= x_i <= 1 takes nodes in the order of cost by weighed room, the last on
 allowed. As many nodes as must remain cost no less than the cheapest of that number. Nodes that nobody would empty,
 neither Ebb nor the autoscaler, have x_i = 1. Nodes among which no pod can move are separate clusters, whose bounds add
 up.
+
+Where capacity is committed a node has no price of its own: a set A of amounts costs its other parts, fees, and
+g(A) = max(0, sum of r_j max(0, A_j - k_j) - f), with the rate r_j and the commitment k_j of each axis, and the worth f
+of a flexible commitment. For any weights 0 <= l_j <= m <= 1: g(A) >= sum of l_j r_j (A_j - k_j) - m f, since
+max(0, x) >= m x and max(0, y) >= l y. The right side is a sum over nodes less a constant, so the proof above holds for
+it as for prices, whatever the weights. The best of some weights is taken, found axis by axis; with nothing committed
+there is nothing to weigh.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
-from math import ceil
+from math import ceil, floor
 from typing import Final
 
 import numpy as np
@@ -24,7 +32,7 @@ from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.node_filters import NodeFilters
-from shared.core.planning.prices import Prices
+from shared.core.planning.bill import Bill
 from shared.core.planning.selection import departing_nodes
 from shared.core.records.state import ClusterState
 from shared.core.rules.pod_rules import REPLICATED
@@ -42,23 +50,71 @@ class Bound:
 
     nodes: int
     cost: int
+    """At list prices."""
+    bill: int | None = None
+    """What is paid at least with the commitments; None without any."""
 
 
-def bound(snapshot: Snapshot, prices: Prices, state: ClusterState) -> Bound:
+def bound(snapshot: Snapshot, bill: Bill, state: ClusterState) -> Bound:
     """Return what any plan leaves at least."""
     rows = [_Row.of(node, snapshot) for node in snapshot.nodes]
     leaving = departing_nodes(snapshot, state)
     fixed = np.array([each.stays and each.node.name not in leaving for each in rows], np.bool_)
-    costs = np.array([prices.of(each.node).per_hour for each in rows], np.float64)
     room, demand = np.array([each.room for each in rows]), np.array([each.demand for each in rows])
-    nodes, cost = 0, 0
-    for part in _parts(snapshot):
-        requested = demand[part].sum(axis=0)
-        count = ceil(_least(np.ones(len(part)), room[part], requested, fixed[part]) - _ERROR)
-        nodes += count
-        least = max(_least(costs[part], room[part], requested, fixed[part]), _cheapest(costs[part], fixed[part], count))
-        cost += ceil(least * (1 - _ERROR))
-    return Bound(nodes, cost)
+    parts = [_Part.of(part, room, demand, fixed) for part in _parts(snapshot)]
+    prices = np.array([bill.prices.of(each.node).per_hour for each in rows], np.float64)
+    amounts = np.array([bill.amounts(each.node) for each in rows], np.float64)
+
+    def least(costs: _Floats) -> float:
+        return sum(part.least(costs) * (1 - _ERROR) for part in parts)
+
+    paid = None if bill.is_list else _best(bill, prices, amounts, least) if rows else bill.fees
+    cost = sum(ceil(part.least(prices) * (1 - _ERROR)) for part in parts)
+    return Bound(sum(part.count for part in parts), cost, paid)
+
+
+_SHARES: Final = (0.0, 0.5, 1.0)
+"""Weights that are tried on each axis."""
+
+
+def _best(bill: Bill, prices: _Floats, amounts: _Floats, least: Callable[[_Floats], float]) -> int:
+    """Return the best bound over some weights: all axes alike at first, then one axis after another."""
+
+    @cache
+    def of(weights: tuple[float, ...]) -> int:
+        each = bill.weighed(weights)
+        costs = prices - amounts[:, 0] + amounts[:, 1:] @ np.array(each.rates)
+        return floor(least(costs) - each.covered) - 1 + bill.fees  # the bill is rounded down
+
+    axes = amounts.shape[1] - 1
+    best = max(((share,) * axes for share in _SHARES), key=of)
+    for axis in range(axes):
+        best = max(((*best[:axis], share, *best[axis + 1 :]) for share in (best[axis], *_SHARES)), key=of)
+    return of(best)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Nodes among which pods may move, by index, with their room, what is to be placed, and which of them stay."""
+
+    where: NDArray[np.int64]
+    room: _Floats
+    requested: _Floats
+    fixed: NDArray[np.bool_]
+    count: int
+    """How many nodes remain at least."""
+
+    @classmethod
+    def of(cls, where: NDArray[np.int64], rooms: _Floats, demands: _Floats, stays: NDArray[np.bool_]) -> "_Part":
+        room, requested, fixed = rooms[where], demands[where].sum(axis=0), stays[where]
+        count = ceil(_least(np.ones(len(where)), room, requested, fixed) - _ERROR)
+        return cls(where, room, requested, fixed, count)
+
+    def least(self, prices: _Floats) -> float:
+        """Return what the nodes that remain cost at least, given what each node costs."""
+        costs = prices[self.where]
+        by_room = _least(costs, self.room, self.requested, self.fixed)
+        return max(by_room, _cheapest(costs, self.fixed, self.count))
 
 
 @dataclass(frozen=True, slots=True)

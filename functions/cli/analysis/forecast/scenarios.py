@@ -115,15 +115,14 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
     held = subjects(base.standing, prices, rest.workings)
     found = freed_from(base, held, size.tried, min(size.tried, len(held)) * size.onward, progress)
     idle = (each.held for each in found.freed if not each.saving)
-    least = bound(snapshot, prices, situation.state)
-    bill = Bill.of(prices, situation.policy.commitments, snapshot.nodes, snapshot.taken_at)
-    alone = left_alone(base.start)
+    bill, alone = base.bill, left_alone(base.start)
+    least = bound(snapshot, bill, situation.state)
     return Scenarios(
         now=_scenario(ScenarioKind.NOW, Rest(snapshot), bill),
         alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, alone, bill),
         at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, bill),
         relaxed=tuple(_relaxed(each, base, bill) for each in found.freed[:MOST_RELAXED] if each.saving),
-        bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost),
+        bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost, bill=least.bill),
         by=rest.by,
         held_up=rest.held_up,
         never=rest.never,
@@ -156,7 +155,7 @@ def _relaxed(freed: Freed, base: PolicyAtRest, bill: Bill) -> Scenario:
     return replace(
         anyway,
         nodes=anyway.nodes - freed.nodes,
-        cost=anyway.cost - freed.saving,
+        cost=anyway.cost - freed.listed,
         bill=None if anyway.bill is None else anyway.bill - freed.saving,
         evictions=freed.evictions,
         gone=anyway.gone + freed.nodes,

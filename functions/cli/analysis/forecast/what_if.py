@@ -20,9 +20,10 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.placement import Simulation
+from shared.core.planning.bill import Savings
 from shared.core.planning.candidates import AssessedNode, assess_nodes, counts_and_excess, with_savings
 from shared.core.planning.prices import Prices
-from shared.core.planning.selection import planned_simulation
+from shared.core.planning.selection import planned_simulation, savings_of
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import Blocker, PodBlock, Unremovable
 from shared.core.records.state import ClusterState
@@ -38,7 +39,7 @@ _PART: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A change, and the nodes that nothing else keeps; `cost` is theirs, in micro-dollars per hour."""
+    """A change, and the nodes that nothing else keeps; `cost` is what they would save, in micro-dollars per hour."""
 
     subject: Subject
     nodes: tuple[str, ...]
@@ -48,14 +49,15 @@ class Held:
 def subjects(situation: Situation, prices: Prices, workings: Workings) -> tuple[Held, ...]:
     """Return the changes that might free a node in steady state, those that hold most money first."""
     timeless = workings.situation(situation.snapshot, situation.state, without_calendar(situation.policy))
-    assessed = with_savings(assess_nodes(timeless), timeless, prices)
+    savings = savings_of(timeless, prices)
+    assessed = with_savings(assess_nodes(timeless), timeless, savings)
     counts, _ = counts_and_excess(timeless, assessed)
     simulation = planned_simulation(timeless, arrays_of=workings.arrays_of)
     rows: dict[_ChangeKey, list[tuple[Subject, Node]]] = {}
     for each in sorted(assessed, key=lambda row: bool(_gates(row, counts))):
         for subject in dict.fromkeys(_of(each, timeless, counts, simulation)):
             rows.setdefault(_key(subject), []).append((subject, each.node))
-    held = (_held(key, own, prices) for key, own in rows.items())
+    held = (_held(key, own, savings) for key, own in rows.items())
     return tuple(sorted(held, key=lambda each: (-each.cost, each.subject.reason.value, each.subject.object)))
 
 
@@ -73,12 +75,12 @@ def _key(subject: Subject) -> _ChangeKey:
     return _ChangeKey(change, "" if change.how_of_all else subject.object, subject.detail)
 
 
-def _held(key: _ChangeKey, own: Sequence[tuple[Subject, Node]], prices: Prices) -> Held:
+def _held(key: _ChangeKey, own: Sequence[tuple[Subject, Node]], savings: Savings) -> Held:
     """Return the change with its most frequent reason; its object is the pool if it is about only one."""
     (reason, _), *_ = Counter(subject.reason for subject, _ in own).most_common(1)
     first, *others = {subject.object for subject, _ in own}
     nodes = {node.name: node for _, node in own}
-    return Held(Subject(reason, "" if others else first, key.detail), tuple(nodes), prices.of_all(nodes.values()))
+    return Held(Subject(reason, "" if others else first, key.detail), tuple(nodes), savings.of_all(nodes.values()))
 
 
 def _gates(assessed: AssessedNode, counts: NodeCounts) -> Sequence[Blocker]:
@@ -185,6 +187,8 @@ class Freed:
     """For how many rounds it was followed."""
     evictions: int = 0
     """Until then, those of the base among them."""
+    listed: int = 0
+    """The saving at list prices, which differs where capacity is committed."""
 
     @property
     def subject(self) -> Subject:
@@ -285,14 +289,15 @@ class _Trial:
     def freed_by(self, held: Held, rounds: int) -> Freed:
         """Return what a change frees within so many rounds."""
         nodes, saving, found = self.onward(lifted(self._standing, held.subject), rounds)
-        return Freed(held, nodes, saving, found.is_rest, found.rounds, found.evictions)
+        listed = self._listed(self._base.anyway) - self._listed(found) if saving else 0
+        return Freed(held, nodes, saving, found.is_rest, found.rounds, found.evictions, listed)
 
     def onward(self, changed: Situation, rounds: int) -> tuple[int, int, Rest]:
         """Return how many nodes go beyond the steady state, what that saves, and what is left."""
         found = self._base.onward(changed.policy, changed.snapshot, rounds)
-        saving = self._cost(self._base.anyway) - self._cost(found)
-        nodes = found.gone - self._base.anyway.gone if saving > 0 else 0
-        return nodes, max(saving, 0), found
+        saving = max(self._cost(self._base.anyway) - self._cost(found), 0)
+        nodes = found.gone - self._base.anyway.gone if saving else 0
+        return nodes, saving, found
 
     def followed(self, first: Sequence[Freed], rounds: int, progress: DoneOf) -> Iterator[Freed]:
         """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
@@ -309,10 +314,13 @@ class _Trial:
 
     def may_free(self, held: Held) -> bool:
         """Whether the bound of the changed snapshot leaves anything to free."""
-        least = bound(lifted(self._standing, held.subject).snapshot, self._base.prices, ClusterState())
-        return least.cost < self._cost(self._base.rest)
+        least = bound(lifted(self._standing, held.subject).snapshot, self._base.bill, ClusterState())
+        return (least.cost if least.bill is None else least.bill) < self._cost(self._base.rest)
 
     def _cost(self, rest: Rest) -> int:
+        return self._base.bill.of_all(rest.snapshot.nodes)
+
+    def _listed(self, rest: Rest) -> int:
         return self._base.prices.of_all(rest.snapshot.nodes)
 
 

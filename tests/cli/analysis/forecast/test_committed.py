@@ -12,7 +12,8 @@ from functions.cli.analysis.forecast.scenarios import scenarios_of
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.bill import LITTLE, Bill
+from shared.core.placement.search import LITTLE
+from shared.core.planning.bill import Bill
 from shared.core.policy import Policy
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.records.state import ClusterState

@@ -20,6 +20,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.pod import Volume
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.bill import Bill
 from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, Rate, SingleReplicas
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import Unremovable
@@ -237,7 +238,7 @@ def test_the_potential_is_no_less_than_what_the_policy_comes_to() -> None:
 
 def test_nodes_that_nobody_empties_are_in_the_bound() -> None:
     bare = [pod(f"p{number}", on=f"n{number}", owner=None) for number in range(3)]
-    found = bound(cluster([node(f"n{number}") for number in range(4)], bare), load(), ClusterState())
+    found = bound(cluster([node(f"n{number}") for number in range(4)], bare), Bill(load()), ClusterState())
 
     assert found.nodes == 3
     assert found.cost == 3 * load().of(node("n0")).per_hour
@@ -246,7 +247,7 @@ def test_nodes_that_nobody_empties_are_in_the_bound() -> None:
 def test_nodes_outside_consolidation_hold_no_pod_of_others_in_the_bound() -> None:
     """Two pods of three quarters of a node need two nodes; the third, though empty, is nobody's to use."""
     nodes = [node("n1"), node("n2"), node("n3", labels={names.STANDBY_NODE: "true"})]
-    found = bound(cluster(nodes, [pod(f"p{n}", on=f"n{n}", cpu=3) for n in (1, 2)]), load(), ClusterState())
+    found = bound(cluster(nodes, [pod(f"p{n}", on=f"n{n}", cpu=3) for n in (1, 2)]), Bill(load()), ClusterState())
 
     assert (found.nodes, found.cost) == (3, 2 * load().of(nodes[0]).per_hour)
 
@@ -254,7 +255,7 @@ def test_nodes_outside_consolidation_hold_no_pod_of_others_in_the_bound() -> Non
 def test_as_many_nodes_as_must_remain_are_paid_for_whole() -> None:
     """Five quarters of a node's CPU need two nodes, and cost no less than two."""
     pods = [pod(f"p{number}", on=f"n{number}", cpu=1) for number in range(5)]
-    found = bound(cluster([node(f"n{number}") for number in range(5)], pods), load(), ClusterState())
+    found = bound(cluster([node(f"n{number}") for number in range(5)], pods), Bill(load()), ClusterState())
 
     assert (found.nodes, found.cost) == (2, 2 * load().of(node("n0")).per_hour)
 
@@ -264,7 +265,7 @@ def test_pools_that_share_no_pod_are_bounded_by_themselves() -> None:
     nodes = [node(f"{pool}{number}", pool=pool, labels={"for": pool}) for pool in "ab" for number in range(2)]
     pods = [pod(f"p-{each.name}", on=each.name, cpu=1, node_selector={"for": each.pool}) for each in nodes]
 
-    assert bound(cluster(nodes, pods, now=NOW), load(), ClusterState()).nodes == 2
+    assert bound(cluster(nodes, pods, now=NOW), Bill(load()), ClusterState()).nodes == 2
 
 
 def test_static_pods_take_their_room_in_the_bound() -> None:
@@ -272,7 +273,7 @@ def test_static_pods_take_their_room_in_the_bound() -> None:
         pod(f"s{n}", on=f"n{n}", kind=pod_class(owner="Node/n", cpu=3, annotations={names.MIRROR: "x"})) for n in (1, 2)
     ]
     movable = [pod(f"p{n}", on=f"n{n}", cpu=1) for n in (1, 2)]
-    found = bound(cluster([node("n1"), node("n2")], [*static, *movable]), load(), ClusterState())
+    found = bound(cluster([node("n1"), node("n2")], [*static, *movable]), Bill(load()), ClusterState())
 
     assert found.nodes == 2
 
@@ -296,6 +297,6 @@ def test_an_open_pass_keeps_nothing_that_only_time_or_a_number_at_once_keeps() -
 
 def test_a_pod_that_is_ending_keeps_no_node_in_the_bound() -> None:
     bare = [pod("p", on="n1", owner=None, deleting=NOW)]
-    found = bound(cluster([node("n1")], bare, pools={"a": NodePool("a")}), load(), ClusterState())
+    found = bound(cluster([node("n1")], bare, pools={"a": NodePool("a")}), Bill(load()), ClusterState())
 
     assert found.nodes == 0
