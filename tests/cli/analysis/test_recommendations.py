@@ -71,6 +71,19 @@ def test_a_container_without_a_recommendation_keeps_its_request() -> None:
     assert found.requests == resources(0.8, 1)
 
 
+def test_what_raised_a_pod_or_refused_it_is_found_again() -> None:
+    before: dict[str, Any] = {
+        "booked": resources(2, 2),
+        "raised_by": ("a resize",),
+        "refused_by": ("a quota",),
+        "replaced_at_end": True,
+    }
+    (found,) = as_recommended(seen(web(**before), autoscalers=(vpa(),))).pods
+
+    assert found.requests == resources(0.3, 0.5)
+    assert (found.spec.raised_by, found.spec.refused_by, found.spec.replaced_at_end) == ((), (), False)
+
+
 def test_of_several_recommendations_the_highest_counts() -> None:
     (found,) = as_recommended(seen(web(), autoscalers=(vpa(0.2, 0.6), vpa(0.4, 0.5)))).pods
     assert found.requests == resources(0.4, 0.6)
