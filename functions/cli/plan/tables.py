@@ -41,7 +41,9 @@ def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
 
 _BILL: Final = (Column("", wraps=True),
          *(Column(title, right=True) for title in ("nodes", "list", "bill", "bill a year", "saved")))  # fmt: skip
-OF_BILL: Final = "list, bill: a month at list prices, and with the commitments, their fees included."
+OF_BILL: Final = (
+    "list, bill: at list prices, and with the commitments, fees included. Nodes, pools and reasons are at list prices."
+)
 
 
 def _bill_table(rows: Sequence[ScenarioRow], width: int) -> Table:

@@ -51,7 +51,7 @@ def _report(report_input: ReportInput, extras: Sequence[ExtraSection]) -> dict[s
         "figures": money_section.key_figures(report_input),
         "added": money_section.added_row(report_input),
         "ladder": money_section.scenario_rows(report_input),
-        "sentences": list(view.scenarios.sentences) if view.scenarios else [],
+        "sentences": money_section.sentences(report_input),
         "pools": money_section.pools(report_input),
         "zones": cluster_section.zones(report_input),
         "nodes": cluster_section.nodes(report_input),

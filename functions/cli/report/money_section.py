@@ -8,11 +8,20 @@ from typing import Any, Final
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from functions.cli.analysis.pools import PoolSummary
 from functions.cli.output.format import count, monthly, monthly_parts, percent, whole_money, yearly
-from functions.cli.plan.scenarios import CHECK, ScenarioMoney, ScenarioRow, is_followed, worth
+from functions.cli.plan.scenarios import (
+    CHECK,
+    ScenarioMoney,
+    ScenarioRow,
+    at_list_prices,
+    is_followed,
+    paid,
+    worth,
+)
 from functions.cli.plan.scenarios import title as scenarios_title
 from functions.cli.plan.sentences import HOLDING, LegendEntry
-from functions.cli.plan.tables import ALL, HEADINGS
+from functions.cli.plan.tables import ALL, HEADINGS, OF_BILL
 from functions.cli.report.report_input import ReportInput
+from shared.core.planning.bill import LITTLE
 from shared.core.reasons import PodBlock, Unremovable, named
 
 _OBJECTS: Final = 3
@@ -35,33 +44,59 @@ def key_figures(report_input: ReportInput) -> list[dict[str, Any]]:
     money, rest, gone = ScenarioMoney(scenarios), scenarios.at_rest, scenarios.now.nodes - scenarios.alone.nodes
     alone = f"{count(gone, 'node')} fewer. {CHECK}" if gone > 0 else "no node fewer"
     each = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
-    paid = (
-        _figure("Ebb adds, a month", whole_money(max(money.added, 0)), f"{yearly(max(money.added, 0))} a year",
-                good=money.added > 0),
+    priced = (
+        _figure("Ebb adds, a month", whole_money(max(money.added, 0)), added_note(money), good=money.added > 0),
         _figure("The autoscaler alone saves, a month", whole_money(money.saved(scenarios.alone)), alone),
-        _figure("Now, a month", money.month(scenarios.now), count(scenarios.now.nodes, "node")),
-        _figure("With Ebb, a month", money.month(rest), count(rest.nodes, "node")),
-    )  # fmt: skip
+        _figure("Now, a month", money.month(scenarios.now), _nodes(scenarios.now, money)),
+        _figure("With Ebb, a month", money.month(rest), f"{_nodes(rest, money)}{_idle(report_input)}"),
+    )
     nodes = (
         _figure("Ebb adds", worth(scenarios, money) or "nothing", f"{count(rest.nodes, 'node')} left", good=True),
         _figure("The autoscaler alone", count(scenarios.alone.nodes, "node"), alone),
         _figure("Now", count(scenarios.now.nodes, "node"), "their machines have no price here"),
     )
-    return [*(paid if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", each)]
+    return [*(priced if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", each)]
 
 
-def added_row(report_input: ReportInput) -> dict[str, str] | None:
+def added_note(money: ScenarioMoney) -> str:
+    """Return what Ebb adds a year, and at list prices where the bill is another figure."""
+    return "; ".join(filter(None, (f"{yearly(max(money.added, 0))} a year", at_list_prices(money))))
+
+
+def _nodes(scenario: Scenario, money: ScenarioMoney) -> str:
+    listed = f"; {money.listed.month(scenario)} at list prices" if money.listed else ""
+    return f"{count(scenario.nodes, 'node')}{listed}"
+
+
+def _idle(report_input: ReportInput) -> str:
+    """Return what of the bill is paid for commitments that no node uses in steady state; empty for nothing."""
+    rows = report_input.view.committed.rows if report_input.view.committed else ()
+    idle = sum(row.at_rest.idle for row in rows if row.at_rest)
+    return f"; {monthly(idle)} is committed and idle" if idle > LITTLE else ""
+
+
+def added_row(report_input: ReportInput) -> dict[str, str | None] | None:
     """Return what Ebb adds to the autoscaler, as the table prints it."""
     return _row(report_input.view.scenarios.rows[0]) if report_input.view.scenarios else None
 
 
-def _row(row: ScenarioRow) -> dict[str, str]:
+def sentences(report_input: ReportInput) -> list[str]:
+    """Return what stands below the scenarios; first what their two columns of money mean, where there are two."""
+    shown = report_input.view.scenarios
+    billed = bool(shown and shown.rows[0].listed)
+    return [*([OF_BILL] if billed else []), *(shown.sentences if shown else report_input.view.open_points)]
+
+
+def _row(row: ScenarioRow) -> dict[str, str | None]:
     printed = {"title": row.title.strip(), "nodes": row.nodes, "month": row.month, "year": row.year}
-    return {**printed, "evictions": row.evictions}
+    return {**printed, "list": row.listed or None, "evictions": row.evictions}
 
 
 def scenario_rows(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return the scenarios as the table prints them; `from` is the cost that a scenario is compared with."""
+    """Return the scenarios as the table prints them; `from` is the cost that a scenario is compared with.
+
+    Both costs are the bill where capacity is committed.
+    """
     shown = report_input.view.scenarios
     if shown is None:
         return []
@@ -72,8 +107,8 @@ def scenario_rows(report_input: ReportInput) -> list[dict[str, Any]]:
             **_row(row),
             "saved": _saved(shown.values, scenario),
             "relaxed": scenario.change is not None,
-            "cost": scenario.cost,
-            "from": _against(shown.values, scenario).cost,
+            "cost": paid(scenario),
+            "from": paid(_against(shown.values, scenario)),
         }
         for scenario, row in pairs
     ]

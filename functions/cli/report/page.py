@@ -97,6 +97,9 @@ _STEPS: Final = (
     Column("", wraps=True), Column("nodes", right=True), Column("a month", right=True), Column("a year", right=True),
     Column("change a month", right=True), Column("evictions a node", right=True),
 )  # fmt: skip
+_BILLED: Final = (
+    *_STEPS[:2], *(Column(title, right=True) for title in ("list a month", "bill a month", "bill a year")), *_STEPS[4:],
+)  # fmt: skip
 _POOLS: Final = (Column("pool"), *(Column(each, right=True) for each in ("nodes", "CPU", "memory", "a month")))
 _GOING: Final = (Column("nodes that go", right=True), Column("saved a month", right=True))
 
@@ -106,13 +109,7 @@ def _scenarios(report: JsonRow) -> Iterator[Html]:
     if steps:
         if report["has_money"]:
             yield drawings.waterfall(steps)
-        keys = ("title", "nodes", "month", "year", "saved", "evictions")
-        styles = (BOLD, *(DIM if each["relaxed"] else "" for each in steps))
-        added = {**report["added"], "saved": report["added"]["month"]}
-        rows = ([each[key] for key in keys] for each in (added, *steps))
-        yield html.table(
-            _priced(Table.of(_STEPS, rows, styles=styles), report), "The scenarios in figures", "scenarios"
-        )
+        yield html.table(_priced(_scenario_table(report), report), "The scenarios in figures", "scenarios")
     yield from (element("p", sentence, class_="quiet") for sentence in report["sentences"])
     yield element("h3", "By node pool")
     pools, rest = report["pools"], report["has_rest"]
@@ -123,6 +120,16 @@ def _scenarios(report: JsonRow) -> Iterator[Html]:
     )  # fmt: skip
     whole = Table.of((*_POOLS, *(_GOING if rest else ())), cells, styles=_sums(pools))
     yield html.table(_priced(whole, report), "The node pools", "pools")
+
+
+def _scenario_table(report: JsonRow) -> Table:
+    """Return a row for each scenario, with two columns of a month where capacity is committed."""
+    steps, added = report["ladder"], {**report["added"], "saved": report["added"]["month"]}
+    billed = added["list"] is not None
+    keys = ("title", "nodes", *(("list",) if billed else ()), "month", "year", "saved", "evictions")
+    styles = (BOLD, *(DIM if each["relaxed"] else "" for each in steps))
+    rows = ([each[key] for key in keys] for each in (added, *steps))
+    return Table.of(_BILLED if billed else _STEPS, rows, styles=styles)
 
 
 _OF_MONEY: Final = ("a month", "a year", "change a month", "saved a month", "holds a month", "saves a month")

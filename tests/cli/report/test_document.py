@@ -17,13 +17,14 @@ from functions.cli.plan.view import with_scenarios
 from functions.cli.report.cluster_section import KeptNodes, kept_by, workloads_and_pods, zones
 from functions.cli.report.compute import document, input_of
 from functions.cli.report.extras import ExtraSection, Line, Plot
+from functions.cli.report.page import page
 from functions.cli.report.report_input import ReportInput
 from shared.core.cluster.names import ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from tests.builders import pod
-from tests.cli.plan.plans import some_scenarios
+from tests.cli.plan.plans import billed, some_committed, some_scenarios
 from tests.cli.report import big_shop, reports
 
 
@@ -312,3 +313,23 @@ def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: ReportInput)
     kept = kept_by(replace(made, now=now, view=replace(made.view, nodes=(shown,))))
 
     assert kept[made.workload_of(held)] == KeptNodes(1, first.decision.cost)
+
+
+def test_where_capacity_is_committed_the_figures_are_the_bill_with_the_list_price_next_to_it(made: ReportInput) -> None:
+    view = replace(made.view, committed=some_committed())
+    billed_input = replace(made, view=with_scenarios(view, billed(at_rest=30), DEFAULTS))
+    shown = document(billed_input)["report"]
+    adds, _, now, rest, _ = shown["figures"]
+
+    assert [each["value"] for each in (adds, now, rest)] == ["$73", "$438", "$219"]
+    assert ["at list prices" in each["note"] for each in (adds, now, rest)] == [True] * 3
+    assert "$365 is committed and idle" in rest["note"]
+    assert [each["list"] for each in shown["ladder"][:3]] == ["$730", "$584", "$511"]
+    assert [each["cost"] for each in shown["ladder"][:3]] == [600_000, 400_000, 300_000]
+    assert {"bill", "commitment, committed, idle", "list price"} <= {each["word"] for each in shown["glossary"]}
+    assert "bill a month" in page(document(billed_input))
+
+
+def test_without_commitments_no_word_of_bills_is_on_the_page(report: dict[str, Any]) -> None:
+    assert {each["list"] for each in report["ladder"]} == {None}
+    assert "bill" not in {each["word"] for each in report["glossary"]}
