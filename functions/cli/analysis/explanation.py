@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from functions.cli.analysis.exclusions import Landing, landings
 from functions.cli.analysis.openings import Closed, closed
+from functions.cli.analysis.worth import NodeWorth, worth_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.placement import Simulation
 from shared.core.planning.candidates import assess_nodes, counts_and_excess
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
+from shared.core.planning.prices import Prices
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Blocker
 from shared.core.rules.drain_time import DrainTime
@@ -52,13 +54,16 @@ class NodeExplanation:
     """Why its pods do not all fit at once under every strategy; empty where they do."""
     takes: DrainTime
     closed: tuple[Closed, ...]
+    worth: NodeWorth | None = None
+    """None where nothing is committed: the node saves its price."""
 
 
 class Explainer:
     """Explains a plan; keep one for a plan, it makes the simulation once."""
 
-    def __init__(self, situation: Situation, plan: Plan) -> None:
+    def __init__(self, situation: Situation, plan: Plan, prices: Prices) -> None:
         self._situation = situation
+        self._prices = prices
         self._plan = plan
         self._simulation = planned_simulation(situation)
         self._rows = {each.node.name: each for each in assess_nodes(situation)}
@@ -88,6 +93,7 @@ class Explainer:
             refusal=refusal,
             takes=decision.drain or situation.drain_estimate(assessed.node).alone,
             closed=tuple(closed(each, proposed) for each in gates),
+            worth=worth_of(situation, self._prices, assessed.node),
         )
 
     def pod(self, pod: Pod) -> tuple[NodeExplanation, PodPlace | None]:

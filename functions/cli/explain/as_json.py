@@ -9,6 +9,7 @@ from typing import Any, Final
 from functions.cli.analysis.exclusions import NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
 from functions.cli.analysis.openings import Closed
+from functions.cli.analysis.worth import NodeWorth
 from functions.cli.explain.resolve import Meant, PodRow, kept_alone, rows_of
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.output.format import dollars, rfc3339
@@ -53,12 +54,21 @@ def _node(view: PlanView, known: NodeExplanation, used: Resources | None) -> dic
         "machine": known.node.machine or None,
         "zone": known.node.zone or None,
         "spot": known.node.spot,
+        **_worth(known.worth),
         "drain": plan_json.drain(known.takes) if known.takes.rounds else None,
         "closed": [_closed(each) for each in known.closed],
         "usage": _amounts(used),
         "pods": [{"pod": each.pod.key, **_place(each)} for each in known.pods],
         "staying_pods": known.staying,
         "refusal": known.refusal or None,
+    }
+
+
+def _worth(worth: NodeWorth | None) -> dict[str, Any]:
+    return {
+        "saves_per_hour": plan_json.money(dollars(worth.saves)) if worth else None,
+        "covered_by": list(worth.covered_by) if worth else [],
+        "saves_more_from": rfc3339(worth.saves_from) if worth and worth.saves_from else None,
     }
 
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from functions.cli.analysis.explanation import NodeExplanation, PodPlace
 from functions.cli.analysis.openings import Closed
 from functions.cli.analysis.pools import without_requests
+from functions.cli.analysis.worth import NodeWorth
 from functions.cli.explain.parts import (
     NONE,
     Causes,
@@ -64,7 +65,10 @@ def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: R
     decision = node.decision
     yield "pool", ", ".join(filter(None, (decision.pool or "none", known.node.machine, known.node.zone)))
     if decision.cost:
-        yield "costs", f"{monthly(decision.cost)} a month{', spot' if known.node.spot else ''}"
+        listed = " at list prices" if known.worth else ""
+        yield "costs", f"{monthly(decision.cost)} a month{listed}{', spot' if known.node.spot else ''}"
+    if decision.cost and known.worth:
+        yield "saves", _saves(known.worth)
     yield "requests", _requests(decision)
     unknown = str(without_requests(each.pod for each in known.pods))
     if unknown:
@@ -80,6 +84,15 @@ def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: R
     if restarts:
         yield "restarts", f"{', '.join(restarts)}, so that single replicas leave without a gap"
     yield "seen at", f"{moment(view.taken_at)} in {view.cluster or 'the cluster'}"
+
+
+def _saves(worth: NodeWorth) -> str:
+    """Return what the bill falls by if the node alone goes, what covers the rest, and from when on it falls by more."""
+    alone = f"{monthly(worth.saves)} a month if it alone goes"
+    if not worth.covered_by:
+        return alone
+    then = f", {monthly(worth.saves_then)} from {worth.saves_from:%Y-%m-%d}" if worth.saves_from else ""
+    return f"{alone}{then}: the rest of its price is committed ({', '.join(worth.covered_by)})"
 
 
 def _requests(decision: NodeDecision) -> str:

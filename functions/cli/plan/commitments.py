@@ -5,8 +5,9 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from functions.cli.analysis.forecast.committed import FLEXIBLE, Committed, CommittedRow, LaterAddition, UsedPart
+from functions.cli.analysis.forecast.committed import Committed, CommittedRow, LaterAddition, UsedPart
 from functions.cli.analysis.forecast.scenarios import Scenarios
+from functions.cli.analysis.worth import FLEXIBLE
 from functions.cli.output.format import dollars_a_month, some, whole_money
 from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney
 from shared.core.placement.search import LITTLE

@@ -41,7 +41,7 @@ def test_a_pod_that_was_resized_asks_for_one_thing_here_and_another_elsewhere() 
     situation = Situation(snapshot, ClusterState(), policy())
     plan = make_plan(situation, {}, load())
 
-    told = explained(view_of(plan), Explainer(situation, plan), meant(situation, "default/web"), ShownUsage())
+    told = explained(view_of(plan), Explainer(situation, plan, load()), meant(situation, "default/web"), ShownUsage())
 
     assert (told["requests"]["cpu_millis"], told["needs_elsewhere"]["cpu_millis"]) == (2000, 1000)
 
@@ -51,6 +51,7 @@ NODE = {
     *("kind", "name", "pool", "verdict", "reason", "blockers", "cost_per_hour", "cpu_ratio", "memory_ratio"),
     *("movable_cpu_ratio", "movable_memory_ratio", "accelerator_ratio", "score", "marked_since", "removable_at"),
     *("drain", "machine", "zone", "spot", "closed", "usage", "pods", "staying_pods", "refusal"),
+    *("saves_per_hour", "covered_by", "saves_more_from"),
 }
 POD = {
     *("kind", "name", "node", "verdict", "reason", "workload", "requests", "usage", "stays_with_node", "budgets"),

@@ -1,3 +1,4 @@
+from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
@@ -6,6 +7,8 @@ from rich.console import Console
 
 from functions.cli.analysis.exclusions import Excluded, Exclusion, NodeChoice
 from functions.cli.analysis.openings import Closed
+from functions.cli.analysis.worth import NodeWorth
+from functions.cli.explain.node_page import facts_of
 from functions.cli.plan.view import view_of
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
@@ -136,3 +139,37 @@ def test_what_is_used_stands_beside_the_requests_and_decides_nothing() -> None:
     decision = view.node("0004").decision
     show_node(Console(file=pages, width=160), view, explanation(decision), resources(cpu=1, memory=2))
     assert "uses      1000m of 4000m CPU, 2,048 of 16,384 MiB (informs only)" in pages.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("expected", "worth"),
+    [
+        pytest.param(
+            "$0 a month if it alone goes, $73 from 2027-05-01: the rest of its price is committed (n2)",
+            NodeWorth(0, ("n2",), datetime(2027, 5, 1, tzinfo=UTC), 100_000),
+            id="nothing before the end of the commitment",
+        ),
+        pytest.param(
+            "$37 a month if it alone goes: the rest of its price is committed (n2)",
+            NodeWorth(50_000, ("n2",)),
+            id="half",
+        ),
+        pytest.param("$73 a month if it alone goes", NodeWorth(100_000), id="its price"),
+    ],
+)
+def test_where_capacity_is_committed_a_node_has_a_worth_besides_its_price(expected: str, worth: NodeWorth) -> None:
+    facts = facts_with(worth)
+
+    assert facts["costs"] == "$73 a month at list prices"
+    assert facts["saves"] == expected
+
+
+def test_without_commitments_a_node_has_its_price_alone() -> None:
+    facts = facts_with(None)
+
+    assert (facts["costs"], "saves" in facts) == ("$73 a month", False)
+
+
+def facts_with(worth: NodeWorth | None) -> dict[str, object]:
+    view, known = view_of(plan(busy("n1"))), explanation(busy("n1"), worth=worth)
+    return dict(facts_of(view, view.node("n1"), known, None))

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest
+from functions.cli.analysis.worth import FLEXIBLE
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill, CommitmentUse, ends
@@ -13,8 +14,6 @@ from shared.core.planning.prices import Prices
 from shared.core.policy.values import Capacity, Commitments, FlexibleCommitment
 from shared.core.rules.situation import Situation
 
-FLEXIBLE: Final = "flexible"
-"""The family of a commitment that is for machines of any."""
 MOST_ENDS: Final = 3
 """So many ends of commitments are followed, the earliest; each takes as long as a relaxation."""
 

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from functions.cli.analysis.forecast.committed import FLEXIBLE, committed_of, rows_of
+from functions.cli.analysis.forecast.committed import committed_of, rows_of
 from functions.cli.analysis.forecast.scenarios import scenarios_of
+from functions.cli.analysis.worth import FLEXIBLE
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
