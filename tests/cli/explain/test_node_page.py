@@ -150,7 +150,7 @@ def test_what_is_used_stands_beside_the_requests_and_decides_nothing() -> None:
             id="nothing before the end of the commitment",
         ),
         pytest.param(
-            "$37 a month if it alone goes: the rest of its price is committed (n2)",
+            "$36 a month if it alone goes: the rest of its price is committed (n2)",
             NodeWorth(50_000, ("n2",)),
             id="half",
         ),

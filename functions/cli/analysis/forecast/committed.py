@@ -115,7 +115,7 @@ def later_additions(base: PolicyAtRest, alone: Rest) -> tuple[LaterAddition, ...
 def _addition(base: PolicyAtRest, alone: Rest, at: datetime) -> LaterAddition:
     policy = base.situation.policy
     left = _without_ended(policy.commitments, at)
-    rest = base.onward(replace(policy, commitments=left), base.rest.snapshot)
+    rest = base.onward(replace(policy, commitments=left), base.start.snapshot)
     bill = Bill.of(base.prices, left, base.situation.snapshot.nodes, at)
     added = bill.of_all(alone.snapshot.nodes) - bill.of_all(rest.snapshot.nodes)
     return LaterAddition(at, _ending(policy.commitments, at), len(rest.snapshot.nodes), added, rest.is_rest)
