@@ -14,7 +14,6 @@ from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.placement import Simulation
 from shared.core.planning.candidates import assess_nodes, counts_and_excess
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
-from shared.core.planning.prices import Prices
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Blocker
 from shared.core.rules.drain_time import DrainTime
@@ -61,9 +60,8 @@ class NodeExplanation:
 class Explainer:
     """Explains a plan; keep one for a plan, it makes the simulation once."""
 
-    def __init__(self, situation: Situation, plan: Plan, prices: Prices) -> None:
+    def __init__(self, situation: Situation, plan: Plan) -> None:
         self._situation = situation
-        self._prices = prices
         self._plan = plan
         self._simulation = planned_simulation(situation)
         self._rows = {each.node.name: each for each in assess_nodes(situation)}
@@ -93,7 +91,7 @@ class Explainer:
             refusal=refusal,
             takes=decision.drain or situation.drain_estimate(assessed.node).alone,
             closed=tuple(closed(each, proposed) for each in gates),
-            worth=worth_of(situation, self._prices, assessed.node),
+            worth=worth_of(self._plan.savings, assessed.node),
         )
 
     def pod(self, pod: Pod) -> tuple[NodeExplanation, PodPlace | None]:

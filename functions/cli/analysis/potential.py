@@ -3,13 +3,15 @@
 from collections.abc import Iterable
 
 from shared.core.cluster.node import Node
+from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Supply, search
 from shared.core.placement.assignments import NOTHING_REACHED, Move, Reached
 from shared.core.planning.at_rest import kept_by_the_autoscaler
+from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import assess_nodes
 from shared.core.planning.plan import Potential
 from shared.core.planning.prices import Prices
-from shared.core.planning.selection import announced_nodes, departing_nodes
+from shared.core.planning.selection import announced_nodes, departing_nodes, savings_of
 from shared.core.rules.nodes import SAFETY_RULES
 from shared.core.rules.pod_costs import disruption
 from shared.core.rules.situation import Situation
@@ -28,14 +30,23 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
     known = tuple(name for name in reached.nodes if name not in departing | announced)
     nodes = [each.node for each in rows if each.is_candidate or each.node.name in known]
-    candidates, supplies = _that_could_go_at_all(nodes, situation, prices)
-    found = search(simulation, candidates, supplies=supplies, reached=Reached(known, reached.places))
-    if sum(_weight(snapshot.node_by_name[name], prices) for name in known) > found.saving:
+    savings = savings_of(situation, prices)
+    candidates, supplies = _that_could_go_at_all(nodes, situation, savings.bill)
+    found = search(simulation, candidates, supplies=supplies, reached=Reached(known, reached.places), lost=savings.lost)
+    if _worth(known, snapshot, savings) > found.saving:
         names, moves = known, _as_reached(situation, Reached(known, reached.places))
     else:
         own = found.simulation.assignments.moves()
         names, moves = found.nodes, tuple(move for name in found.nodes for move in own[name])
-    return Potential(names, prices.of_all(snapshot.node_by_name[name] for name in names), moves)
+    return Potential(names, savings.of_all(snapshot.node_by_name[name] for name in names), moves)
+
+
+def _worth(names: Iterable[str], snapshot: Snapshot, savings: Savings) -> int:
+    """Return what the search counts for nodes together."""
+    nodes = [snapshot.node_by_name[name] for name in names]
+    if savings.bill.is_list:
+        return sum(_weight(node, savings.bill.prices) for node in nodes)
+    return savings.of_all(nodes)
 
 
 def _weight(node: Node, prices: Prices) -> int:
@@ -51,7 +62,7 @@ def _as_reached(situation: Situation, reached: Reached) -> tuple[Move, ...]:
 
 
 def _that_could_go_at_all(
-    nodes: Iterable[Node], situation: Situation, prices: Prices
+    nodes: Iterable[Node], situation: Situation, bill: Bill
 ) -> tuple[list[Candidate], dict[str, Supply]]:
     """Return the candidates and what the autoscaler keeps of all that they take; the policy's minimums do not count."""
     counts = situation.counts()
@@ -61,5 +72,6 @@ def _that_could_go_at_all(
         kept = dict(kept_by_the_autoscaler(node, counts))
         supplies.update((use.supply, supply) for use, supply in kept.items())
         moved = situation.about_moving(node, disruption)
-        candidates.append(Candidate(node.name, _weight(node, prices), moved, uses=tuple(kept)))
+        cost, amounts = _weight(node, bill.prices), bill.amounts(node)
+        candidates.append(Candidate(node.name, cost, moved, uses=tuple(kept), amounts=amounts))
     return candidates, supplies

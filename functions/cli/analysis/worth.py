@@ -6,9 +6,7 @@ from typing import Final
 
 from shared.core.cluster.node import Node
 from shared.core.placement.search import LITTLE
-from shared.core.planning.bill import Bill, ends
-from shared.core.planning.prices import Prices
-from shared.core.rules.situation import Situation
+from shared.core.planning.bill import Bill, Savings
 
 FLEXIBLE: Final = "flexible"
 """The family of a commitment that is for machines of any."""
@@ -26,21 +24,17 @@ class NodeWorth:
     saves_then: int = 0
 
 
-def worth_of(situation: Situation, prices: Prices, node: Node) -> NodeWorth | None:
+def worth_of(savings: Savings | None, node: Node) -> NodeWorth | None:
     """Return what the bill falls by without the node alone; None where nothing is committed."""
-    commitments, nodes, now = situation.policy.commitments, situation.snapshot.nodes, situation.now
-    bill = Bill.of(prices, commitments, nodes, now)
-    if bill.is_list:
+    if savings is None or savings.bill.is_list:
         return None
-    saves = bill.saving(nodes, [node])
-    if prices.of(node).per_hour - saves <= LITTLE:
+    saves = savings.of(node)
+    if savings.bill.prices.of(node).per_hour - saves <= LITTLE:
         return NodeWorth(saves)
-    covered = _covering(bill, node)
-    for at in ends(commitments, now):
-        then = Bill.of(prices, commitments, nodes, at).saving(nodes, [node])
-        if then - saves > LITTLE:
-            return NodeWorth(saves, covered, at, then)
-    return NodeWorth(saves, covered)
+    covered = _covering(savings.bill, node)
+    then = ((at, each.of(node)) for at, each in savings.later)
+    more = next(((at, saved) for at, saved in then if saved - saves > LITTLE), None)
+    return NodeWorth(saves, covered, *more) if more else NodeWorth(saves, covered)
 
 
 def _covering(bill: Bill, node: Node) -> tuple[str, ...]:

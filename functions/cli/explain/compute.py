@@ -60,7 +60,7 @@ def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) ->
         plan = make_plan(situation, past.marks, inputs.prices, wave=wave)
         notes = (*notes, usage.note) if usage.note else notes
         view = view_of(plan, notes=notes, partial=inputs.partial)
-        _print(PageSource(view, Explainer(situation, plan, inputs.prices), usage), found, output)
+        _print(PageSource(view, Explainer(situation, plan), usage), found, output)
     if refused:
         raise BadInput("\n".join(refused))
 

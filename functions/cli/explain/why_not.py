@@ -1,7 +1,7 @@
 """`ebb why-not`: tries single changes of cluster and policy; prints them by harm, then by the money that each frees."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import typer
@@ -23,6 +23,7 @@ from functions.cli.plan.as_json import money
 from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_beside
 from functions.cli.plan.sentences import show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
+from shared.core.cluster.node import Node
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import GIB
 from shared.core.reasons import Unremovable
@@ -54,6 +55,7 @@ def _at_rest(base: PolicyAtRest) -> dict[str, Any]:
         "saving_per_hour": money(dollars(base.saving)),
         "nodes_left": len(left),
         "cost_per_month": float(round(dollars_a_month(base.prices.of_all(left)), 2)),
+        "bill_per_hour": None if base.bill.is_list else money(dollars(base.bill.of_all(left))),
         "by": rfc3339(rest.by) if rest.by else None,
         "is_rest": rest.is_rest,
     }
@@ -106,7 +108,7 @@ _HARM: Final[Mapping[Harm, str]] = {
     Harm.WEAKENS: "weakens a protection: ask its owner first",
 }
 AT_LEAST: Final = "+: at least so much. The search was cut short."
-FREES: Final = "What each change frees by itself; harmless changes first:"
+FREES: Final = "What each change frees{what} by itself; harmless changes first:"
 REQUESTS: Final = "Write the recommended requests into the templates, or let the autoscalers do it (updateMode)."
 LESS_MEMORY: Final = (
     "Less memory is recommended{workloads}. Compare it with the peaks: pods above their memory requests are evicted "
@@ -117,13 +119,20 @@ NOTHING: Final = "No single change that was tried would free more."
 
 def _base(found: WhyNot, whose: str) -> str:
     """Return what is there now, and what is left in the policy's steady state, as `ebb plan` shows it."""
-    nodes, left, prices = found.base.situation.snapshot.nodes, found.base.rest.snapshot.nodes, found.base.prices
-    now, rest = prices.of_all(nodes), prices.of_all(left)
-    month = whole_money(month_beside(now, rest), of=rest)
+    base = found.base
+    nodes, left = base.situation.snapshot.nodes, base.rest.snapshot.nodes
+    paid, listed = _months(base.bill.of_all, base), _months(base.prices.of_all, base)
+    beside = ("", "") if base.bill.is_list else tuple(f" ({each} at list prices)" for each in listed)
     return (
-        f"{count(len(nodes), 'node')} for {monthly(now)} a month now. With Ebb, {whose}: "
-        f"{count(len(left), 'node')} for {month} in steady state."
+        f"{count(len(nodes), 'node')} for {paid[0]} a month now{beside[0]}. With Ebb, {whose}: "
+        f"{count(len(left), 'node')} for {paid[1]}{beside[1]} in steady state."
     )
+
+
+def _months(cost: Callable[[Iterable[Node]], int], base: PolicyAtRest) -> tuple[str, str]:
+    """Return a month of now, and one of the steady state."""
+    now, rest = cost(base.situation.snapshot.nodes), cost(base.rest.snapshot.nodes)
+    return monthly(now), whole_money(month_beside(now, rest), of=rest)
 
 
 def _others(found: WhyNot) -> Iterator[str]:
@@ -182,7 +191,7 @@ def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
     """Yield the policy's steady state, what single changes free beyond it, and what was not tried."""
     freeing = [each for each in found.freed if each.saving]
     yield _base(found, whose)
-    yield FREES if freeing else NOTHING
+    yield FREES.format(what="" if found.base.bill.is_list else " of the bill") if freeing else NOTHING
     if freeing:
         is_whole = all(each.is_rest for each in freeing)
         yield Table.of(_CHANGES, map(_cells, freeing), foot="" if is_whole else AT_LEAST)

@@ -59,15 +59,22 @@ def saving(plan: Plan) -> str:
 
 
 def potential_saving(plan: Plan, potential: Potential) -> str:
-    share = f", {rounded_percent(Fraction(potential.saving, plan.cost))} of the cost" if plan.cost else ""
+    is_share = plan.cost and not is_billed(plan)
+    share = f", {rounded_percent(Fraction(potential.saving, plan.cost))} of the cost" if is_share else ""
     nodes = count(len(potential.nodes), "node")
     saved = f"{monthly(potential.saving)} a month by " if plan.cost else ""
     return f"{saved}{nodes}{share}, with only the safety rules in force"
 
 
+def is_billed(plan: Plan) -> bool:
+    """Whether savings are those of the bill, because capacity is committed; costs are list prices."""
+    return plan.savings is not None and not plan.savings.bill.is_list
+
+
 def summary(plan: Plan) -> str:
     counted = [f"{VERDICTS[Verdict(word)]}: {number:,}" for word, number in plan.counts().items() if number]
-    saved = f"; {monthly(plan.saving)} of {monthly(plan.cost)} a month would be saved" if plan.cost else ""
+    of = "the bill" if is_billed(plan) else monthly(plan.cost)
+    saved = f"; {monthly(plan.saving)} of {of} a month would be saved" if plan.cost else ""
     return f"{', '.join(counted)}{saved}."
 
 

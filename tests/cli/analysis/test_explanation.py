@@ -15,7 +15,7 @@ MARKED = {"a": PoolMarks(marks={f"uid-n{at}": Mark(f"n{at}", NOW) for at in rang
 
 def _explained(name: str, picture: Snapshot, rules: Policy | None = None, **state: object) -> NodeExplanation:
     situation = Situation(picture, ClusterState(last_pass=NOW, **state), rules or policy())  # type: ignore[arg-type]
-    return Explainer(situation, make_plan(situation, MARKED, load()), load()).node(name)
+    return Explainer(situation, make_plan(situation, MARKED, load())).node(name)
 
 
 def test_a_pod_is_told_with_what_keeps_it_and_where_it_would_go_all_the_same() -> None:

@@ -9,11 +9,9 @@ import pytest
 from functions.cli.analysis.worth import NodeWorth, worth_of
 from shared.adapters.prices import load
 from shared.core.cluster import names
-from shared.core.policy import Policy
+from shared.core.planning.bill import Savings
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
-from shared.core.records.state import ClusterState
-from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node
+from tests.builders import NOW, node
 
 PRICES = load()
 PRICE = PRICES.of(node("n")).per_hour
@@ -41,13 +39,13 @@ def committed(nodes: int, until: datetime | None = ENDS, **changes: Any) -> Comm
 )
 def test_a_node_is_worth_what_the_bill_falls_by(expected: NodeWorth | None, commitments: Commitments) -> None:
     nodes = [node(f"n{number}") for number in range(3)]
-    found = worth_of(Situation(cluster(nodes), ClusterState(), Policy(commitments=commitments)), PRICES, nodes[0])
+    found = worth_of(Savings.among(nodes, (), PRICES, commitments, NOW), nodes[0])
 
     assert found == expected
 
 
 def test_a_spot_node_saves_its_price_whatever_is_committed() -> None:
     nodes = [node("n0", labels={names.SPOT_LABELS[0]: "true"}), node("n1")]
-    found = worth_of(Situation(cluster(nodes), ClusterState(), Policy(commitments=committed(3))), PRICES, nodes[0])
+    found = worth_of(Savings.among(nodes, (), PRICES, committed(3), NOW), nodes[0])
 
     assert found == NodeWorth(PRICES.of(nodes[0]).per_hour)

@@ -62,6 +62,6 @@ def everything_explained() -> dict[str, Any]:
     snapshot = cluster(nodes, pods, disruption_budgets=(pdb("web", allowed=0),))
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
     shown, used = make_plan(situation, {}, load()), resources(cpu=1, memory=1)
-    explainer, usage = Explainer(situation, shown, load()), ShownUsage({"n1": used}, {"default/web-0": used})
+    explainer, usage = Explainer(situation, shown), ShownUsage({"n1": used}, {"default/web-0": used})
     what = (meant(situation, word) for word in ("n1", "default/web-0", "default/ReplicaSet/web"))
     return document(view_of(shown), [explained(view_of(shown), explainer, each, usage) for each in what])

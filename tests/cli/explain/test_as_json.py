@@ -41,7 +41,7 @@ def test_a_pod_that_was_resized_asks_for_one_thing_here_and_another_elsewhere() 
     situation = Situation(snapshot, ClusterState(), policy())
     plan = make_plan(situation, {}, load())
 
-    told = explained(view_of(plan), Explainer(situation, plan, load()), meant(situation, "default/web"), ShownUsage())
+    told = explained(view_of(plan), Explainer(situation, plan), meant(situation, "default/web"), ShownUsage())
 
     assert (told["requests"]["cpu_millis"], told["needs_elsewhere"]["cpu_millis"]) == (2000, 1000)
 

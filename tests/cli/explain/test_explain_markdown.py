@@ -27,9 +27,7 @@ def _page(*words: str, name: str = "web-0") -> str:
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
     plan, used = make_plan(situation, {}, load()), resources(cpu=1, memory=1)
     view, usage = view_of(plan, notes=("Without a policy*.",)), ShownUsage({"n1": used}, {})
-    return as_markdown(
-        PageSource(view, Explainer(situation, plan, load()), usage), [meant(situation, word) for word in words]
-    )
+    return as_markdown(PageSource(view, Explainer(situation, plan), usage), [meant(situation, word) for word in words])
 
 
 @pytest.mark.parametrize(

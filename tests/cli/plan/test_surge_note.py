@@ -51,7 +51,7 @@ def test_a_plan_that_restarts_nothing_says_nothing_of_it() -> None:
 def test_a_pods_page_and_its_nodes_say_how_it_leaves() -> None:
     given = situation(SingleReplicas.SURGE)
     plan = make_plan(given, marked(), load())
-    explainer, view = Explainer(given, plan, load()), view_of(plan)
+    explainer, view = Explainer(given, plan), view_of(plan)
     (web,) = (each for each in given.snapshot.pods if each.name == "web")
 
     known, place = explainer.pod(web)
@@ -63,7 +63,7 @@ def test_a_pods_page_and_its_nodes_say_how_it_leaves() -> None:
 
 def test_a_pod_that_cannot_surge_says_why_it_stays() -> None:
     given = situation(SingleReplicas.SURGE, rolling_update=False)
-    explainer = Explainer(given, make_plan(given, marked(), load()), load())
+    explainer = Explainer(given, make_plan(given, marked(), load()))
     (web,) = (each for each in given.snapshot.pods if each.name == "web")
 
     _, place = explainer.pod(web)

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from functions.cli.explain.why_not import AT_LEAST, document, parts
 from functions.cli.explain.why_not import page as markdown_page
 from functions.cli.main import app
 from shared.adapters.prices import load
+from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
@@ -197,6 +199,7 @@ def test_tools_get_every_key() -> None:
     told = document(FOUND, "c")
     assert told["at_rest"] == {
         "nodes": 1, "saving_per_hour": 0.134, "nodes_left": 1, "cost_per_month": 97.83,
+            "bill_per_hour": None,
             "by": "2026-03-04T22:11:00Z", "is_rest": True,
     }  # fmt: skip
     assert [each["reason"] for each in told["hopeless"]] == ["tainted"]
@@ -308,3 +311,17 @@ def test_markdown_is_printed_where_it_is_asked_for(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "1", "-o", "markdown"])
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert shown.stdout.startswith("# What single changes would free: c.json\n\n8 nodes for $")
+
+
+def test_where_capacity_is_committed_the_steady_state_has_its_bill_and_its_list_price() -> None:
+    """One of two equal nodes goes, and a half of one is committed for nothing."""
+    size = Capacity(Fraction(2), Fraction(8))
+    rules = replace(BASE.situation.policy, commitments=Commitments((Commitment("e2", size, discount=Fraction(1)),)))
+    billed = replace(BASE, situation=replace(BASE.situation, policy=rules))
+    told = document(replace(FOUND, base=billed), "c")["at_rest"]
+
+    assert told["bill_per_hour"] == pytest.approx(told["cost_per_month"] / 730 / 2, abs=1e-4)
+    shown = _shown(200, replace(FOUND, base=billed))
+    assert "2 nodes for $147 a month now ($196 at list prices)" in shown
+    assert "1 node for $49 ($98 at list prices)" in shown
+    assert "frees of the bill" in shown

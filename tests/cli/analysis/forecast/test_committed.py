@@ -9,6 +9,7 @@ import pytest
 
 from functions.cli.analysis.forecast.committed import committed_of, rows_of
 from functions.cli.analysis.forecast.scenarios import scenarios_of
+from functions.cli.analysis.potential import potential
 from functions.cli.analysis.worth import FLEXIBLE
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
@@ -120,3 +121,13 @@ def test_what_is_not_known_of_other_machines_is_kept() -> None:
 
     assert found
     assert (found.use_elsewhere_is_known, found.shared_by) == (False, ("a", "b"))
+
+
+def test_the_potential_is_by_the_bill_and_takes_no_node_that_a_commitment_pays_for() -> None:
+    every = Situation(nearly_empty(), ClusterState(), policy_with(committed(24)))
+    most = Situation(nearly_empty(), ClusterState(), policy_with(committed(20)))
+
+    assert potential(every, PRICES).nodes == ()
+    found = potential(most, PRICES)
+    assert len(found.nodes) == 1
+    assert found.saving == pytest.approx(PRICES.of_all(machines(1)), abs=LITTLE)
