@@ -71,8 +71,10 @@ class DrainContext:
     """What stands behind the pods' volumes; None in a step of a drain, which was admitted on them."""
     class_findings: dict[PodClass, tuple[Finding, ...]] = field(default_factory=dict, repr=False, compare=False)
     """What `pods` has found to block all pods of a class."""
-    shortages: dict[PodClass, Finding | None] = field(default_factory=dict, repr=False, compare=False)
-    """What `workload_rules.shortage` has found."""
+    away: dict[tuple[PodClass, bool, bool, bool], tuple[Finding, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """What `pods.away_too_many` has found, by class and by whether a pod is Ready, pends and is not being deleted."""
     surged: dict[PodClass, bool] = field(default_factory=dict, repr=False, compare=False)
     """What `surges.is_surged` has found."""
     _budgets: dict[PodClass, tuple[PodDisruptionBudget, ...]] = field(default_factory=dict, repr=False, compare=False)

@@ -9,9 +9,10 @@ An estimate: `planning.selection` decides.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from operator import itemgetter
 from typing import Final
 
 from shared.core.cluster.pod import Pod, PodClass
@@ -71,9 +72,8 @@ class DrainEstimate:
 
     def _time(self, others: Mapping[str, int]) -> DrainTime:
         times = [_time(each, others.get(each.limit, 0)) for each in self.turns]
-        slowest = max(times, key=lambda each: (each.least, each.most, each.rounds), default=DrainTime())
-        most = max((each.most for each in times), default=NO_TIME)
-        return replace(slowest, most=most, deadline=self.deadline)
+        (least, _, rounds), limit = max(times, key=itemgetter(0), default=((NO_TIME, NO_TIME, 0), NO_LIMIT))
+        return DrainTime(least, max((most for (_, most, _), _ in times), default=NO_TIME), rounds, limit, self.deadline)
 
     @property
     def may_be_late(self) -> bool:
@@ -147,12 +147,13 @@ def _turns(limit: str, at_once: int, paces: list[_Pace]) -> Turns:
     return Turns(limit, len(paces), at_once or len(paces), least, most)
 
 
-def _time(turns: Turns, others: int) -> DrainTime:
+def _time(turns: Turns, others: int) -> tuple[tuple[timedelta, timedelta, int], str]:
+    """Return least, most and rounds, and the limit that is waited for."""
     rounds = -(-(turns.pods + others) // turns.at_once)
     if rounds == 1:
-        return DrainTime(turns.least, turns.most, 1, turns.limit)
+        return (turns.least, turns.most, 1), turns.limit
     most = rounds * (turns.most + RETRY_AFTER) - RETRY_AFTER
-    return DrainTime(rounds * turns.least, most, rounds, turns.limit)
+    return (rounds * turns.least, most, rounds), turns.limit
 
 
 ONE_DISK_MOVES_WITHIN: Final = timedelta(seconds=90)

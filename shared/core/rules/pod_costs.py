@@ -106,7 +106,7 @@ YOUNG: Final = timedelta(hours=1)
 
 def disruption(moving: Iterable[Pod], context: DrainContext) -> int:
     """Return what it costs to evict the pods of a node that have to move."""
-    return sum(eviction_cost(pod, context.now) for pod in moving)
+    return sum([eviction_cost(pod, context.now) for pod in moving])
 
 
 def eviction_cost(pod: Pod, now: datetime) -> int:

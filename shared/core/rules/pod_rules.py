@@ -173,12 +173,6 @@ def shortage(spec: PodClass, context: DrainContext) -> Finding | None:
 
     See docs/decisions/evictions.md.
     """
-    if spec not in context.shortages:
-        context.shortages[spec] = _shortage(spec, context)
-    return context.shortages[spec]
-
-
-def _shortage(spec: PodClass, context: DrainContext) -> Finding | None:
     workload = context.workload_of(spec)
     if context.is_protected(spec) or workload.away is None:
         return None

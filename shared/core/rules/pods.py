@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
-from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.policy import SingleReplicas
 from shared.core.reasons import Blocker, Finding
 from shared.core.rules.disruption_budgets import pdb_exhausted, several_pdbs
@@ -41,9 +41,11 @@ from shared.core.rules.unmodelled import unmodelled
 
 def away_too_many(pod: Pod, context: DrainContext) -> Iterable[Finding]:
     """Ask what limits how many may be away; of what is moved without a gap none ever is."""
-    if is_surged(pod.spec, context):
-        return ()
-    return (*pdb_exhausted(pod, context), *too_few_available(pod, context))
+    alike = pod.spec, pod.ready, pod.phase is Phase.PENDING, pod.deleting is None
+    if alike not in context.away:
+        surged = is_surged(pod.spec, context)
+        context.away[alike] = () if surged else (*pdb_exhausted(pod, context), *too_few_available(pod, context))
+    return context.away[alike]
 
 
 CLASS_RULES: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (
