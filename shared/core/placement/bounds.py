@@ -57,5 +57,6 @@ def shares(free: Amounts, offered: Amounts) -> Amounts:
 
 
 def share(free: int, offered: int) -> int:
-    """Return the same of one pair."""
-    return max(-_MOST_SHARE, min(free * SCALE // max(offered, 1), _MOST_SHARE))
+    """Return the same of one pair; `offered` is at least 1."""
+    part = free * SCALE // offered
+    return part if -_MOST_SHARE < part < _MOST_SHARE else max(-_MOST_SHARE, min(part, _MOST_SHARE))

@@ -157,10 +157,8 @@ class ClusterArrays:
 
     def room_on(self, free: Amounts, node: int) -> int:
         """Return the same for one node."""
-        (cpu, memory), offered = self.weighed, self.allocatable
-        return share(free.item(cpu, node), offered.item(cpu, node)) + share(
-            free.item(memory, node), offered.item(memory, node)
-        )
+        (cpu, memory), (of_cpu, of_memory) = self.weighed, self._offered
+        return share(free.item(cpu, node), of_cpu[node]) + share(free.item(memory, node), of_memory[node])
 
     def free_cpu(self, node: int) -> int:
         """Return the millicores that the pods on a node leave free; below zero where it is overbooked."""
@@ -170,6 +168,12 @@ class ClusterArrays:
     def weighed(self) -> tuple[int, int]:
         """The axes of CPU and memory."""
         return self.axes.index(CPU), self.axes.index(MEMORY)
+
+    @cached_property
+    def _offered(self) -> tuple[list[int], list[int]]:
+        """CPU and memory that each node offers, at least 1."""
+        cpu, memory = self.weighed
+        return self.allocatable[cpu].clip(1).tolist(), self.allocatable[memory].clip(1).tolist()
 
     @cached_property
     def _means(self) -> list[int]:

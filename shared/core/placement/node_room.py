@@ -5,7 +5,6 @@ have room for a class is remembered as a mask, repaired for the nodes that chang
 indices of one `ClusterArrays`.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final, TypeVar
@@ -16,14 +15,15 @@ from shared.core.cluster.pod import Pod
 from shared.core.placement.bounds import Amounts
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.constraints import CONSTRAINTS, NewConstraint
-from shared.core.placement.constraints.domain_counts import count
+from shared.core.placement.constraints.domain_counts import Counts, count
 from shared.core.placement.node_filters import NodeMask
 from shared.core.placement.strategies import Strategy
 
 OUTSIDE: Final = -1
 """The node index of pods that are not bound yet."""
 Answer = TypeVar("Answer")
-_NEVER: Final = np.int64(np.iinfo(np.int64).max)
+_BELOW: Final = 2**45
+"""Keys are below zero by this: times a mask the smallest of them then is the smallest of those in the mask."""
 
 
 class NodeRoom:
@@ -33,11 +33,14 @@ class NodeRoom:
         self.arrays = arrays
         self.strategy = strategy
         self._free = arrays.free.copy()
+        self._cells = self._free.data
+        """The same, for one node."""
         self._open = arrays.destinations.copy()
-        self._ties = strategy.ties(len(arrays.nodes))
+        self._ties = strategy.ties(len(arrays.nodes)) - _BELOW
         self._key = strategy.direction * arrays.room(self._free) + self._ties
+        """Of each node what the strategy chooses by: the smallest goes first."""
         self._constraints = arrays.constraint_states.copy()
-        self._relocated: dict[int, Counter[int]] = {}
+        self._relocated: dict[int, Counts] = {}
         """By node, what was put there."""
         self._fit_cache = FitCache(arrays, self._free, self._open)
         self._headroom: Amounts | None = None
@@ -151,7 +154,7 @@ class NodeRoom:
         """Return the feasible node that the strategy would choose for the class if this one were not there; OUTSIDE."""
         others = self.taking(kind).copy()
         others[node] = False
-        return _smallest(self._key, others)
+        return self._smallest(others)
 
     def shut(self) -> NodeMask:
         """Return the nodes that receive nothing, whatever it is."""
@@ -178,32 +181,38 @@ class NodeRoom:
         return target
 
     def _best(self, kind: int) -> int:
-        """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE."""
-        mask = self.taking(kind)
-        if self._careful:
-            mask = self._constraints.preferred(kind, mask)
-        return _smallest(None if self.strategy.takes_first else self._key, mask)
+        """Return the feasible node that the strategy would choose for one pod of the class, or OUTSIDE.
+
+        The constraints mostly allow the first choice, and know that of one node much sooner than of all.
+        """
+        if not self._careful:
+            first = self._smallest(self._fit_cache.of(kind))
+            if first == OUTSIDE or self._constraints.allows(kind, first):
+                return first
+        return self._best_of(kind, self.taking(kind))
+
+    def _best_of(self, kind: int, nodes: NodeMask) -> int:
+        return self._smallest(self._constraints.preferred(kind, nodes) if self._careful else nodes)
+
+    def _smallest(self, among: NodeMask) -> int:
+        """Return the first of some nodes with the smallest key, or OUTSIDE."""
+        if not len(among):
+            return OUTSIDE
+        target = int((self._key * among).argmin())
+        return target if among[target] else OUTSIDE
 
     def _put(self, kind: int, node: int, pods: int) -> None:
         for axis, amount in self.arrays.needs[kind]:
-            self._free[axis, node] -= pods * amount
+            self._cells[axis, node] -= pods * amount
         here = self._relocated.get(node)
         if here is None:
-            here = self._relocated[node] = Counter()
+            here = self._relocated[node] = {}
         count(here, kind, pods)
         if self.strategy.direction:
             room = self.arrays.room_on(self._free, node)
             self._key[node] = self.strategy.direction * room + self._ties.item(node)
         self._constraints.place(kind, node, pods)
         self._fit_cache.touch(node)
-
-
-def _smallest(key: Amounts | None, among: NodeMask) -> int:
-    """Return the first of some nodes with the smallest key, or OUTSIDE; without keys all are alike."""
-    if not len(among):
-        return OUTSIDE
-    target = int(among.argmax() if key is None else np.where(among, key, _NEVER).argmin())
-    return target if among[target] else OUTSIDE
 
 
 REMEMBERED: Final = 512

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.constraints.domain_counts import Counts, count, each_counted
 from shared.core.placement.node_room import OUTSIDE, NodeRoom
 from shared.core.placement.strategies import Strategy
 
@@ -32,7 +33,7 @@ class Removal:
 
     node: int
     leaving: list[int]
-    relocated: Counter[int]
+    relocated: Counts
     was_open: bool
     placements: list[Placement] = field(default_factory=list)
     blocked: int | None = None
@@ -109,8 +110,8 @@ class Packing(NodeRoom):
         return again if again.succeeded else removal
 
     def _remove(self, node: int, own: Sequence[int]) -> Removal:
-        relocated = self._relocated.pop(node, Counter())
-        moving_on = (kind for kind in relocated.elements() if not self.arrays.goes_with_its_node(kind))
+        relocated = self._relocated.pop(node, {})
+        moving_on = (kind for kind in each_counted(relocated) if not self.arrays.goes_with_its_node(kind))
         leaving = self.strategy.order(self.arrays, [*own, *moving_on])
         removal = Removal(node, leaving, relocated, was_open=bool(self._open[node]))
         self.close([node])
@@ -172,14 +173,12 @@ class GuidedPacking(Packing):
     def __init__(self, start: Packing, places: Mapping[int, Sequence[int]]) -> None:
         super().__init__(start.arrays, start.strategy)
         self.begin_at(start)
-        self._places = {kind: Counter(nodes) for kind, nodes in places.items()}
+        self._places: dict[int, Counts] = {kind: Counter(nodes) for kind, nodes in places.items()}
 
     def _best(self, kind: int) -> int:
-        meant = Counter[int]() if self._careful else self._places.get(kind, Counter())
-        target = next((node for node in meant if self.takes(kind, node)), None)
-        if target is None:
+        meant = self._places.get(kind) if not self._careful else None
+        target = next((node for node in meant if self.takes(kind, node)), None) if meant else None
+        if meant is None or target is None:
             return super()._best(kind)
-        meant[target] -= 1
-        if not meant[target]:
-            del meant[target]
+        count(meant, target, -1)
         return target

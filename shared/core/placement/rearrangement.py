@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from shared.core.placement.constraints.domain_counts import Counts, count, each_counted
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 
@@ -30,8 +31,8 @@ class Rearrangement(Packing):
         self._constraints.unfollow()
         self.steps = 0
         self._taken: dict[int, None] = {}
-        self._earlier = {node: Counter(kinds) for node, kinds in self._relocated.items()}
-        self._lying: dict[int, Counter[int]] = defaultdict(Counter)
+        self._earlier = {node: tuple(each_counted(kinds)) for node, kinds in self._relocated.items()}
+        self._lying: dict[int, Counts] = defaultdict(dict)
         self._own: dict[int, tuple[int, ...]] = {}
         self._was_open: dict[int, bool] = {}
         self._done: list[tuple[_Change, int, int, int]] = []
@@ -46,7 +47,7 @@ class Rearrangement(Packing):
 
     def lying(self) -> Mapping[int, Sequence[int]]:
         """Return by class where the displaced pods lie: a node for each pod."""
-        return {kind: sorted(nodes.elements()) for kind, nodes in self._lying.items() if nodes}
+        return {kind: sorted(each_counted(nodes)) for kind, nodes in self._lying.items() if nodes}
 
     def mark(self) -> int:
         """Return the moment to which `roll_back` returns."""
@@ -65,10 +66,10 @@ class Rearrangement(Packing):
     def take(self, node: int, ejections: int = 0) -> bool:
         """Take the node if all that would have to leave it has a place, or nothing has changed."""
         mark, own = self.mark(), Counter(self._own_of(node))
-        here = self._relocated.get(node, Counter())
-        guests = [kind for kind in here.elements() if not self.arrays.goes_with_its_node(kind)]
+        here = each_counted(self._relocated.get(node, {}))
+        guests = [kind for kind in here if not self.arrays.goes_with_its_node(kind)]
         for kind in guests:
-            self._do(self._lie if self._lying[kind][node] else self._put, kind, node, -1)
+            self._do(self._lie if node in self._lying[kind] else self._put, kind, node, -1)
         for kind, pods in own.items():
             self._do(self._constraints.leave, kind, node, pods)
         self._do(self._hold, 0, node, 1)  # a node is cheaper to close once its pods are no longer counted there
@@ -84,7 +85,7 @@ class Rearrangement(Packing):
 
     def give_back(self, node: int) -> None:
         """Put back onto a node that was taken all that was there before."""
-        for kind in self._earlier.get(node, Counter()).elements():
+        for kind in self._earlier.get(node, ()):
             if not self.arrays.goes_with_its_node(kind):
                 self._recall(kind)
                 self._do(self._put, kind, node, 1)
@@ -133,7 +134,7 @@ class Rearrangement(Packing):
         for node in self._nearly_taking(kind):
             here = sorted(self._relocated.get(node, ()), key=self.arrays.size)
             smaller = (other for other in here if self.arrays.size(other) < self.arrays.size(kind))
-            found.extend((node, other) for other in smaller if self._lying[other][node])
+            found.extend((node, other) for other in smaller if node in self._lying[other])
         return found[:EJECTIONS]
 
     def _nearly_taking(self, kind: int) -> Iterable[int]:
@@ -152,10 +153,7 @@ class Rearrangement(Packing):
 
     def _lie(self, kind: int, node: int, pods: int) -> None:
         self._put(kind, node, pods)
-        counts = self._lying[kind]
-        counts[node] += pods
-        if not counts[node]:
-            del counts[node]
+        count(self._lying[kind], node, pods)
 
     def _hold(self, _: int, node: int, pods: int) -> None:
         """Take the node out of the destinations and into those taken, or the other way round."""

@@ -31,11 +31,6 @@ class Strategy:
     direction: int
     seed: int | None = None
 
-    @property
-    def takes_first(self) -> bool:
-        """Whether all nodes are alike to it: it takes the first by name."""
-        return not self.direction and self.seed is None
-
     def ties(self, nodes: int) -> Amounts:
         """Return what is added to the nodes' keys."""
         if self.seed is None:

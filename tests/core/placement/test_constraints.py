@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -179,13 +180,18 @@ def test_a_removal_is_taken_back_from_every_strategy_when_a_later_one_refuses() 
     assert [state.counts for state in states] == [({0: 3}, {}, set())] * len(ROBUST)
 
 
+def words(told: list[tuple[str, int]]) -> list[str]:
+    """What a constraint was told and asked, in order; how often it was asked about one pod does not matter."""
+    return [word for word, _ in groupby(word for word, _ in told)]
+
+
 def test_all_that_leave_are_told_first_and_each_is_gone_before_its_replacement_looks_for_a_place() -> None:
     trial = on_trial(crowd(loud=2))
 
     assert trial.simulation.try_remove("n1") is None
     told = trial.state.told
     assert told[:2] == [("leave", 0), ("leave", 0)]
-    assert [word for word, _ in told[2:]] == ["evict", "asked", "add"] * 2
+    assert words(told[2:]) == ["evict", "asked", "add"] * 2
     assert trial.state.counts == ({1: 2, 2: 2}, {}, {0})
 
 
@@ -207,7 +213,7 @@ def test_pods_without_a_node_come_from_nowhere() -> None:
     state = trial.quiet.made[-1]
 
     assert packing.reserve([0, 0, 0, 0], -1) == [0]
-    assert [word for word, _ in state.told] == ["asked", "add"] * 3 + ["asked"]
+    assert words(state.told) == ["asked", "add"] * 3 + ["asked"]
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,10 @@ class SchedulerPacking(Packing):
         return liked if liked.any() else mask
 
     def _best(self, kind: int) -> int:
+        taking = self.taking(kind)
         if not self.strategy.direction:
-            return super()._best(kind)
-        found = np.flatnonzero(self.taking(kind))
+            return self._best_of(kind, taking)
+        found = np.flatnonzero(taking)
         if not len(found):
             return OUTSIDE
         cpu, memory = (

@@ -228,7 +228,10 @@ class ConstraintStates(ConstraintState):
         return all_of([self._states[place].allowed(kind) for place in self._concerning[kind]])
 
     def allows(self, kind: int, node: int) -> bool:
-        return all(self._states[place].allows(kind, node) for place in self._concerning[kind])
+        for place in self._concerning[kind]:  # noqa: SIM110 - asked of every pod placed, for which a generator is slow
+            if not self._states[place].allows(kind, node):
+                return False
+        return True
 
     def answers(self, kind: int) -> Iterator[tuple[int, NodeMask | None]]:
         """Yield what each that concerns the class allows by itself, with its place in the tuple."""

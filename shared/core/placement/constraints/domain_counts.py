@@ -6,6 +6,7 @@ changes it, because the search copies thousands.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
+from itertools import chain, repeat, starmap
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -34,6 +35,11 @@ def count(counts: dict[_Key, int], place: _Key, pods: int) -> int:
     else:
         counts.pop(place, None)
     return found
+
+
+def each_counted(counts: Mapping[_Key, int]) -> Iterator[_Key]:
+    """Yield each place as often as it counts."""
+    return chain.from_iterable(starmap(repeat, counts.items()))
 
 
 class DomainCounts:

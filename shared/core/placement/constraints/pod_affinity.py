@@ -170,6 +170,14 @@ class RequiredAffinityState(ConstraintState):
             return None
         return _all(each.nodes_in(found) for each, found in zip(self._rules.domains[rule], company, strict=True))
 
+    def allows(self, kind: int, node: int) -> bool:
+        rule = self._rules.rule_of[kind]
+        company = None if rule is None else self._company(rule, kind, self._left[rule])
+        if rule is None or company is None:
+            return True
+        own = (domains.of[node] for domains in self._rules.domains[rule])
+        return all(domain != NOWHERE and domain in found for domain, found in zip(own, company, strict=True))
+
     def misplaced(self) -> int | None:
         return self._places.lost(self._holds)
 

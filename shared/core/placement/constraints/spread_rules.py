@@ -50,9 +50,9 @@ class SpreadRule:
     """Whether a node with our taint is no domain."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """One spread constraint of a class."""
+    """One spread constraint of a class; equal ones of several classes are the same object."""
 
     rule: SpreadRule
     max_skew: int
@@ -67,6 +67,7 @@ class SpreadRules:
         self._filters = node_filters
         self._topologies: dict[tuple[object, ...], Topology] = {}
         self._rules: dict[tuple[object, ...], SpreadRule] = {}
+        self._all: dict[tuple[object, ...], Asked] = {}
         self.spreads = [tuple(self._asked(spec, each) for each in spec.hard_spread) for spec in classes]
         self.rules = tuple(self._rules.values())
         self.topologies = tuple(self._topologies.values())
@@ -83,7 +84,8 @@ class SpreadRules:
             (*known, honours), SpreadRule(len(self._rules), spec.namespace, selector, topology, honours)
         )
         itself = selector is not None and selector.matches(spec.labels)
-        return Asked(rule, given.max_skew, given.min_domains, itself)
+        asked = rule.place, given.max_skew, given.min_domains, itself
+        return self._all.setdefault(asked, Asked(rule, *asked[1:]))
 
     def _topology(self, spec: PodClass, given: SpreadConstraint) -> Topology:
         keys = tuple(sorted({each.topology_key for each in spec.hard_spread}))

@@ -14,7 +14,7 @@ if the pod could be put there again when all is done (`misplaced`): then some po
 in whatever order several nodes are emptied (docs/decisions/robust-fit.md).
 """
 
-from collections.abc import Callable, KeysView
+from collections.abc import Callable, Iterator, KeysView
 
 import numpy as np
 
@@ -96,12 +96,9 @@ class TopologySpreadState(ConstraintState):
             self.presume(kind, node)
 
     def add(self, kind: int, node: int, pods: int = 1) -> None:
-        counted = self._counted(kind, node)
-        if counted:
-            here = self._mine_on(node)
-            for rule, domain in counted:
-                count(here, rule.place, pods)
-                self._book(rule, domain, node, pods)
+        for rule, domain in self._counted(kind, node):
+            count(self._mine_on(node), rule.place, pods)
+            self._book(rule, domain, node, pods)
 
     def place(self, kind: int, node: int, pods: int = 1) -> None:
         self.add(kind, node, pods)
@@ -177,9 +174,11 @@ class TopologySpreadState(ConstraintState):
         counts, domains = self._counts[spread.rule.place], self._compared(spread)
         return counts.at(domain) - (counts.least(domains, but=domain) if domains else 0)
 
-    def _counted(self, kind: int, node: int) -> list[tuple[SpreadRule, int]]:
-        rules = ((rule, rule.topology.domain_of[node]) for rule in self._of.counting[kind])
-        return [(rule, domain) for rule, domain in rules if domain != NOWHERE]
+    def _counted(self, kind: int, node: int) -> Iterator[tuple[SpreadRule, int]]:
+        for rule in self._of.counting[kind]:
+            domain = rule.topology.domain_of[node]
+            if domain != NOWHERE:
+                yield rule, domain
 
     def _mine_on(self, node: int) -> Counts:
         """Return the counts of a node as a copy that may be changed."""
