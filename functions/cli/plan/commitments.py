@@ -14,8 +14,10 @@ from shared.core.placement.search import LITTLE
 
 UNKNOWN_USE: Final = (
     "Ebb adds {bill} a month if nothing else in {region} uses the commitments ({families}), and {listed} if other "
-    "machines use all of them. cluster.commitments.elsewhere can name what they use."
+    "machines use all of them."
 )
+SAME: Final = "Ebb counts as if nothing else in {region} used the commitments ({families})."
+ELSEWHERE: Final = "cluster.commitments.elsewhere can name what other machines use."
 
 
 def sentences(committed: Committed, scenarios: Scenarios | None) -> Iterator[str]:
@@ -28,11 +30,12 @@ def sentences(committed: Committed, scenarios: Scenarios | None) -> Iterator[str
 
 
 def _of_unknown_use(committed: Committed, money: ScenarioMoney) -> Iterator[str]:
-    if committed.use_elsewhere_is_known or money.listed is None or money.listed.added == money.added:
+    if committed.use_elsewhere_is_known or money.listed is None:
         return
-    families = some(sorted({row.family for row in committed.rows}))
+    families, region = some(sorted({row.family for row in committed.rows})), committed.region or "the region"
     bill, listed = (whole_money(max(each.added, 0)) for each in (money, money.listed))
-    yield UNKNOWN_USE.format(bill=bill, listed=listed, families=families, region=committed.region or "the region")
+    what = SAME if bill == listed else UNKNOWN_USE
+    yield f"{what} {ELSEWHERE}".format(bill=bill, listed=listed, families=families, region=region)
 
 
 def idle(committed: Committed) -> Iterator[str]:

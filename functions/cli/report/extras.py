@@ -11,9 +11,10 @@ from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.analysis.recommendations import oversized
 from functions.cli.explain.why_not import amounts, remedies
 from functions.cli.output.format import count, monthly
+from functions.cli.plan.scenarios import paid
 from functions.cli.policy.calendar import CalendarQuestion, Day, Hour, NodeLimit, Sizes, calendar, letters, zones
 from functions.cli.report.report_input import ReportInput, table
-from functions.cli.simulate.view import COLUMNS, DaysView, percent
+from functions.cli.simulate.view import DaysView, percent
 from shared.core.policy.schedule import zone_of
 
 
@@ -164,15 +165,16 @@ _MOST_POINTS: Final = 336
 
 def section(view: DaysView, scenarios: Scenarios | None = None) -> ExtraSection:
     """Return the runs as a table and a plot; what the scenarios show for the first policy is compared."""
-    rows = [[f"{each.title}: {each.meaning}", *(each.text(view, run) for run in view.runs)] for each in COLUMNS]
+    rows = [[f"{each.title}: {each.meaning}", *(each.text(view, run) for run in view.runs)] for each in view.figures]
     title = f"{count(view.days, 'simulated day')} to come"
     return ExtraSection(title, (WHAT, *_beside(view, scenarios), *view.notes), ("", *view.names), rows, _plot(view))
 
 
 def _beside(view: DaysView, scenarios: Scenarios | None) -> tuple[str, ...]:
-    if scenarios is None or not scenarios.alone.cost:
+    if scenarios is None or not paid(scenarios.alone):
         return ()
-    by_scenarios = Fraction(scenarios.alone.cost - scenarios.at_rest.cost, scenarios.alone.cost)
+    alone = paid(scenarios.alone)
+    by_scenarios = Fraction(alone - paid(scenarios.at_rest), alone)
     played = view.saved(view.runs[1])
     if abs(played - by_scenarios) <= _APART:
         return ()

@@ -30,6 +30,7 @@ from functions.cli.simulate.synthetic import NAME, made_up
 from functions.cli.simulate.view import DaysView, PlayedDay
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy import Policy
+from shared.core.policy.values import NO_COMMITMENTS
 from shared.errors import BadInput
 
 ALONE: Final = "autoscaler alone"
@@ -91,7 +92,8 @@ def played_days(request: SimulateRequest, inputs: Inputs) -> DaysView:
     live = request.synthetic is None and not inputs.dumped
     hours = Hours(request.demand, request.night, request.weekend, request.time_zone, inputs.demand, live)
     demand, about = _demand(request, hours, inputs.snapshot, lasts)
-    days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays)
+    commitments = next((each.commitments for each in policies.values() if each.commitments), NO_COMMITMENTS)
+    days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays, commitments)
     what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Playing"):
         outcomes = _played(days, (None, *policies.values()))

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from functions.cli.output.documents import code, table, text
 from functions.cli.output.format import count, dollars, moment, rfc3339
-from functions.cli.simulate.view import COLUMNS, DaysView, PlayedDay
+from functions.cli.simulate.view import DaysView, PlayedDay
 
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _WIDTH: Final = 72
@@ -37,11 +37,13 @@ def _figures(view: DaysView, width: int) -> Table:
     table.add_column("", no_wrap=True)
     for name in view.names:
         table.add_column(Text(name), justify="right", no_wrap=True)
-    needed = max(len(column.title) for column in COLUMNS) + sum(map(len, view.names)) + _GAP * (len(view.names) + 1)
+    needed = (
+        max(len(column.title) for column in view.figures) + sum(map(len, view.names)) + _GAP * (len(view.names) + 1)
+    )
     explained = width - needed >= _LEAST
     if explained:
         table.add_column("", style="dim")
-    for column in COLUMNS:
+    for column in view.figures:
         cells = (column.title, *(column.text(view, run) for run in view.runs))
         table.add_row(*cells, *([column.meaning] if explained else []))
     return table
@@ -65,13 +67,13 @@ def _level(nodes: int, least: int, most: int) -> str:
 def page(view: DaysView) -> str:
     """Return one page."""
     names = [code(name) for name in view.names]
-    rows = [[column.title, *(column.text(view, run) for run in view.runs), column.meaning] for column in COLUMNS]
+    rows = [[column.title, *(column.text(view, run) for run in view.runs), column.meaning] for column in view.figures]
     title = f"# {count(view.days, 'day')} of {text(view.cluster or 'the cluster')} from {moment(view.begins)}"
     return "\n\n".join((title, table(["", *names, ""], rows, names), *(f"> {text(note)}" for note in view.notes)))
 
 
 SCHEMA: Final = 1
-_APART: Final = frozenset({"cost", "series", "hours", "passes", "planned"})
+_APART: Final = frozenset({"cost", "bill", "series", "hours", "passes", "planned"})
 
 
 def document(view: DaysView) -> dict[str, Any]:
@@ -93,6 +95,7 @@ def _run(view: DaysView, run: PlayedDay) -> dict[str, Any]:
         "mean_nodes": round(outcome.mean_nodes, 4),
         **{key: round(value, 4) if isinstance(value, float) else value for key, value in plain.items()},
         "cost": _dollars(outcome.cost),
+        "bill": None if outcome.bill is None else _dollars(outcome.bill),
         "saved": round(float(view.saved(run)), 6),
         "series": [
             {"at": rfc3339(each.at), "nodes": each.nodes, "cost_per_hour": _dollars(each.cost), "waiting": each.waiting}

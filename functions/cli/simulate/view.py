@@ -47,8 +47,15 @@ class DaysView:
 
     def saved(self, run: PlayedDay) -> Fraction:
         """Return what a run saves compared with the autoscaler alone, as a share of its money."""
-        alone = Fraction(self.alone.cost)
-        return (alone - Fraction(run.outcome.cost)) / alone if alone else Fraction(0)
+        alone = Fraction(self.alone.paid)
+        return (alone - Fraction(run.outcome.paid)) / alone if alone else Fraction(0)
+
+    @property
+    def figures(self) -> "tuple[FigureColumn, ...]":
+        """The figures of each run; where capacity is committed both the list price and the bill."""
+        if self.alone.bill is None:
+            return COLUMNS
+        return tuple(new for each in COLUMNS for new in ((_LISTED, _BILL) if each.title == _MONEY else (each,)))
 
     def points(self, run: PlayedDay, many: int = POINTS) -> tuple[int, ...]:
         """Return how many nodes there are at equal distances of time."""
@@ -88,6 +95,13 @@ def percent(share: Fraction) -> str:
     return f"{float(share):.1%}"
 
 
+_MONEY: Final = "money"
+_LISTED: Final = FigureColumn(
+    "list", "what the nodes cost over these days at list prices", lambda _, run: spent(run.outcome.cost)
+)
+_BILL: Final = FigureColumn(
+    "bill", "what is paid for them with the commitments, fees included", lambda _, run: spent(run.outcome.paid)
+)
 COLUMNS: Final = (
     FigureColumn("nodes", "nodes on average", lambda _, run: f"{run.outcome.mean_nodes:.1f}"),
     FigureColumn(
@@ -95,7 +109,7 @@ COLUMNS: Final = (
         lambda _, run: f"{run.outcome.least_nodes}-{run.outcome.most_nodes}",
     ),
     FigureColumn("node-hours", "hours of all nodes together", lambda _, run: f"{run.outcome.node_hours:,.0f}"),
-    FigureColumn("money", "what the nodes cost over these days", lambda _, run: spent(run.outcome.cost)),
+    FigureColumn(_MONEY, "what the nodes cost over these days", lambda _, run: spent(run.outcome.cost)),
     FigureColumn("saved", "of the money of the autoscaler alone", lambda view, run: percent(view.saved(run))),
     FigureColumn("evictions", "pods moved, by the autoscaler and by Ebb", lambda _, run: f"{run.outcome.evictions:,}"),
     FigureColumn("by Ebb", "those that Ebb moved", lambda _, run: f"{run.outcome.evictions_by_ebb:,}"),

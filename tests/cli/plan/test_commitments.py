@@ -135,6 +135,12 @@ def test_a_use_elsewhere_that_is_not_known_makes_a_range() -> None:
     assert "$73 if other machines use all" in first
 
 
+def test_where_both_ends_of_the_range_are_equal_the_assumption_is_named() -> None:
+    first, *_ = sentences(some_committed(use_elsewhere_is_known=False), ADDS)
+
+    assert "as if nothing else in europe-west1" in first
+
+
 def test_the_bill_is_in_the_json() -> None:
     assert [each["bill_per_hour"] for each in scenario_documents(ADDS)] == [0.6, 0.4, 0.3, 0.3, 0.3, 0.4]
     assert {each["bill_per_hour"] for each in scenario_documents(some_scenarios())} == {None}

@@ -55,6 +55,29 @@ def test_the_table_has_a_column_for_each_run_and_says_what_demand_rests_on() -> 
     assert "made up" in text
 
 
+@pytest.mark.parametrize(
+    ("titles", "saved", "bill"),
+    [
+        pytest.param(["money"], "50.0%", None, id="nothing is committed: one figure"),
+        pytest.param(
+            ["list", "bill"], "10.0%", (10, 9), id="the list price and the bill; what is saved is of the bill"
+        ),
+    ],
+)
+def test_the_money_of_days(titles: list[str], saved: str, bill: tuple[int, int] | None) -> None:
+    def run(name: str, cost: int, paid: int | None) -> PlayedDay:
+        rows = [Moment(BEGINS, 3, cost * 10**6, 0, None if paid is None else paid * 10**6)]
+        return PlayedDay(name, outcome(Measures(series=rows), BEGINS, BEGINS + timedelta(hours=1), ()))
+
+    paid = bill or (None, None)
+    view = DaysView("c", BEGINS, 1, (run("alone", 20, paid[0]), run("ebb", 10, paid[1])), ())
+    figures = {each.title: each.text(view, view.runs[1]) for each in view.figures}
+
+    assert [title for title in figures if title in {"money", "list", "bill"}] == titles
+    assert figures["saved"] == saved
+    assert [each["bill"] for each in table.document(view)["runs"]] == list(paid)
+
+
 def test_equal_seeds_give_equal_days() -> None:
     one, two, other = (told(*SMALL, "--seed", seed, "-o", "json").stdout for seed in ("1", "1", "2"))
 

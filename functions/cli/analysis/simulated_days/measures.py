@@ -21,12 +21,16 @@ class Actor(StrEnum):
 
 
 class Moment(NamedTuple):
-    """From that time on there are so many nodes, which cost so many micro-dollars an hour; so many pods wait."""
+    """From that time on there are so many nodes, which cost so many micro-dollars an hour; so many pods wait.
+
+    `bill` is what is paid for them with commitments; None where nothing is committed.
+    """
 
     at: datetime
     nodes: int
     cost: int
     waiting: int
+    bill: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ class PlayedTotals:
     hours: float
     node_hours: float
     cost: float
-    """Micro-dollars of the whole stretch."""
+    """Micro-dollars of the whole stretch, at list prices."""
     evictions: int
     evictions_by_ebb: int
     twice: int
@@ -89,6 +93,13 @@ class PlayedTotals:
     series: Sequence[Moment] = ()
     passes: int = 0
     planned: int = 0
+    bill: float | None = None
+    """What is paid for the whole stretch with commitments; None where nothing is committed."""
+
+    @property
+    def paid(self) -> float:
+        """What is paid for the whole stretch: the bill where capacity is committed, else the list price."""
+        return self.cost if self.bill is None else self.bill
 
     @property
     def mean_nodes(self) -> float:
@@ -123,7 +134,14 @@ def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) 
         series=tuple(measures.series),
         passes=measures.passes,
         planned=measures.planned,
+        bill=_bill(rows),
     )
+
+
+def _bill(rows: Sequence[tuple[Moment, timedelta]]) -> float | None:
+    if any(row.bill is None for row, _ in rows):
+        return None
+    return sum((row.bill or 0) * (lasts / HOUR) for row, lasts in rows)
 
 
 def _stretches(series: Sequence[Moment], begun: datetime, ended: datetime) -> list[tuple[Moment, timedelta]]:

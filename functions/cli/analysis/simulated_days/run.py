@@ -18,6 +18,7 @@ from functions.cli.analysis.simulated_days.world import DELAYS, NO_ONLOOKER, Del
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
+from shared.core.policy.values import NO_COMMITMENTS, Commitments
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Days:
     demand: Demand
     lasts: timedelta
     delays: Delays = DELAYS
+    commitments: Commitments = NO_COMMITMENTS
+    """By which the money of every run is counted."""
 
     @property
     def ends(self) -> datetime:
@@ -40,7 +43,8 @@ def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_O
 
     A policy that is in dry run or paused counts as if it were at work.
     """
-    world = World(days.snapshot, days.prices, days.delays, days.snapshot.taken_at, onlooker=onlooker)
+    begins = days.snapshot.taken_at
+    world = World(days.snapshot, days.prices, days.delays, begins, onlooker=onlooker, commitments=days.commitments)
     scheduler, autoscaler = Scheduler(world), ScalingLoop(world, NodeTemplates(days.snapshot))
     _note(world, days.demand)
     if policy is not None:

@@ -1,7 +1,7 @@
 """The nodes and pods of a simulated cluster, kept in step with all that is counted of them, and its agenda."""
 
 import heapq
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -14,7 +14,9 @@ from functions.cli.analysis.simulated_days.measures import Actor, Measures, Mome
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.bill import Bill, ends
 from shared.core.planning.prices import Prices
+from shared.core.policy.values import NO_COMMITMENTS, Commitments
 from shared.core.records.state import ClusterState
 
 
@@ -87,6 +89,8 @@ class World:
     agenda: Agenda = field(default_factory=Agenda)
     measures: Measures = field(default_factory=Measures)
     onlooker: Onlooker = NO_ONLOOKER
+    commitments: Commitments = NO_COMMITMENTS
+    """By which money is counted, whatever Ebb's policy."""
     nodes: dict[str, Node] = field(default_factory=dict)
     pods: dict[str, Pod] = field(default_factory=dict)
     on: dict[str, dict[str, Pod]] = field(default_factory=dict)
@@ -111,6 +115,9 @@ class World:
         self._serial = count(1)
         self._snapshot: tuple[tuple[int, int, datetime], Snapshot] | None = None
         self._cost = 0
+        self._ends = deque(ends(self.commitments, self.now))
+        self._bill: int | None = None
+        self._bill_is_known = False
         self.versions: Counter[str] = Counter()
         """By node: grows with every change of its pods or of itself."""
         for node in self.origin.nodes:
@@ -139,6 +146,7 @@ class World:
         node = self.nodes.pop(name)
         self.deletion_begun.pop(name, None)
         self._cost -= self.prices.of(node).per_hour
+        self._bill_is_known = False
         for pod in list(self.on.pop(name).values()):
             self.delete_pod(pod)
         self.onlooker.node(self, node, None)
@@ -209,12 +217,23 @@ class World:
 
     def sample(self) -> None:
         """Note how many nodes there are, if that is news."""
-        row = Moment(self.now, len(self.nodes), self._cost, len(self.pending))
+        row = Moment(self.now, len(self.nodes), self._cost, len(self.pending), self._paid())
         series = self.measures.series
         if not series or series[-1][1:] != row[1:]:
             if series and series[-1].at == self.now:
                 series.pop()
             series.append(row)
+
+    def _paid(self) -> int | None:
+        """Return the bill, worked out again once nodes have changed or a commitment has ended."""
+        ended = bool(self._ends) and self._ends[0] <= self.now
+        if self.commitments and (ended or not self._bill_is_known):
+            while self._ends and self._ends[0] <= self.now:
+                self._ends.popleft()
+            nodes = tuple(self.nodes.values())
+            self._bill = Bill.of(self.prices, self.commitments, nodes, self.now).of_all(nodes)
+            self._bill_is_known = True
+        return self._bill
 
     def _picture(self) -> Snapshot:
         names = sorted(self.nodes)
@@ -242,3 +261,4 @@ class World:
         self.nodes[node.name] = node
         self.on[node.name] = {}
         self._cost += self.prices.of(node).per_hour
+        self._bill_is_known = False

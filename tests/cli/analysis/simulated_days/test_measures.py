@@ -19,6 +19,22 @@ def test_node_hours_and_money_are_those_of_each_stretch() -> None:
 
 
 @pytest.mark.parametrize(
+    ("bill", "paid", "bills"),
+    [
+        pytest.param(None, 1000, (None, None), id="nothing is committed: the list price is paid"),
+        pytest.param(300 + 3 * 50, 450, (300, 50), id="capacity is committed: the bill"),
+    ],
+)
+def test_the_bill_of_days_is_that_of_each_stretch(
+    bill: int | None, paid: int, bills: tuple[int | None, int | None]
+) -> None:
+    rows = [Moment(NOW, 4, 400, 0, bills[0]), Moment(NOW + HOUR, 2, 200, 0, bills[1])]
+    told = outcome(Measures(series=rows), NOW, NOW + 4 * HOUR, ())
+
+    assert (told.bill, told.paid) == (bill, paid)
+
+
+@pytest.mark.parametrize(
     ("expected", "removed", "bought"),
     [
         pytest.param(1, [(0, "a")], [(1, "a")], id="within the hour"),

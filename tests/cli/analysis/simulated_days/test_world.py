@@ -1,6 +1,7 @@
 """What a simulated cluster counts, and what is left of pods and nodes that are gone."""
 
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from shared.adapters.prices import load
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.workloads import PodDisruptionBudget
 from shared.core.policy import Limit
+from shared.core.policy.values import Capacity, Commitment, Commitments
 from tests.builders import NOW, cluster, node, pdb, pod
 from tests.cli.analysis.simulated_days.time_passing import let_pass
 
@@ -50,6 +52,29 @@ def test_a_deleted_node_costs_nothing_and_takes_its_pods_with_it() -> None:
     assert (one.nodes, one.cost) == (1, both.cost // 2)
     assert seen.pods.keys() == {"default/q"}
     assert seen.controlled.of("default/ReplicaSet/web").keys() == {"default/q"}
+
+
+def test_the_bill_follows_nodes_and_ends_of_commitments() -> None:
+    """One of two nodes is committed for nothing, for a minute."""
+    whole = Capacity(Fraction(4), Fraction(16))
+    committed = Commitments((Commitment("e2", whole, NOW + 2 * MINUTE, Fraction(1)),), elsewhere={})
+    seen = World(cluster([node("n1"), node("n2")]), load(), DELAYS, NOW, commitments=committed)
+    seen.sample()
+    seen.now += MINUTE
+    seen.delete_node("n1")
+    seen.sample()
+    seen.now += MINUTE
+    seen.sample()
+
+    price = load().of(node("n1")).per_hour
+    assert [row.bill for row in seen.measures.series] == [pytest.approx(each * price, abs=10) for each in (1, 0, 1)]
+
+
+def test_without_commitments_there_is_no_bill() -> None:
+    seen = world()
+    seen.sample()
+
+    assert [row.bill for row in seen.measures.series] == [None]
 
 
 def test_of_what_happens_in_one_moment_only_its_end_is_sampled() -> None:
