@@ -16,7 +16,7 @@ from functions.cli.plan.sentences import LegendEntry
 
 SCHEMA: Final = 1
 _OF_ONE_PLAN: Final = ("schema", "cluster", "nodes", "orders", "at_rest", "wave", "potential")
-_LISTS: Final = ("ladder", "pools", "holds")
+_LISTS: Final = ("ladder", "commitments", "later", "pools", "holds")
 _OTHERS: Final = ("taken_at", "policy_hash", "dry_run", "partial", "prices", "totals")
 
 

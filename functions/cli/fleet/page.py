@@ -9,11 +9,11 @@ from functions.cli.fleet.installations import InstallationHealth
 from functions.cli.fleet.table import states_of, table_of
 from functions.cli.fleet.view import FleetHold, FleetRow, FleetView
 from functions.cli.output import html
-from functions.cli.output.format import count, moment, monthly, some, whole_money, yearly
+from functions.cli.output.format import count, moment, monthly, some, whole_money
 from functions.cli.output.html import Frame, Html, Section, element, figure, made_by
 from functions.cli.output.tables import Column, Table
 from functions.cli.plan import totals
-from functions.cli.plan.scenarios import CHECK, title
+from functions.cli.plan.scenarios import CHECK, added_note, paid, title
 from functions.cli.plan.sentences import HOLDING
 from functions.cli.plan.tables import HEADINGS
 from functions.cli.plan.totals import FIGURES
@@ -60,7 +60,7 @@ def _figures(view: FleetView) -> Iterator[Html]:
         money = totals.money_of(view.views, scenarios)
         adds, rest = max(money.added, 0), f"{money.month(scenarios.at_rest)} a month with Ebb"
         alone = money.saved(scenarios.alone)
-        yield figure("Ebb adds, a month", whole_money(adds), f"{yearly(adds)} a year", good=adds > 0)
+        yield figure("Ebb adds, a month", whole_money(adds), added_note(money), good=adds > 0)
         yield figure("Autoscaler alone saves, a month", whole_money(alone), CHECK if alone > 0 else "")
         yield figure("Now, a month", money.month(scenarios.now), f"{count(scenarios.now.nodes, 'node')}; {rest}")
     missing = f"{view.not_read:,} could not be read" if view.not_read else "all were read"
@@ -83,7 +83,7 @@ def _clusters(view: FleetView) -> Section:
 def _bar(row: FleetRow, most: int) -> str:
     """Draw what stays of a cluster's bill, the saving, and the bound as a line; the cells have the figures."""
     found = row.view.scenarios.values if row.view and row.view.scenarios else None
-    return bill(found.at_rest.cost, found.now.cost, most, least=found.bound.cost) if found and most else ""
+    return bill(paid(found.at_rest), paid(found.now), most, least=paid(found.bound)) if found and most else ""
 
 
 def _blockers(view: FleetView) -> Section:

@@ -12,7 +12,7 @@ from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
 from functions.cli.plan import totals
 from functions.cli.plan.page import held_markdown, show_held
 from functions.cli.plan.sentences import show_notes
-from functions.cli.plan.totals import FIGURES, MEANING
+from functions.cli.plan.totals import FIGURES
 from functions.cli.plan.view import PlanView
 
 STATE: Final = "ebb"
@@ -31,7 +31,9 @@ def table_of(view: FleetView, top: int | None) -> Table:
     columns = (name, *FIGURES, *([Column(STATE)] if states else []))
     below = {number: faults for number, row in enumerate(shown) if (faults := wrong(row))}
     cells = [row[:width] for row in (*rows, *whole)]
-    return Table.of(columns, cells, styles=(*[""] * len(rows), *[BOLD] * len(whole)), below=below, foot=MEANING)
+    return Table.of(
+        columns, cells, styles=(*[""] * len(rows), *[BOLD] * len(whole)), below=below, foot=totals.meaning(view.views)
+    )
 
 
 def _total(view: FleetView) -> tuple[str, ...]:

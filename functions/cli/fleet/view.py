@@ -11,7 +11,7 @@ from functions.cli.fleet.sources import is_of, parts_of
 from functions.cli.input.options import FleetSort
 from functions.cli.output.format import count, monthly
 from functions.cli.plan import totals
-from functions.cli.plan.scenarios import DEFAULTS, POLICY
+from functions.cli.plan.scenarios import DEFAULTS, POLICY, paid
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind
 from functions.cli.plan.view import PlanView
 
@@ -49,7 +49,7 @@ class FleetRow:
     def saved(self) -> int | None:
         """Return what is saved in steady state, in micro-dollars per hour."""
         scenarios = self.view.scenarios.values if self.view and self.view.scenarios else None
-        return scenarios.now.cost - scenarios.at_rest.cost if scenarios else None
+        return paid(scenarios.now) - paid(scenarios.at_rest) if scenarios else None
 
     @property
     def troubles(self) -> int:

@@ -205,6 +205,11 @@ def at_list_prices(money: ScenarioMoney) -> str:
     return f"{whole_money(listed.added)} a month at list prices" if listed and listed.added > 0 else ""
 
 
+def added_note(money: ScenarioMoney) -> str:
+    """Return what Ebb adds a year, and at list prices where the bill is another figure."""
+    return "; ".join(filter(None, (f"{yearly(max(money.added, 0))} a year", at_list_prices(money))))
+
+
 def worth(scenarios: Scenarios, money: ScenarioMoney) -> str:
     """Return what Ebb adds in money, or in nodes if these have no price; empty if it adds nothing."""
     if money.known:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
 from functions.cli.output.format import dollars_a_month, whole_money
 from functions.cli.output.tables import BOLD, DIM, Column, Table
-from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, scenario_documents
+from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, paid, scenario_documents
 from functions.cli.plan.view import PlanView
 
 SCHEMA: Final = 1
@@ -23,6 +23,8 @@ FIGURES: Final = (
     Column("saved", right=True),
 )
 MEANING: Final = f"All money is a month. alone: with the autoscaler alone. bound: {BOUND}."
+
+OF_BILLS: Final = "It is the bill where capacity is committed, and the list price elsewhere."
 
 
 def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
@@ -64,7 +66,9 @@ def parts_of(views: Sequence[PlanView]) -> tuple[Scenarios, ...]:
 
 
 def _sum_of(scenarios: Sequence[Scenario]) -> Scenario:
-    return replace(scenarios[0], **{name: sum(getattr(each, name) for each in scenarios) for name in _STEPS})
+    bill = None if all(each.bill is None for each in scenarios) else sum(map(paid, scenarios))
+    sums = {name: sum(getattr(each, name) for each in scenarios) for name in _STEPS}
+    return replace(scenarios[0], **sums, bill=bill)
 
 
 def money_of(views: Sequence[PlanView], scenarios: Scenarios) -> ScenarioMoney:
@@ -88,7 +92,7 @@ def cluster_table(views: Sequence[PlanView]) -> Table:
     whole = (f"all{marked}", *figures(views))
     name = Column(f"{len(views)} clusters", wraps=True)
     styles = (*[""] * len(rows), BOLD)
-    table = Table.of((name, *FIGURES), (*rows, whole), styles=styles, foot=MEANING)
+    table = Table.of((name, *FIGURES), (*rows, whole), styles=styles, foot=meaning(views))
     if not any(view.potential for view in views):
         return table
     most = (*(view.potential.saving if view.potential else 0 for view in views),)
@@ -98,7 +102,7 @@ def cluster_table(views: Sequence[PlanView]) -> Table:
 
 def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     """Return the cells under `FIGURES` of some clusters together, each sum that of what is printed of each."""
-    nodes, now = f"{sum(each.totals.nodes for each in views):,}", _month([each.totals.cost for each in views])
+    nodes, now = f"{sum(each.totals.nodes for each in views):,}", _month([*map(_paid_now, views)])
     scenarios = summed(views)
     if scenarios is None:
         return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))
@@ -108,6 +112,15 @@ def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     alone, rest, bound = (money.month(each) for each in (scenarios.alone, scenarios.at_rest, scenarios.bound))
     saved = whole_money(money.saved(scenarios.at_rest))
     return (whole_money(max(money.added, 0)), nodes, now, alone, rest, bound, saved)
+
+
+def _paid_now(view: PlanView) -> int:
+    return paid(view.scenarios.values.now) if view.scenarios else view.totals.cost
+
+
+def meaning(views: Sequence[PlanView]) -> str:
+    """Return what the titles of `FIGURES` leave open."""
+    return f"{MEANING} {OF_BILLS}" if any(view.committed for view in views) else MEANING
 
 
 def _month(amounts: Sequence[int]) -> str:

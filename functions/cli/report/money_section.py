@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from functions.cli.analysis.pools import PoolSummary
-from functions.cli.output.format import count, monthly, monthly_parts, percent, whole_money, yearly
+from functions.cli.output.format import count, monthly, monthly_parts, percent, whole_money
 from functions.cli.plan.scenarios import (
     CHECK,
     ScenarioMoney,
     ScenarioRow,
-    at_list_prices,
+    added_note,
     is_followed,
     paid,
     worth,
@@ -56,11 +56,6 @@ def key_figures(report_input: ReportInput) -> list[dict[str, Any]]:
         _figure("Now", count(scenarios.now.nodes, "node"), "their machines have no price here"),
     )
     return [*(priced if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", each)]
-
-
-def added_note(money: ScenarioMoney) -> str:
-    """Return what Ebb adds a year, and at list prices where the bill is another figure."""
-    return "; ".join(filter(None, (f"{yearly(max(money.added, 0))} a year", at_list_prices(money))))
 
 
 def _nodes(scenario: Scenario, money: ScenarioMoney) -> str:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from functions.cli.analysis.forecast.committed import Committed, LaterAddition
 from functions.cli.analysis.forecast.scenarios import Scenarios
-from functions.cli.plan import page
+from functions.cli.plan import page, totals
 from functions.cli.plan.commitments import sentences
 from functions.cli.plan.scenarios import ScenarioMoney, headline, rows, scenario_documents, title
 from functions.cli.plan.tables import OF_BILL, scenario_table
@@ -144,3 +144,25 @@ def test_where_both_ends_of_the_range_are_equal_the_assumption_is_named() -> Non
 def test_the_bill_is_in_the_json() -> None:
     assert [each["bill_per_hour"] for each in scenario_documents(ADDS)] == [0.6, 0.4, 0.3, 0.3, 0.3, 0.4]
     assert {each["bill_per_hour"] for each in scenario_documents(some_scenarios())} == {None}
+
+
+def test_a_sum_counts_the_bill_where_capacity_is_committed_and_the_list_price_elsewhere() -> None:
+    views = [
+        with_scenarios(_with(some_committed()), ADDS, ""),
+        with_scenarios(view_of(of_every_kind()), some_scenarios(), ""),
+    ]
+    whole = totals.summed(views)
+
+    assert whole
+    assert (whole.now.bill, whole.now.cost) == (1_600_000, 2_000_000)
+    added, _, now, alone, rest, *_ = totals.figures(views)
+    assert (added, now, alone, rest) == ("$146", "$1,168", "$876", "$730")
+    assert totals.OF_BILLS in totals.meaning(views)
+    assert totals.OF_BILLS not in totals.meaning(views[1:])
+
+
+def test_a_sum_without_commitments_has_no_bill() -> None:
+    whole = totals.summed([with_scenarios(view_of(of_every_kind()), some_scenarios(), "")])
+
+    assert whole
+    assert whole.now.bill is None
