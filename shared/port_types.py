@@ -13,6 +13,7 @@ from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.returning import NO_AUTOSCALERS, VerticalAutoscalers
 from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
+from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import DrainRecord, EvictionAnswer
 from shared.core.records.state import ClusterState, PoolMarks, Run, Wave
 
@@ -87,7 +88,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class DocumentKey(Generic[T]):
-    """Which document: a collection (`cluster`, `pools`, `drains`, `runs`), an id, and the type it holds."""
+    """Which document: a collection (`pools`, `drains`, `runs`, `waves` …), an id, and the type it holds."""
 
     collection: str
     id: str
@@ -96,6 +97,7 @@ class DocumentKey(Generic[T]):
 
 CLUSTER_KEY = DocumentKey("cluster", "", ClusterState)
 WAVE_KEY = DocumentKey("waves", "current", Wave)
+COMMITMENTS_KEY = DocumentKey("commitments", "current", CommitmentReading)
 
 
 def pool_key(pool: str) -> DocumentKey[PoolMarks]:

@@ -19,6 +19,7 @@ from shared.core.cluster.storage import Storage
 from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
+from shared.core.records.commitments import ListedCommitment
 from shared.core.records.orders import DrainResult, Order
 from shared.port_types import (
     ClusterReading,
@@ -189,6 +190,13 @@ class PolicySource(Protocol):
         """Read and parse it again. Raises BadPolicy when it is missing or invalid, Retryable on an outage."""
 
 
+class CommitmentList(Protocol):
+    """The Compute API: committed use in the cluster's project and region."""
+
+    def read(self) -> tuple[ListedCommitment, ...]:
+        """Read all commitments, whatever their status. Raises Retryable on an outage, Terminal when it is refused."""
+
+
 class OrderBus(Protocol):
     """The way from planner to drainer, and the side roads for rejected messages and results."""
 
@@ -237,5 +245,6 @@ class Ports:
     clock: Clock
     log: Log
     prices: Prices
+    commitments: CommitmentList
     together: RunTogether = in_threads
     shared: SharedReadings = field(default_factory=SharedReadings)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from shared.adapters.clock import SystemClock
+from shared.adapters.compute import RegionCommitments
 from shared.adapters.gke import GkeCluster, LabelPools
 from shared.adapters.kubernetes.access import Access, from_google, from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
@@ -17,7 +18,7 @@ from shared.adapters.prices import load
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy.parsing import parse
 from shared.log import JsonLog
-from shared.ports import Cluster, OrderBus, PolicySource, Pools, Ports, State
+from shared.ports import Cluster, CommitmentList, OrderBus, PolicySource, Pools, Ports, State
 from shared.settings import Settings, not_set
 
 NO_GKE_API: Final = "none"
@@ -44,7 +45,13 @@ def ports_of(settings: Settings) -> Ports:
         clock=SystemClock(),
         log=JsonLog(sys.stdout, settings.log_level, settings.cluster, settings.project),
         prices=load(),
+        commitments=commitments_of(settings),
     )
+
+
+def commitments_of(settings: Settings) -> CommitmentList:
+    """Return the list of commitments alone. The first read looks for an identity."""
+    return RegionCommitments(settings.cluster, api="" if settings.gke_api == NO_GKE_API else settings.gke_api)
 
 
 def cluster_of(settings: Settings) -> Cluster:

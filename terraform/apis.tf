@@ -9,6 +9,7 @@ locals {
     for api, written in {
       binaryauthorization = contains(keys(var.functions), "binary_authorization")
       cloudkms            = contains(keys(var.encryption), "key")
+      compute             = var.commitments
       vpcaccess           = contains(keys(var.network), "connector")
     } : api if written
   ]

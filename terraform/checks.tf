@@ -55,3 +55,10 @@ check "the_cluster_can_be_served" {
 locals {
   pools_named = toset(try(keys(local.policy.nodePools), []))
 }
+
+check "what_the_policy_reads_is_granted" {
+  assert {
+    condition     = var.commitments || !try(local.policy.cluster.commitments.read, false)
+    error_message = "commitments: the policy has cluster.commitments.read, and the planner may not list them; write commitments = true."
+  }
+}

@@ -55,6 +55,26 @@ resource "google_project_iam_member" "control_plane" {
   }
 }
 
+# What of the bill is paid for anyway, for the planner alone.
+resource "google_project_iam_custom_role" "commitments" {
+  count = var.commitments ? 1 : 0
+
+  project     = local.cluster_project
+  role_id     = replace("${local.name}_commitments", "-", "_")
+  title       = "Ebb: list committed use (${local.inputs.cluster.name})"
+  permissions = ["compute.commitments.list"]
+
+  depends_on = [time_sleep.apis]
+}
+
+resource "google_project_iam_member" "commitments" {
+  count = var.commitments ? 1 : 0
+
+  project = local.cluster_project
+  role    = google_project_iam_custom_role.commitments[0].name
+  member  = local.identities["planner"].member
+}
+
 resource "google_project_iam_custom_role" "state" {
   project     = var.project
   role_id     = replace("${local.name}_state", "-", "_")
@@ -220,6 +240,7 @@ resource "time_sleep" "roles" {
     google_artifact_registry_repository_iam_member.build,
     google_project_iam_member.build,
     google_project_iam_member.build_source,
+    google_project_iam_member.commitments,
     google_project_iam_member.control_plane,
     google_project_iam_member.state,
     google_pubsub_topic_iam_member.publishers,

@@ -35,6 +35,13 @@ variable "cluster" {
   nullable    = false
 }
 
+variable "commitments" {
+  description = "Whether the planner may list committed use in the cluster's project (compute.commitments.list), for cluster.commitments.read of the policy."
+  type        = bool
+  nullable    = false
+  default     = false
+}
+
 variable "database" {
   description = "The Firestore database of the state. It belongs to this cluster alone, so that one function's identity reaches one cluster's state. create: false takes one that is there. name: its id; never the default one. location: where it is made; default the region. delete_protection: whether Google refuses to delete it."
   type        = any

@@ -12,6 +12,7 @@ import msgspec
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy
+from shared.core.records.commitments import ListedCommitment
 from shared.core.records.orders import DrainResult, Order, decode, encode
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
 from shared.port_types import DocumentKey, PoolsReading, StoredDocument
@@ -118,6 +119,21 @@ class FakePolicySource:
         if isinstance(self.policy, EbbError):
             raise self.policy
         return self.policy
+
+
+@dataclass
+class FakeCommitments:
+    """What Google lists of committed use; `failure` is what listing it meets."""
+
+    rows: tuple[ListedCommitment, ...] = ()
+    failure: EbbError | None = None
+    reads: int = 0
+
+    def read(self) -> tuple[ListedCommitment, ...]:
+        self.reads += 1
+        if self.failure is not None:
+            raise self.failure
+        return self.rows
 
 
 @dataclass

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
+from functions.planner.commitments import UsedCommitments
 from functions.planner.steer import Steered
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.snapshot import Snapshot
@@ -38,6 +39,7 @@ class PassReport:
     traffic: Traffic
     """What the pass asked of the Kubernetes API."""
     steered: Steered
+    paid: UsedCommitments
 
 
 def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
@@ -54,6 +56,7 @@ def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
         "at_rest": None if plan.at_rest is None else len(plan.at_rest.nodes),
         "costs_written": report.steered.written,
         "costs_taken_back": report.steered.taken_back,
+        **report.paid.fields,
         "search_braked": plan.at_rest is not None and plan.at_rest.braked,
         "saving_per_month": dollars(per_month(plan.saving)),
         "duration_ms": round(report.seconds * 1000),

@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from functions.planner.commitments import UsedCommitments, with_commitments
 from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
 from functions.planner.read_and_repair import PassInputs, heal, read_inputs
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import LivingWave, keep_document, let_go_of_late, living, order_soft_taints
 from shared.collector import no_search_for_cycles
 from shared.core.draining.admission import claim_to_be
+from shared.core.planning.bill import unpriced
 from shared.core.planning.candidates import NO_MARKS, changed_pools
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.plan import Plan, PlannedOrder
@@ -39,7 +41,7 @@ from shared.settings import Settings
 from shared.store.compare_and_set import change_cluster
 
 
-def advise(ports: Ports, inputs: PassInputs) -> Advised | None:
+def advise(ports: Ports, inputs: PassInputs, unknown: str = "") -> Advised | None:
     """Log a line for each oddity, and return what is to be remembered; None if there is none now."""
     policy, snapshot, now = inputs.policy, inputs.snapshot, inputs.now
     if not policy or not is_advice_due(inputs.state.advised, policy.hash, now):
@@ -48,6 +50,8 @@ def advise(ports: Ports, inputs: PassInputs) -> Advised | None:
     found = [(each, {"pool": pool, "reason": "unknown_pool"}) for pool, each in unknown_pools(policy, snapshot).items()]
     found += [(each, {"reason": "hardly_meant"}) for each in warnings(in_earnest)]
     found += [(each, {"reason": "unread_cost"}) for each in unread_costs(snapshot)]
+    odd = (unpriced(policy.commitments, ports.prices), unknown)
+    found += [(each, {"reason": "unknown_commitment"}) for each in odd if each]
     for sentence, labels in found:
         ports.log.event("policy_warning", sentence, severity="WARNING", **labels)
     return Advised(policy.hash, now) if found else None
@@ -87,6 +91,7 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
         _heal_only(ports, settings, policy, pools, whole=(False,))
         raise
     healed, inputs = heal(ports, settings, found)
+    inputs, paid = _with_commitments(ports, inputs)
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
     wave = living(inputs)
@@ -96,13 +101,19 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     lives = keep_document(ports, run_id, plan, policy, wave)
     order_soft_taints(ports, plan.cluster, inputs, lives)  # first: what the first drains move goes elsewhere already
     published = _publish(ports, run_id, plan, inputs)
-    _tidy(ports, inputs, advise(ports, inputs))
+    _tidy(ports, inputs, advise(ports, inputs, paid.unknown))
     over = begun + settings.pass_seconds
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
     took, traffic = ports.clock.monotonic() - begun, ports.cluster.traffic().since(asked)
-    report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic, steered)
+    report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic, steered, paid)
     outcome = PassOutcome(plan, found.snapshot, found.state, ports.prices, found.now, interval)
     return deps.pass_log.write(ports.log, outcome, report)
+
+
+def _with_commitments(ports: Ports, inputs: PassInputs) -> tuple[PassInputs, UsedCommitments]:
+    nodes = inputs.snapshot.nodes
+    policy, paid = with_commitments(ports, inputs.policy, nodes[0].region if nodes else "", inputs.now)
+    return dataclasses.replace(inputs, policy=policy), paid
 
 
 def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callable[[], bool], wave: LivingWave) -> Plan:

@@ -90,6 +90,8 @@ EVENTS: Final = (
             Field("dry_run", Type.FLAG, "whether nothing is drained", sometimes=True),
             Field("at_rest", Type.INTEGER, "nodes that the plan of the steady state takes", sometimes=True),
             Field("search_braked", Type.FLAG, "whether the clock ended the search for it early", sometimes=True),
+            Field("commitments", Type.TEXT, "where the planner reads them: read, stale or list_prices", sometimes=True),
+            Field("commitments_read_at", Type.TIME, "when those that count were read", sometimes=True),
             Field("costs_written", Type.INTEGER, "deletion costs that steerScaleIn wrote on pods", sometimes=True),
             Field("costs_taken_back", Type.INTEGER, "deletion costs of Ebb's that it took back", sometimes=True),
             Field("saving_per_month", Type.NUMBER, "dollars that this pass's orders save", sometimes=True),
@@ -263,7 +265,7 @@ EVENTS: Final = (
     ),
     Event("policy_warning",
           "Something in the policy is probably a mistake, it names an unknown pool, or a pod's cost cannot be read; "
-          "once a day.",
+          "once a day. Or commitments cannot be read; every 15 minutes.",
           ("run_id", "reason"), ("pool",), (POLICY_HASH,)),
     Event("breaker", "A breaker opened: no new drain in the pool for a while.", ("run_id", "pool", "reason"), (),
           (POLICY_HASH,)),

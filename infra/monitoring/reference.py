@@ -52,6 +52,12 @@ LOG_WORDS: Final = (
             "`ebb policy check FILE` shows the same with the remedy."),
     LogWord("unread_cost", ("policy_warning",), "The value of a cost annotation on a pod is no number that Kubernetes "
             "would read; it does not count.", "Ask the owner of the workload that the message names to correct it."),
+    LogWord("commitments_unread", ("policy_warning",), "`cluster.commitments.read` is true and the Compute API did not "
+            "list the commitments. The last list counts for 24 hours, then list prices.",
+            "Grant the right (Terraform's `commitments = true`), or write `read: false`. After an outage nothing."),
+    LogWord("unknown_commitment", ("policy_warning",), "Commitments have a type or a family without a known price, and "
+            "count for nothing.", "Nothing, if no node is of that family. Otherwise write it under "
+            "`cluster.commitments.families`."),
     LogWord("continue", ("healed",), "A step of a drain had fallen silent; its order was published again.",
             "Nothing after one; if it comes again and again, look at the drainer's errors."),
     LogWord("continued", ("drain_step",), "The step's time is over; the drain goes on in a new message.", _NOTHING),

@@ -54,6 +54,48 @@ run "shared_parts_are_taken_and_not_made" {
   }
 }
 
+run "committed_use_is_listed_by_the_planner_alone" {
+  command = plan
+
+  variables {
+    cluster     = { name = "prod", location = "europe-west1", project = "clusters-project" }
+    commitments = true
+  }
+
+  assert {
+    condition = (
+      google_project_iam_custom_role.commitments[0].permissions == toset(["compute.commitments.list"]) &&
+      google_project_iam_custom_role.commitments[0].project == "clusters-project" &&
+      google_project_iam_member.commitments[0].project == "clusters-project" &&
+      google_project_iam_member.commitments[0].member == local.identities["planner"].member
+    )
+    error_message = "The planner may list commitments in the cluster's project, and nothing else."
+  }
+  assert {
+    condition     = contains(keys(google_project_service.apis), "compute")
+    error_message = "Listing commitments needs the Compute API."
+  }
+}
+
+run "a_policy_that_reads_commitments_without_the_right_is_a_warning" {
+  command = plan
+
+  variables {
+    policy = { cluster = { commitments = { read = true } }, nodePools = { default-pool = { enabled = true } } }
+  }
+
+  expect_failures = [check.what_the_policy_reads_is_granted]
+}
+
+run "without_the_option_nobody_may_list_committed_use" {
+  command = plan
+
+  assert {
+    condition     = length(google_project_iam_custom_role.commitments) == 0 && length(google_project_iam_member.commitments) == 0
+    error_message = "The right is granted only if it is asked for."
+  }
+}
+
 run "a_private_cluster_is_reached_through_a_connector" {
   command = plan
 

@@ -8,7 +8,9 @@ import pytest
 LOOK = "import sys, {0}; print(*sorted({{'grpc', 'google.auth', 'google.api_core', 'requests'}} & set(sys.modules)))"
 
 
-@pytest.mark.parametrize("module", [f"shared.adapters.{name}" for name in ("firestore", "pubsub", "sqlite", "storage")])
+@pytest.mark.parametrize(
+    "module", [f"shared.adapters.{name}" for name in ("compute", "firestore", "pubsub", "sqlite", "storage")]
+)
 def test_importing_an_adapter_imports_no_client(module: str) -> None:
     code = LOOK.format(module)
 

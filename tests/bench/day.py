@@ -27,7 +27,7 @@ from shared.ports import Ports
 from shared.settings import Settings
 from tests.bench.counting import CountingBus, CountingPolicy, CountingState, CountingStream
 from tests.builders import CLUSTER, node, pod, pod_class
-from tests.fakes import FakeClock, FakeCluster, FakePools
+from tests.fakes import FakeClock, FakeCluster, FakeCommitments, FakePools
 
 NODES, POOLS, PODS_A_NODE = 200, 4, 9
 EVERY = timedelta(minutes=5)
@@ -62,7 +62,9 @@ class Day:
         """Of an instance that is at work."""
         pools = FakePools({f"pool-{number}": NodePool(f"pool-{number}") for number in range(POOLS)})
         log = JsonLog(self.stream, "DEBUG", CLUSTER, "p")
-        self.ports = Ports(self.cluster, pools, self.state, self.policy, self.bus, self.clock, log, load())
+        self.ports = Ports(
+            self.cluster, pools, self.state, self.policy, self.bus, self.clock, log, load(), FakeCommitments()
+        )
         self._teller = PassLog(everything=False)
         self._classes = [pod_class(owner=f"ReplicaSet/web-{number}", cpu=_SIZE, memory=1) for number in range(60)]
         self._empty_since: dict[str, datetime] = {}

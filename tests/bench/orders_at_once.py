@@ -33,7 +33,7 @@ from shared.settings import Settings
 from tests.bench import pages
 from tests.bench.reporting import say
 from tests.builders import CLUSTER
-from tests.fakes import FakeLog, FakeOrderBus, FakePolicySource, FakePools, FakeState
+from tests.fakes import FakeCommitments, FakeLog, FakeOrderBus, FakePolicySource, FakePools, FakeState
 
 ORDERS: Final = 20
 MOST_ADDED: Final = 150
@@ -124,7 +124,7 @@ def ports_of(cluster: KubernetesCluster) -> Ports:
     pools = FakePools({f"pool-{number}": NodePool(f"pool-{number}") for number in range(10)})
     policy = FakePolicySource(Policy(dry_run=False, other_pools=PoolPolicy(enabled=True)))
     state = FakeState(now=system_time)
-    return Ports(cluster, pools, state, policy, FakeOrderBus(), Clock(), FakeLog(), load())
+    return Ports(cluster, pools, state, policy, FakeOrderBus(), Clock(), FakeLog(), load(), FakeCommitments())
 
 
 def push(number: int) -> bytes:

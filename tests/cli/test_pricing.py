@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from functions.cli.input.options import LISTED, PriceOptions
-from functions.cli.input.pricing import basis, priced, priced_nodes, unpriced_families, unused_discounts
+from functions.cli.input.pricing import basis, priced, priced_nodes, unused_discounts
 from functions.cli.output.format import monthly, use_currency
 from shared.core.cluster.node import Node
 from shared.core.planning.prices import Attached
-from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.errors import BadInput
 from tests.builders import cluster, node
 
@@ -208,17 +207,3 @@ def test_of_the_nodes_it_is_known_which_regions_they_are_priced_by_and_whether_s
     assert (found.regions, found.spot) == ({"europe-west4": share, "mars-west1": None, "us-central1": 1}, False)
     spot = node("n4", labels={"cloud.google.com/gke-spot": "true"})
     assert priced_nodes(cluster([spot]), priced(PriceOptions())).spot
-
-
-@pytest.mark.parametrize(
-    ("expected", "committed"),
-    [
-        pytest.param((), Commitments((Commitment("n2", Capacity()),)), id="a family with a price"),
-        pytest.param(("m3",), Commitments((Commitment("m3", Capacity()),)), id="a family without a price"),
-        pytest.param(("N2",), Commitments(elsewhere={"N2": Capacity()}), id="a typing error in what others use"),
-    ],
-)
-def test_a_committed_family_without_a_price_is_named(expected: tuple[str, ...], committed: Commitments) -> None:
-    told = " ".join(unpriced_families(committed, priced(PriceOptions())))
-    assert [name for name in expected if f" {name}," in told] == [*expected]
-    assert bool(told) == bool(expected)

@@ -11,11 +11,12 @@ import pytest
 
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
+from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Claim, ClusterState, Lease, Mark, PoolMarks, Run, Wave, WaveNode
 from shared.core.rules.workload_limits import MOST_MOVING_PODS
 from shared.errors import Stale, Unreadable
-from shared.port_types import CLUSTER_KEY, WAVE_KEY, DocumentKey, drain_key, pool_key, run_key
+from shared.port_types import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, DocumentKey, drain_key, pool_key, run_key
 from shared.ports import State
 from tests.builders import claim, order
 from tests.fakes import FakeState
@@ -262,6 +263,15 @@ def test_a_drain_record_survives_with_all_its_parts(state: State) -> None:
 
     assert state.get(drain_key("0a")).value == record
     assert state.get(DocumentKey("drains", "0b", DrainRecord)).value is None
+
+
+def test_a_list_of_commitments_survives_as_google_wrote_it(state: State) -> None:
+    resources = (ListedResource("VCPU", 160), ListedResource("MEMORY", 655_360))
+    row = ListedCommitment(name="n", status="ACTIVE", plan="TWELVE_MONTH", end_timestamp=later(), resources=resources)
+    reading = CommitmentReading(rows=(row, row), read_at=WHEN, tried_at=later(), fault="Compute API: 503")
+    state.put(COMMITMENTS_KEY, reading, None)
+
+    assert state.get(COMMITMENTS_KEY).value == reading
 
 
 def test_a_wave_survives_with_its_nodes_in_order(state: State) -> None:

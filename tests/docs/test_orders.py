@@ -13,6 +13,7 @@ from functions.cli.drains import status_table
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of, with_scenarios
+from functions.planner.commitments import UsedCommitments
 from functions.planner.pass_log import PassReport, summary
 from functions.planner.steer import Steered
 from shared.adapters.prices import load
@@ -120,6 +121,6 @@ def test_every_key_of_the_status() -> None:
 
 
 def test_every_key_of_the_summary() -> None:
-    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0, Traffic(), Steered()))
+    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0, Traffic(), Steered(), UsedCommitments()))
 
     assert set(table("## Summary", "| summary | type | unit | meaning |")) == said.keys()

@@ -26,7 +26,7 @@ from shared.errors import EbbError
 from shared.port_types import CLUSTER_KEY
 from shared.ports import Ports
 from shared.settings import Settings
-from tests.fakes import FakePolicySource, FakePools, FakeState
+from tests.fakes import FakeCommitments, FakePolicySource, FakePools, FakeState
 from tests.faults.call_faults import CallFault, CallGate
 from tests.faults.network_faults import ClockSkew, MessageFaults
 from tests.faults.outages import FREES, LOOKS, BegunOutage, Outage
@@ -132,6 +132,7 @@ class Installation:
             clock=ActorClock(self.call_gate),
             log=self.log,
             prices=PRICES,
+            commitments=FakeCommitments(),
             together=one_by_one,
         )
 

@@ -26,7 +26,16 @@ from shared.ports import Ports
 from shared.readings import SharedReadings
 from shared.settings import Settings
 from tests.builders import CLUSTER, policy
-from tests.fakes import FakeClock, FakeCluster, FakeLog, FakeOrderBus, FakePolicySource, FakePools, FakeState
+from tests.fakes import (
+    FakeClock,
+    FakeCluster,
+    FakeCommitments,
+    FakeLog,
+    FakeOrderBus,
+    FakePolicySource,
+    FakePools,
+    FakeState,
+)
 
 EFFECTS = {"take", "give_back"}
 
@@ -62,6 +71,7 @@ class FakeEbb:
         self.policy = FakePolicySource(policy)
         self.bus = FakeOrderBus()
         self.log = FakeLog()
+        self.commitments = FakeCommitments()
         self.pools = FakePools({"a": NodePool("a"), **pools})
         self.settings = Settings(cluster=CLUSTER, step_seconds=step_seconds)
         self._shared = SharedReadings() if one_instance else None
@@ -72,7 +82,7 @@ class FakeEbb:
         """Return what a call works with; each call is an instance of its own unless there is only one."""
         shared = self._shared or SharedReadings()
         own = (self.cluster, self.pools, self.state, self.policy, self.bus, self.clock, self.log)
-        return Ports(*own, load(), shared=shared)
+        return Ports(*own, load(), self.commitments, shared=shared)
 
     def tick(self, schedule_time: str = "") -> dict[str, Any]:
         """Run one planner call."""

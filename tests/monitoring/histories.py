@@ -14,11 +14,11 @@ import pytest
 from functions.drainer.main import PushReply
 from functions.planner.main import answer
 from shared.core.policy import Limit
-from shared.core.policy.values import WaveLimits
+from shared.core.policy.values import Commitments, WaveLimits
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
-from shared.errors import Terminal
+from shared.errors import Retryable, Terminal
 from shared.port_types import Eviction
 from shared.settings import Settings
 from tests.builders import NOW, node, order, our_taint, pdb, pod, pod_class, policy
@@ -128,6 +128,16 @@ def surged() -> FakeEbb:
     return ebb
 
 
+def committed() -> FakeEbb:
+    """Commitments are listed once, and cannot be listed an hour later."""
+    ebb = fake_ebb(policy=policy(cluster_wide={"commitments": Commitments(read=True)}))
+    tick(ebb)
+    ebb.pass_time(hours=1)
+    ebb.commitments.failure = Retryable("Compute API", "no answer in time")
+    tick(ebb)
+    return ebb
+
+
 def waved() -> FakeEbb:
     """A wave begins, its nodes are tainted, and another policy ends it."""
     limits = WaveLimits(Limit(percent=50), timedelta(minutes=90))
@@ -150,6 +160,7 @@ HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "scale-in steered": steered,
     "surged": surged,
     "a wave": waved,
+    "commitments": committed,
 }
 
 

@@ -15,12 +15,17 @@ from functions.cli.doctor.rights import OPTIONAL_GROUPS, Fences, Right, fences, 
 from functions.cli.doctor.unverified import unverified
 from functions.cli.errors import WRONG, message_of
 from functions.cli.output.format import count, span
+from shared.core.policy import Policy
 from shared.core.records.state import silence
 from shared.errors import EbbError, Forbidden, Gone
 
 MOST_SKEW: Final = timedelta(seconds=30)
 """Ebb takes its time from the state; a machine further off makes tokens and times in reports hard to read."""
 _SKIPPED: Final = "They need a check that failed above."
+_MAY_LIST: Final = (
+    "Write commitments = true in Terraform, or grant compute.commitments.list to the planner in the cluster's project. "
+    "Nodes count at list prices until then. If you asked as a person, ask as the planner."
+)
 _APPLY: Final = "Apply the module's output rbac: terraform output -raw rbac | kubectl apply -f -."
 
 
@@ -137,6 +142,21 @@ def policy(parts: InstallationParts) -> Iterable[CheckResult]:
     if unknown:
         yield warn("policy", f"The cluster has no pool {', '.join(unknown)}.", "Correct the names in the policy.")
     yield from optional_rights(found, parts)
+    yield from _commitments(found, parts)
+
+
+def _commitments(policy: Policy, parts: InstallationParts) -> Iterator[CheckResult]:
+    """List commitments once if the planner reads them. What the API refuses costs figures and no pass."""
+    if not policy.commitments.read:
+        return
+    try:
+        rows = parts.commitments().read()
+    except EbbError as fault:
+        yield warn("commitments", f"cluster.commitments.read is on, and {message_of(fault)}", _MAY_LIST)
+    else:
+        yield ok(
+            "commitments", f"cluster.commitments.read is on, and this identity lists {count(len(rows), 'commitment')}."
+        )
 
 
 def last_pass(parts: InstallationParts) -> Iterable[CheckResult]:

@@ -11,12 +11,13 @@ from shared.adapters.clock import system_time
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
 from shared.port_types import PoolsReading
-from shared.ports import Cluster, PolicySource
+from shared.ports import Cluster, CommitmentList, PolicySource
 from shared.settings import Settings, read_settings
 from shared.store.compare_and_set import read_cluster
 from shared.wiring import (
     access_reviews_of,
     cluster_of,
+    commitments_of,
     identity,
     policy_of,
     pools_of,
@@ -93,6 +94,7 @@ class InstallationParts:
     policy: Callable[[], PolicySource]
     topic_rights: Callable[[], Mapping[str, bool]]
     """By topic, whether the caller may publish."""
+    commitments: Callable[[], CommitmentList]
     now: Callable[[], datetime]
 
 
@@ -112,6 +114,7 @@ def parts_of(environment: Mapping[str, str]) -> InstallationParts:
         remembered=once(lambda: read_cluster(state_of(settings))),
         policy=lambda: policy_of(settings),
         topic_rights=lambda: topic_rights_of(settings),
+        commitments=lambda: commitments_of(settings),
         now=system_time,
     )
 

@@ -7,7 +7,7 @@ import typer
 
 from functions.cli.input.options import (
     AssumeMarked,
-    CommitmentList,
+    CommitmentPath,
     Currency,
     Discounts,
     Files,
@@ -94,7 +94,7 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
     prices: PriceTable = None,
     discount: Discounts = None,
     currency: Currency = "",
-    commitments: CommitmentList = None,
+    commitments: CommitmentPath = None,
 ) -> None:
     """Compare clusters: cost, possible savings, what holds most money, and which installations fail.
 

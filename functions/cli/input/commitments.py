@@ -9,16 +9,15 @@ import msgspec
 
 from functions.cli.dumps.files import name_of
 from functions.cli.input.files import read_bytes
-from functions.cli.input.google_commitments import ListedCommitment, counted
 from functions.cli.output.format import count, moment, some
 from shared.core.policy import Policy
 from shared.core.policy.reading import read_each
 from shared.core.policy.values import Commitment
+from shared.core.records.commitments import ListedCommitment, counted, unknown_types
 from shared.errors import BadInput, BadPolicy
 
 COMMAND: Final = "gcloud compute commitments list --format=json"
 KIND: Final = "compute#commitment"
-UNKNOWN: Final = "--commitments: no machine family is known for {types}, so such a commitment counts for nothing."
 SHARED: Final = (
     "The commitments are shared by {clusters}. This plan counts all of them for this cluster, so the savings of these "
     "clusters do not add up."
@@ -38,6 +37,10 @@ class CommitmentFile:
 
     name: str
     rows: tuple[ListedCommitment, ...]
+
+    def unknown(self, region: str) -> str:
+        """Return the sentence on commitments of unknown types; empty if there are none."""
+        return unknown_types(counted(self.rows, region))
 
 
 def read_commitments(path: Path) -> CommitmentFile:
@@ -103,9 +106,3 @@ def with_commitments(policy: Policy, file: CommitmentFile | None, region: str) -
 def _in_words(each: Commitment) -> str:
     size = f"{each.family} {float(each.size.vcpu):g} vCPUs {float(each.size.gib):g} GiB"
     return f"{size} until {moment(each.until)}" if each.until else size
-
-
-def unknown_types(file: CommitmentFile | None, region: str) -> tuple[str, ...]:
-    """Return a sentence on the types of commitments that Ebb does not know."""
-    unknown = counted(file.rows, region).unknown if file else ()
-    return (UNKNOWN.format(types=some(unknown)),) if unknown else ()

@@ -13,17 +13,17 @@ from functions.cli.input.commitments import (
     COUNTED_BY_EACH,
     CommitmentFile,
     read_commitments,
-    unknown_types,
     with_commitments,
 )
 from functions.cli.input.files import read_policy
 from functions.cli.input.missing_data import pending_note, without_requests
 from functions.cli.input.options import Sources
-from functions.cli.input.pricing import basis, priced, prices_of, unpriced_families, unused_discounts
+from functions.cli.input.pricing import basis, priced, prices_of, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
 from functions.cli.output.format import some
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.bill import unpriced
 from shared.core.planning.prices import Prices
 from shared.core.planning.unknown_pools import unknown_pools
 from shared.core.policy import Policy, PoolPolicy
@@ -166,7 +166,8 @@ def inputs_of(
     short = tuple(f"{WARNING}{each}" for each in sentences if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
     costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
-    types = (f"{WARNING}{sentence}" for sentence in unknown_types(committed, region))
+    unknown = committed.unknown(region) if committed else ""
+    types = (f"{WARNING}{unknown}",) if unknown else ()
     odd = (*short, *warnings_of(policy, snapshot, listed), *_elsewhere(snapshot, dumped.cloud), *unused, *costs, *types)
     return Inputs(
         snapshot,
@@ -189,8 +190,8 @@ def region_of(snapshot: Snapshot) -> str:
 
 def warnings_of(policy: Policy, snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     """Return what is odd about a policy for that cluster, each as a note marked as a warning."""
-    odd = (*odd_pools(policy, snapshot), *unpriced_families(policy.commitments, prices))
-    return tuple(f"{WARNING}{sentence}" for sentence in odd)
+    odd = (*odd_pools(policy, snapshot), unpriced(policy.commitments, prices))
+    return tuple(f"{WARNING}{sentence}" for sentence in odd if sentence)
 
 
 def odd_pools(policy: Policy, snapshot: Snapshot) -> Iterator[str]:

@@ -169,7 +169,7 @@ Currency = Annotated[
         help="Show money in another currency: EUR=0.92 is EUR for 1 USD. A rate is not needed if --prices is in it.",
     ),
 ]
-CommitmentList = Annotated[
+CommitmentPath = Annotated[
     Path | None,
     typer.Option(
         "--commitments",
@@ -236,7 +236,7 @@ class Sources:
 _OF_SOURCES: Final[Mapping[str, Any]] = {
     "files": Files, "dump": OneDump, "kubeconfig": Kubeconfig, "context": Context, "node_pools": NodePools,
     "cluster": ClusterProfile, "policy": PolicyFile, "at": At, "prices": PriceTable, "discount": Discounts,
-    "currency": Currency, "commitments": CommitmentList,
+    "currency": Currency, "commitments": CommitmentPath,
 }  # fmt: skip
 _FIRST: Final = ("files", "dump", "kubeconfig", "context", "node_pools", "cluster", "policy", "at")
 """The others follow a command's own options in the help."""

@@ -11,7 +11,6 @@ from functions.cli.output.format import count, some, use_currency
 from shared.core.cluster.names import OS_LABEL
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import DOLLARS, FALLBACK, Attached, Family, PriceBasis, Prices, Rates
-from shared.core.policy.values import Commitments
 from shared.errors import BadInput
 
 ESTIMATED: Final = "Prices are estimated for machines that the price table does not name whole: {machines}."
@@ -20,10 +19,6 @@ LICENSED: Final = (
     "Prices do not include the licences of Windows Server, which are billed by vCPU: {nodes} with {vcpus}."
 )
 UNUSED: Final = "--discount: no node on demand is of {families}, so that nothing is taken off for it."
-NO_FAMILY: Final = (
-    "cluster.commitments: the price table has no family {families}, so that commitment counts for nothing; "
-    "it has {known}."
-)
 NOT_CONVERTED: Final = (
     "--currency: {table} is in {own}. Convert it with --currency {wanted}=RATE, {wanted} for 1 {own}; "
     "or name a price table in {wanted} with --prices."
@@ -83,13 +78,6 @@ def _discounts(written: Iterable[str], prices: Prices) -> Mapping[str, Fraction]
             raise BadInput(f"--discount: {text!r}: {family or 'one for all'} was given before; leave one of them out.")
         found[family] = Fraction(match["percent"]) / 100
     return found
-
-
-def unpriced_families(commitments: Commitments, prices: Prices) -> tuple[str, ...]:
-    """Return a sentence on the families of machines that are committed, or used elsewhere, and that have no price."""
-    named = {*(each.family for each in commitments.families), *(commitments.elsewhere or ())}
-    unknown = sorted(named - prices.families.keys())
-    return (NO_FAMILY.format(families=some(unknown), known=some(sorted(prices.families), 20)),) if unknown else ()
 
 
 _GOOGLES: Final = re.compile(r"[a-z]+\d+[a-z]*-[a-z\d-]+|custom-.+")

@@ -10,12 +10,12 @@ from functions.cli.dumps.files import name_of
 from functions.cli.input.files import parse_policy, read_bytes
 from functions.cli.input.inputs import gather, odd_pools
 from functions.cli.input.options import Sources
-from functions.cli.input.pricing import unpriced_families
 from functions.cli.output.format import count
 from functions.cli.output.terminal import facts, printing
 from functions.cli.policy.words import cluster_settings, pool_settings
 from shared.adapters.prices import OWN_TABLE, load
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.bill import unpriced
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.field import path_text
 from shared.core.policy.reading import read
@@ -53,8 +53,8 @@ def print_check(paths: Sequence[Path], sources: Sources) -> None:
 def _print_one(path: Path, data: bytes, policy: Policy, snapshot: Snapshot | None, *, whole: bool) -> None:
     """Print one policy: of several files only whether each is valid, and its warnings."""
     strange = odd_pools(policy, snapshot) if snapshot else ()
-    unpriced = unpriced_families(policy.commitments, load(OWN_TABLE))
-    more = (*written_warnings(data), *strange, *unpriced, *expiring(policy, snapshot))
+    paid = unpriced(policy.commitments, load(OWN_TABLE))
+    more = (*written_warnings(data), *strange, *([paid] if paid else ()), *expiring(policy, snapshot))
     with printing() as console:
         if whole:
             show(console, name_of(path), policy, more)

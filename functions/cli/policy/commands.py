@@ -13,7 +13,7 @@ import typer
 from functions.cli.errors import Commands
 from functions.cli.input.options import (
     At,
-    CommitmentList,
+    CommitmentPath,
     Context,
     DiffFormat,
     Files,
@@ -128,7 +128,7 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     at: At = None,
-    commitments: CommitmentList = None,
+    commitments: CommitmentPath = None,
     assume_marked: Annotated[
         bool, typer.Option("--assume-marked", help="Treat every removable node as marked long ago.")
     ] = False,

@@ -248,6 +248,14 @@ def ends(commitments: Commitments, now: datetime) -> tuple[datetime, ...]:
     return tuple(sorted(until for until in found if until is not None and until > now))
 
 
+def unpriced(commitments: Commitments, prices: Prices) -> str:
+    """Return the sentence on families that are committed, or used elsewhere, and have no price; empty if all have."""
+    named = {*(each.family for each in commitments.families), *(commitments.elsewhere or ())}
+    unknown = ", ".join(sorted(named - prices.families.keys()))
+    known = ", ".join(sorted(prices.families))
+    return f"Commitments of {unknown} count for nothing: the price table has only {known}." if unknown else ""
+
+
 def _in_force(commitments: Commitments, now: datetime, prices: Prices) -> Commitments:
     """Leave out what has ended, and families whose rates are not known."""
     flexible = commitments.flexible

@@ -117,8 +117,8 @@ COMMITMENTS: Final = Block(
         Field(
             "read",
             FLAG,
-            "Whether the planner reads the families from Google once an hour (infra/options/commitments.yaml). "
-            "Default {default}: it needs one more right.",
+            "Whether the planner reads the families from Google once an hour, in place of those written here. "
+            "Default {default}: it needs one more right (compute.commitments.list).",
             default=False,
         ),
     ),

@@ -14,6 +14,7 @@ from functions.cli.doctor.rights import OPTIONAL_GROUPS, OPTIONS, rights, rights
 from functions.cli.dumps.contents import OPTIONAL
 from shared.core.cluster.node import Kubelet, NodePool
 from shared.core.policy import Policy, PoolPolicy
+from shared.core.policy.values import Commitments
 from shared.core.records.state import ClusterState
 from shared.errors import BadPolicy, BadSettings, EbbError, Forbidden, Gone, Retryable, Terminal
 from shared.port_types import CLUSTER_KEY, PoolsReading
@@ -21,7 +22,7 @@ from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
 from tests.builders import CLUSTER, NOW, node, policy
 from tests.cli.doctor.standing import ADMISSION, BINDINGS, POLICIES, ROLES, Key, Raw, everything, fences_of
-from tests.fakes import FakeCluster, FakePolicySource, FakePools, FakeState
+from tests.fakes import FakeCluster, FakeCommitments, FakePolicySource, FakePools, FakeState
 from tests.rights.rbac import filled, granted
 
 TOPIC = "projects/p/topics/orders"
@@ -89,6 +90,7 @@ def parts(
     rules: Policy | EbbError | None = None,
     topics: Mapping[str, bool] | None = None,
     skew: timedelta = timedelta(),
+    commitments: FakeCommitments | None = None,
 ) -> InstallationParts:
     """An installation in which all is well, but for what is given."""
     known = FakePools(POOLS) if pools is None else pools
@@ -103,6 +105,7 @@ def parts(
         remembered=once(lambda: read_cluster(remembered)),
         policy=lambda: FakePolicySource(policy() if rules is None else rules),
         topic_rights=lambda: {TOPIC: True} if topics is None else topics,
+        commitments=lambda: commitments or FakeCommitments(),
         now=lambda: NOW + skew,
     )
 
@@ -286,3 +289,22 @@ def test_without_its_variables_it_says_which() -> None:
 def test_a_finding_is_one_line() -> None:
     assert all("\n" not in each.sentence for each in examine(parts(rules=BadPolicy("one.", "two."))))
     assert CheckResult("x", Grade.OK, "y.").remedy == ""
+
+
+READING = replace(policy(), commitments=Commitments(read=True))
+
+
+@pytest.mark.parametrize(
+    ("expected", "rules", "failure"),
+    [
+        pytest.param([], policy(), Terminal("Compute API", "403"), id="a policy that reads none asks for none"),
+        pytest.param([Grade.OK], READING, None, id="they are listed"),
+        pytest.param([Grade.WARN], READING, Terminal("Compute API", "403"), id="the right is missing"),
+        pytest.param([Grade.WARN], READING, Retryable("Compute API", "no answer"), id="an outage"),
+    ],
+)
+def test_commitments_are_listed_once_where_the_planner_reads_them(
+    expected: list[Grade], rules: Policy, failure: EbbError | None
+) -> None:
+    found = examine(parts(rules=rules, commitments=FakeCommitments(failure=failure)))
+    assert [each.grade for each in found if each.check == "commitments"] == expected

@@ -13,7 +13,7 @@ from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.placement.search import LITTLE
-from shared.core.planning.bill import Bill, ends
+from shared.core.planning.bill import Bill, ends, unpriced
 from shared.core.planning.prices import MICRO
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from tests.builders import COMMITTED_UNTIL, NOW, committed, node
@@ -136,3 +136,16 @@ def test_without_commitments_the_bill_is_the_sum_of_prices(kinds: list[str]) -> 
     assert mine.is_list
     assert (mine.of_all(nodes), list(mine.uses(nodes)), mine.fees) == (PRICES.of_all(nodes), [], 0)
     assert mine.saving(nodes, nodes[:1]) == PRICES.of_all(nodes[:1])
+
+
+@pytest.mark.parametrize(
+    ("expected", "committed"),
+    [
+        pytest.param("", Commitments((Commitment("n2", Capacity()),)), id="a family with a price"),
+        pytest.param("m3", Commitments((Commitment("m3", Capacity()),)), id="a family without a price"),
+        pytest.param("N2", Commitments(elsewhere={"N2": Capacity()}), id="a typing error in what others use"),
+    ],
+)
+def test_a_committed_family_without_a_price_is_named(expected: str, committed: Commitments) -> None:
+    told = unpriced(committed, PRICES)
+    assert (bool(told), told.startswith(f"Commitments of {expected} ")) == (bool(expected), bool(expected))

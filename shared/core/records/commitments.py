@@ -1,14 +1,15 @@
-"""Committed use as the Compute API lists it, and the part that counts for a cluster's nodes."""
+"""Committed use as the Compute API lists it, the part that counts for a cluster's nodes, and how old a list may be."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
 import msgspec
 
-from shared.core.policy.values import Capacity, Commitment
+from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments
 
 ACTIVE: Final = "ACTIVE"
 _VCPU: Final = "VCPU"
@@ -95,6 +96,12 @@ def counted(rows: Iterable[ListedCommitment], region: str) -> CountedCommitments
     return CountedCommitments(tuple(families), dict(sorted(left_out.items())), tuple(sorted(unknown)))
 
 
+def unknown_types(found: CountedCommitments) -> str:
+    """Return the sentence on commitments of unknown types; empty if there are none."""
+    types = ", ".join(found.unknown)
+    return f"Commitments of type {types} count for nothing: their machine family is not known." if types else ""
+
+
 def _why_not(row: ListedCommitment, region: str) -> Iterator[str]:
     own = row.region.rpartition("/")[2]
     if row.category == "LICENSE":
@@ -115,3 +122,47 @@ def _commitment(row: ListedCommitment) -> Commitment:
         None if row.auto_renew else row.end_timestamp,
         _DISCOUNTS.get(row.plan, _DISCOUNTS["TWELVE_MONTH"]),
     )
+
+
+ANEW: Final = timedelta(hours=1)
+"""How old a list is when the planner reads it again."""
+RETRIED: Final = timedelta(minutes=15)
+"""How long after a failure it is read again."""
+KEPT: Final = timedelta(hours=24)
+"""How old a list may be that plans still use; a commitment begins or ends on a day."""
+
+
+class CommitmentBasis(StrEnum):
+    """What the figures of a pass rest on where the policy has `cluster.commitments.read`."""
+
+    READ = "read"
+    STALE = "stale"
+    """The last list, for reading it failed since."""
+    LIST_PRICES = "list_prices"
+    """No list is young enough: each node counts at its list price."""
+
+
+class CommitmentReading(msgspec.Struct, frozen=True, kw_only=True):
+    """The document `clusters/{key}/commitments/current`: the last list, and the last attempt to read one."""
+
+    rows: tuple[ListedCommitment, ...] = ()
+    read_at: datetime | None = None
+    """None where none was ever read."""
+    tried_at: datetime | None = None
+    fault: str = ""
+    """Why the last attempt failed; empty if it did not."""
+
+    def is_due(self, now: datetime) -> bool:
+        """Return whether the planner should read the list again."""
+        return self.tried_at is None or now - self.tried_at >= (RETRIED if self.fault else ANEW)
+
+    def basis(self, now: datetime) -> CommitmentBasis:
+        if self.read_at is None or now - self.read_at > KEPT:
+            return CommitmentBasis.LIST_PRICES
+        return CommitmentBasis.STALE if self.fault else CommitmentBasis.READ
+
+    def applied_to(self, commitments: Commitments, region: str, now: datetime) -> Commitments:
+        """Return the commitments with the listed families; none at all where no list is young enough."""
+        if self.basis(now) is CommitmentBasis.LIST_PRICES:
+            return NO_COMMITMENTS
+        return replace(commitments, families=counted(self.rows, region).families)

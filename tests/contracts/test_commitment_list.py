@@ -1,0 +1,88 @@
+"""The laws of the port `CommitmentList`, the same for the fake and the Compute API's adapter on a scripted server."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+
+from shared.adapters.compute import RegionCommitments
+from shared.core.records.commitments import ListedCommitment, ListedResource
+from shared.errors import Retryable, Terminal
+from shared.ports import CommitmentList
+from tests.adapters.scripted import Say, scripted
+from tests.fakes import FakeCommitments
+
+CLUSTER = "projects/p/locations/europe-west4/clusters/c"
+
+
+@dataclass
+class Office:
+    """A list of commitments, and the hand that writes it or closes it."""
+
+    list: CommitmentList
+    write: Callable[[tuple[ListedCommitment, ...]], None]
+    forbid: Callable[[], None]
+    close: Callable[[], None]
+
+
+def fake() -> Office:
+    fake = FakeCommitments()
+    return Office(
+        fake,
+        lambda rows: setattr(fake, "rows", rows),
+        lambda: setattr(fake, "failure", Terminal("Compute API", "403")),
+        lambda: setattr(fake, "failure", Retryable("Compute API", "no answer in time")),
+    )
+
+
+@pytest.fixture(params=["fake", "compute"])
+def office(request: pytest.FixtureRequest) -> Iterator[Office]:
+    if request.param == "fake":
+        yield fake()
+        return
+    with scripted() as script:
+        yield Office(
+            RegionCommitments(CLUSTER, api=script.address, call_seconds=1),
+            lambda rows: script.says(Say(body={"items": [msgspec.to_builtins(row) for row in rows]})),
+            lambda: script.says(Say(403, {"error": {"message": "no compute.commitments.list"}})),
+            lambda: script.says(*[Say(503, {"error": {"message": "unavailable"}})] * 20),
+        )
+
+
+WHOLE = ListedCommitment(
+    name="n2-base",
+    status="ACTIVE",
+    plan="THIRTY_SIX_MONTH",
+    type="GENERAL_PURPOSE_N2",
+    region="europe-west4",
+    end_timestamp=datetime(2027, 5, 1, 7, tzinfo=UTC),
+    auto_renew=True,
+    resources=(ListedResource("VCPU", 160), ListedResource("MEMORY", 655_360)),
+)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param((), id="none"),
+        pytest.param((WHOLE,), id="one"),
+        pytest.param((WHOLE, msgspec.structs.replace(WHOLE, name="b", status="EXPIRED")), id="whatever their status"),
+    ],
+)
+def test_all_commitments_are_listed(rows: tuple[ListedCommitment, ...], office: Office) -> None:
+    office.write(rows)
+    assert office.list.read() == rows
+
+
+def test_a_refusal_is_final(office: Office) -> None:
+    office.forbid()
+    with pytest.raises(Terminal):
+        office.list.read()
+
+
+def test_an_outage_may_pass(office: Office) -> None:
+    office.close()
+    with pytest.raises(Retryable):
+        office.list.read()
