@@ -134,11 +134,17 @@ def _silence_libraries() -> None:
 
 
 _CHOICE: Final = re.compile(r"(?:Value error, )?'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
-_MUST_BE: Final = (
-    ("Input should be a valid integer, unable to parse string as an integer", "must be a whole number"),
-    ("Value error, ", ""),
-    ("Input should be", "must be"),
+_MUST_BE: Final = tuple(
+    (re.compile(theirs), ours)
+    for theirs, ours in (
+        (r".* is not a valid int\b.*|.*unable to parse string as an integer", "must be a whole number"),
+        (r".* is not in the range (\S+)<=x<=(\S+)", r"must be from \1 to \2"),
+        (r".* is not in the range x>=(\S+)", r"must be at least \1"),
+        (r"Input should be greater than or equal to (\S+)", r"must be at least \1"),
+        (r"Input should be less than or equal to (\S+)", r"must be at most \1"),
+    )
 )
+"""The parser's sentences about numbers, those of typer 0.28 and of 0.29, and ours."""
 
 
 def sentence_of(error: Any) -> str:
@@ -164,12 +170,15 @@ def _spelled(parameter: Any) -> str:
 def _plain_english(message: str) -> str:
     choice = _CHOICE.fullmatch(message)
     if choice is None:
-        for theirs, ours in _MUST_BE:
-            message = message.replace(theirs, ours)
-        return f"{message.removesuffix('.')}."
+        return f"{_about_a_number(message.removesuffix('.'))}."
     known = re.findall(r"'([^']*)'", choice["known"])
     asked = near(choice["given"], known, least=0.6)
     return f"{choice['given']!r} is none of {', '.join(known)}{f'; {asked}' if asked else '.'}"
+
+
+def _about_a_number(message: str) -> str:
+    found = ((theirs.fullmatch(message), ours) for theirs, ours in _MUST_BE)
+    return next((match.expand(ours) for match, ours in found if match), message)
 
 
 _OURS: Final = ("functions", "infra", "shared")

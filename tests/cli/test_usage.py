@@ -17,7 +17,7 @@ from tests.cli.test_main import ebb
         pytest.param("--sort: 'xyz' is none of name, cost, cpu, memory, reason.", ("--sort", "xyz"),
                      id="a choice that is near none"),
         pytest.param("--top: must be a whole number.", ("--top", "x"), id="no number"),
-        pytest.param("--top: must be greater than or equal to 1.", ("--top", "0"), id="too small a number"),
+        pytest.param("--top: must be at least 1.", ("--top", "0"), id="too small a number"),
     ],
 )  # fmt: skip
 def test_it_says(expected: str, typed: tuple[str, ...]) -> None:
