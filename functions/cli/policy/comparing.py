@@ -4,12 +4,13 @@ The same snapshot is planned twice.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import typer
 
-from functions.cli.analysis.forecast.scenarios import scenarios_of
+from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios, scenarios_of
 from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, gather, warnings_of
 from functions.cli.input.options import DiffFormat, Sources
@@ -19,8 +20,11 @@ from functions.cli.plan.sentences import show_notes
 from functions.cli.policy import diff, diff_markdown
 from functions.cli.policy.diff import Impact
 from shared.collector import no_search_for_cycles
+from shared.core.planning.bill import Bill
 from shared.core.planning.make_plan import make_plan
+from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
+from shared.core.policy.values import Commitments
 from shared.core.records.state import ClusterState, PoolMarks
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
@@ -82,7 +86,30 @@ def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
             for asked, marks in given
             if is_whole
         )
+    scenarios = paid_alike(scenarios, policies[1].commitments, inputs.prices)
     return Impact(before, after, scenarios, tuple(_notes(inputs, other, assume_marked=assume_marked)))
+
+
+def paid_alike(scenarios: tuple[Scenarios, ...], commitments: Commitments, prices: Prices) -> tuple[Scenarios, ...]:
+    """Return what is there now, the steady states and the bound with the bill by these commitments.
+
+    Otherwise a policy that names other commitments than before would seem to change what is paid for equal nodes.
+    """
+    return tuple(_paid_by(each, commitments, prices, scenarios[-1].bound) for each in scenarios)
+
+
+def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bound: Scenario) -> Scenarios:
+    if scenarios.begun is None or scenarios.left is None:
+        return scenarios
+    begun, left = scenarios.begun, scenarios.left
+    bill = Bill.of(prices, commitments, begun.nodes, begun.taken_at)
+    now, rest = (None if bill.is_list else bill.of_all(each.nodes) for each in (begun, left))
+    return replace(
+        scenarios,
+        now=replace(scenarios.now, bill=now),
+        at_rest=replace(scenarios.at_rest, bill=rest),
+        bound=bound,
+    )
 
 
 def _given(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> tuple[Situation, dict[str, PoolMarks] | None]:

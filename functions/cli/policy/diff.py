@@ -11,7 +11,7 @@ from rich.console import Console
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.output.format import by_the_minute, clock, count, span, whole_money, yearly
 from functions.cli.output.tables import Column, Table, draw
-from functions.cli.plan.scenarios import BOUND, ScenarioMoney
+from functions.cli.plan.scenarios import BOUND, ScenarioMoney, paid
 from functions.cli.plan.sentences import HOLDING, VERDICTS, LegendEntry, WordKind, legend
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
 from shared.core.planning.plan import NodeDecision, Plan
@@ -31,7 +31,7 @@ def headline(scenarios: Sequence[Scenarios]) -> str:
     before, after = map(ScenarioMoney, scenarios)
     less = before.left(old) - after.left(new)
     ends = f"{count(new.nodes, 'node')} for {after.month(new)} a month"
-    if old.cost == new.cost:
+    if paid(old) == paid(new):
         return f"The steady state stays the same: {ends}."
     return (
         f"The steady state becomes {ends}, from {old.nodes:,} for {before.month(old)}: "
@@ -49,6 +49,10 @@ def rows(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, .
     yield "now, a month", before.month(old.now), after.month(new.now), UNCHANGED_CELL
     yield counted("nodes in steady state", old.at_rest.nodes, new.at_rest.nodes)
     yield "a month in steady state", before.month(old.at_rest), after.month(new.at_rest), difference(more)
+    if before.listed and after.listed:
+        more_listed = after.listed.left(new.at_rest) - before.listed.left(old.at_rest)
+        months = before.listed.month(old.at_rest), after.listed.month(new.at_rest)
+        yield "the same at list prices", *months, difference(more_listed)
     saved = whole_money(before.saved(old.at_rest)), whole_money(after.saved(new.at_rest))
     yield "saved, a month", *saved, difference(-more)
     yield _by(old.by, new.by, now)

@@ -1,7 +1,7 @@
 """What `ebb top` draws of one moment: nodes as bars with a sign each, drains, money. Values in, lines out."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from fractions import Fraction
@@ -71,6 +71,10 @@ class LiveView:
     bars: tuple[NodeBar, ...]
     pods: int
     pending: int
+    bill: int | None = None
+    """What is paid for all nodes with commitments, in micro-dollars per hour; None where nothing is committed."""
+    saved: Mapping[Sign, int] = field(default_factory=dict)
+    """What the bill falls by without all nodes of a sign, where capacity is committed."""
     first: "LiveView | None" = None
     """The first moment that was seen."""
 
@@ -96,7 +100,12 @@ def view_of(plan: Plan, snapshot: Snapshot, before: LiveView | None = None) -> L
     }
     bars = sorted((*now.values(), *gone.values()), key=lambda bar: (bar.pool, bar.name))
     first = (before.first or before) if before else None
-    return LiveView(plan.cluster, plan.taken_at, tuple(bars), plan.pods, plan.pending, first)
+    view = LiveView(plan.cluster, plan.taken_at, tuple(bars), plan.pods, plan.pending, first=first)
+    savings = plan.savings
+    if savings is None or savings.bill.is_list:
+        return view
+    saved = {sign: savings.of_all(nodes[bar.name] for bar in view.of(sign)) for sign in (Sign.NEXT, Sign.MARKED)}
+    return replace(view, bill=savings.bill.of_all(snapshot.nodes), saved=saved)
 
 
 _LONGEST_NAME: Final = 12
@@ -120,30 +129,37 @@ def lines(view: LiveView, width: int, height: int, scrolled: int = 0, failure: s
 def _heads(view: LiveView) -> Iterator[Text]:
     alive = view.alive
     pending = f", {view.pending:,} pending" if view.pending else ""
-    money = monthly(sum(bar.cost for bar in alive))
+    listed = monthly(sum(bar.cost for bar in alive))
+    money = f"{listed} a month" if view.bill is None else f"{monthly(view.bill)} a month ({listed} at list prices)"
     yield Text(view.cluster, style="bold")
     nodes, pods = count(len(alive), "node"), count(view.pods, "pod")
-    yield Text(f"{moment(view.taken_at)}  {nodes}, {pods}{pending}, {money} a month")
-    now, later, drained = view.of(Sign.NEXT), view.of(Sign.MARKED), view.of(Sign.DRAINING)
-    yield Text(f"removable: {_worth(now)} now, {_worth(later)} later; drains in progress: {len(drained)}")
+    yield Text(f"{moment(view.taken_at)}  {nodes}, {pods}{pending}, {money}")
+    drained, (now, later) = view.of(Sign.DRAINING), (_worth(view, sign) for sign in (Sign.NEXT, Sign.MARKED))
+    yield Text(f"removable: {now} now, {later} later; drains in progress: {len(drained)}")
     if drained:
         yield Text(f"draining {some([bar.name for bar in drained])}", style=Sign.DRAINING.style)
     if view.first:
         yield _since(view, view.first)
 
 
-def _worth(bars: Sequence[NodeBar]) -> str:
-    cost = sum(bar.cost for bar in bars)
-    return f"{len(bars)} ({monthly(cost)} a month)" if bars else "0"
+def _worth(view: LiveView, sign: Sign) -> str:
+    """Return how many nodes have the sign, and what is saved without them."""
+    bars = view.of(sign)
+    saved = view.saved.get(sign, sum(bar.cost for bar in bars))
+    return f"{len(bars)} ({monthly(saved)} a month)" if bars else "0"
 
 
 def _since(view: LiveView, first: LiveView) -> Text:
     here = {bar.name for bar in view.alive}
     there = {bar.name for bar in first.alive}
-    less = sum(bar.cost for bar in first.alive) - sum(bar.cost for bar in view.alive)
+    less = _paid(first) - _paid(view)
     changed = f"{len(there - here)} removed, {len(here - there)} added"
     money = f", {monthly(abs(less))} a month {'less' if less > 0 else 'more'}" if less else ""
     return Text(f"since {clock(first.taken_at, view.taken_at)} UTC: {changed}{money}", style="bright_black")
+
+
+def _paid(view: LiveView) -> int:
+    return sum(bar.cost for bar in view.alive) if view.bill is None else view.bill
 
 
 def _rows(view: LiveView, width: int) -> Iterator[Text]:

@@ -177,3 +177,20 @@ def test_a_page_is_never_longer_than_a_comment_and_says_where_it_stops(folder: P
     told = page(folder, "large.yaml", "--dump", str(folder / "dump.json"))
     assert len(told) <= MOST + 1
     assert told.rstrip().endswith(MORE)
+
+
+COMMITTED: Final = (
+    f"{OLD}\ncluster: {{timeSinceLastAddition: 1m, commitments: {{elsewhere: {{}}, "
+    "families: {e2: {vcpu: 1000, gib: 4000}}}}\n"
+).replace("cluster: {timeSinceLastAddition: 1m}\n", "", 1)
+
+
+def test_a_policy_that_names_commitments_changes_no_bill_of_equal_nodes(folder: Path) -> None:
+    (folder / "committed.yaml").write_text(COMMITTED)
+    shown = Page(page(folder, "committed.yaml", "--dump", str(folder / "dump.json"), "--assume-marked"))
+
+    now, rest = shown.row("now, a month"), shown.row("a month in steady state")
+    listed = shown.row("the same at list prices")
+    assert now[1] == now[2] == rest[1] == rest[2]
+    assert int(listed[1][1:].replace(",", "")) < int(listed[2][1:].replace(",", ""))
+    assert rest[3] == "="

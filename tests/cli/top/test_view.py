@@ -3,10 +3,14 @@ from fractions import Fraction
 
 import pytest
 
+from functions.cli.output.format import monthly
 from functions.cli.top.view import LiveView, NodeBar, Sign, lines, sign_of, view_of
+from shared.adapters.prices import load
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.node import Node
+from shared.core.planning.bill import Savings
 from shared.core.planning.plan import NodeDecision, Verdict
+from shared.core.policy.values import Capacity, Commitment, Commitments
 from tests.builders import NOW, cluster, node, our_taint, taint
 from tests.cli.plan.plans import DOLLAR, blocked, busy, decision, in_flight, ordered, plan, waiting
 
@@ -68,6 +72,22 @@ def test_what_pools_cost_adds_up_to_what_the_cluster_costs() -> None:
     )
 
     assert (whole, sum(pools)) == (4, 4)
+
+
+def test_where_capacity_is_committed_the_money_is_the_bill_with_the_list_price_next_to_it() -> None:
+    """Two of three equal nodes are committed for nothing: of two that could go one saves its price."""
+    nodes, prices = [node(name) for name in ("n1", "n2", "n3")], load()
+    committed = Commitment("e2", Capacity(Fraction(8), Fraction(32)), discount=Fraction(1))
+    savings = Savings.among(nodes, (), prices, Commitments((committed,), elsewhere={}), NOW)
+    cost = prices.of(nodes[0]).per_hour
+    decisions = [ordered("n1", cost=cost), ordered("n2", cost=cost), busy("n3", cost=cost)]
+    now = view_of(plan(*decisions, savings=savings), cluster(nodes, []))
+    after = view_of(plan(*decisions[1:], savings=savings), cluster(nodes[1:], []), now)
+    _, whole, removable, *_ = (line.plain for line in lines(now, 120, 24))
+
+    assert f"{monthly(cost)} a month ({monthly(3 * cost)} at list prices)" in whole
+    assert f"removable: 2 ({monthly(cost)} a month) now" in removable
+    assert any(f"{monthly(cost)} a month less" in line.plain for line in lines(after, 120, 24))
 
 
 def many(nodes: int) -> LiveView:
