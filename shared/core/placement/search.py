@@ -225,6 +225,8 @@ STEPS_FOR_EACH: Final = 6
 """So many more for each node and pod of the cluster."""
 ROUND: Final = 500
 """Steps of a round of exchanges; as many as the choice took to find, where that is more."""
+SMALL: Final = 2_000
+"""Nodes and pods of a cluster in which what a search by prices alone finds is a beginning, too: no bill is higher."""
 NO_SUPPLIES: Final[Mapping[str, Supply]] = {}
 
 
@@ -276,7 +278,10 @@ def search(
     work = _Search(simulation, sorted(candidates, key=lambda each: (each.rank, each.name)), supplies, lost)
     most = steps_for(simulation) if steps is None else steps
     nothing = SearchResult(simulation, merit=Tally(supplies).merit)
-    best, used = max((nothing, *work.known(reached)), key=lambda each: each.merit), 0
+    begun = [nothing, *work.known(reached)]
+    if lost and simulation.arrays.size_of_cluster <= SMALL:
+        begun += work.by_price(search(simulation, candidates, steps, supplies=supplies, brake=brake, reached=reached))
+    best, used = max(begun, key=lambda each: each.merit), 0
     for choice, spent in work.rounds(brake):
         used += spent
         if choice.tally.merit > best.merit:
@@ -361,6 +366,16 @@ class _Search:
             if trial.try_remove(each.name) is None:
                 tally.add(each, len(trial.arrays.movable(node)))
         yield SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
+
+    def by_price(self, found: SearchResult) -> Iterator[SearchResult]:
+        """Yield a set that was found by prices alone as it is, and without what saves nothing."""
+        arrays, tally = self._simulation.arrays, self._tally()
+        for name in found.nodes:
+            node = arrays.index[name]
+            tally.add(self._candidates[node], len(arrays.movable(node)))
+        yield replace(found, saving=tally.saving, merit=tally.merit)
+        places = {move.pod: move.node for own in found.simulation.assignments.moves().values() for move in own}
+        yield from self.known(Reached(found.nodes, places))
 
     def _choice(self) -> Choice:
         start, tally = self._simulation, self._tally()
