@@ -17,6 +17,7 @@ from shared.core.policy import Policy
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.records.commitments import counted
 from shared.errors import BadInput
+from tests.builders import NOW
 from tests.cli import dumps
 
 HERE = "europe-west4"
@@ -207,7 +208,7 @@ def test_the_file_replaces_the_families_of_the_policy_and_nothing_else(tmp_path:
         {"n2": Capacity(Fraction(40))},
         ("prod-a", "prod-b"),
     )
-    changed, _ = with_commitments(Policy(commitments=own), file_of(tmp_path, [listed()]), HERE)
+    changed, _ = with_commitments(Policy(commitments=own), file_of(tmp_path, [listed()]), HERE, NOW)
     assert changed.commitments == Commitments((N2,), own.flexible, own.elsewhere, own.shared_by)
 
 

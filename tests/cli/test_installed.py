@@ -12,8 +12,10 @@ from functions.cli.dumps.homes import Home
 from functions.cli.input.inputs import IN_REACH, INSTALLED_POLICY, NO_MARKS, NO_POLICY, OTHER_CLUSTER, OTHER_POLICY
 from functions.cli.input.readers import is_installed
 from functions.cli.main import app
+from functions.cli.output.format import moment
+from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave, WaveNode
-from shared.port_types import CLUSTER_KEY, WAVE_KEY, pool_key
+from shared.port_types import CLUSTER_KEY, COMMITMENTS_KEY, WAVE_KEY, pool_key
 from shared.settings import read_settings
 from shared.wiring import state_of
 from tests.builders import NOW
@@ -105,6 +107,48 @@ def test_a_plan_follows_the_wave_of_the_installation_while_it_lives(
     told, _ = _planned(tmp_path)
 
     assert told["wave"] == (some if lives else alone["wave"])
+
+
+LISTS_COMMITMENTS = (
+    "cluster: {commitments: {read: true, flexible: {perHour: 1}}}\nnodePools: {web-pool: {enabled: true}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("families", "ago", "fault"),
+    [
+        pytest.param(["e2", "flexible"], 0, "", id="it is young"),
+        pytest.param(["e2", "flexible"], 23, "Compute API: 503", id="it could not be read again"),
+        pytest.param([], 25, "Compute API: 503", id="it is too old: list prices"),
+    ],
+)
+def test_a_plan_uses_the_planners_list_of_commitments(
+    families: list[str],
+    ago: int,
+    fault: str,
+    installation: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("EBB_CLUSTER", PROD)
+    Path(installation["EBB_POLICY"]).write_text(LISTS_COMMITMENTS)
+    alone, _ = _planned(tmp_path)
+    read_at = datetime.fromisoformat(alone["taken_at"]) - timedelta(hours=ago)
+    row = ListedCommitment(
+        name="e2",
+        status="ACTIVE",
+        plan="TWELVE_MONTH",
+        type="GENERAL_PURPOSE_E2",
+        resources=(ListedResource("VCPU", 8), ListedResource("MEMORY", 32_768)),
+    )
+    reading = CommitmentReading(rows=(row,), read_at=read_at, tried_at=read_at, fault=fault)
+    state_of(read_settings({"EBB_CLUSTER": PROD, **installation})).put(COMMITMENTS_KEY, reading, None)
+
+    told, notes = _planned(tmp_path)
+
+    assert [each["family"] for each in alone["commitments"]] == ["flexible"]
+    assert [each["family"] for each in told["commitments"]] == families
+    assert f"the planner's list of {moment(read_at)}" in notes
 
 
 @pytest.mark.usefixtures("installation")

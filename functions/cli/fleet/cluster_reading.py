@@ -5,17 +5,19 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.errors import message_of
+from functions.cli.fleet.sharing import DIVIDED, SharedUse, divided, use_of
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
-from functions.cli.input.commitments import COUNTED_BY_EACH
-from functions.cli.input.inputs import inputs_of
+from functions.cli.input.commitments import COUNTED_BY_EACH, SHARED
+from functions.cli.input.inputs import Inputs, inputs_of
 from functions.cli.input.options import Sources
 from functions.cli.input.readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
-from functions.cli.output.format import moment
+from functions.cli.output.format import moment, some
 from functions.cli.plan.compute import planned
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
@@ -37,6 +39,8 @@ class PlannedCluster:
     home: "Home | None"
     nodes: frozenset[str]
     has_policy: bool = False
+    use: SharedUse | None = None
+    """What it uses of commitments that it shares."""
 
 
 @dataclass(frozen=True)
@@ -113,12 +117,25 @@ def _planned(reading: Reading, source: ClusterSource, planning: FleetPlanning) -
     home = reading.dumped.home
     policy = planning.policy_of(reading.cluster, home)
     inputs = inputs_of(Sources(source.dumps, prices=planning.prices), policy, reading, planning.committed)
-    if inputs.policy.commitments:
-        inputs = replace(inputs, notes=(*inputs.notes, COUNTED_BY_EACH))
+    use = use_of(inputs.policy, inputs.snapshot, inputs.prices, home)
+    inputs = _with_its_share(inputs, planning.shares.get(inputs.snapshot.cluster))
     with no_search_for_cycles():
         view = planned(inputs, planning.options, POLICY if policy else DEFAULTS)
     nodes = frozenset(f"{node.name} {node.uid}" for node in inputs.snapshot.nodes)
-    return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, nodes, has_policy=policy is not None)
+    return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, nodes, policy is not None, use)
+
+
+def _with_its_share(inputs: Inputs, share: Mapping[str, Fraction] | None) -> Inputs:
+    """Return the inputs with the cluster's part of what it shares, or with a note that it counts everything."""
+    commitments = inputs.policy.commitments
+    if not commitments:
+        return inputs
+    if share is None:
+        return replace(inputs, notes=(*inputs.notes, COUNTED_BY_EACH))
+    whose = some(commitments.shared_by, 20)
+    notes = tuple(note for note in inputs.notes if note != SHARED.format(clusters=whose))
+    policy = replace(inputs.policy, commitments=divided(commitments, share))
+    return replace(inputs, policy=policy, notes=(*notes, DIVIDED.format(clusters=whose)))
 
 
 OLDER: Final = "{name} is the same cluster as {other} and was read earlier, at {time}: it is not counted."

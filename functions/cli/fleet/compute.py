@@ -14,9 +14,10 @@ import typer
 
 from functions.cli.errors import WRONG
 from functions.cli.fleet import for_tools, table
-from functions.cli.fleet.cluster_reading import SourceResult, be_quiet, read_source
+from functions.cli.fleet.cluster_reading import SourceResult, be_quiet, counted_once, read_source
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
 from functions.cli.fleet.page import page
+from functions.cli.fleet.sharing import shares
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.input.commitments import read_commitments
@@ -173,4 +174,13 @@ def _read(
         if not joined.faults:
             results = [each for each in results if not set(each.source.dumps) <= set(joined.source.dumps)]
             results.append(joined)
-    return results
+    return _divided(results, planning, jobs)
+
+
+def _divided(results: Sequence[SourceResult], planning: FleetPlanning, jobs: int) -> list[SourceResult]:
+    """Plan those clusters once more that share commitments, each with its part."""
+    clusters = [planned for _, planned in counted_once(results)[0]]
+    found = shares({each.view.cluster: each.use for each in clusters if each.use})
+    again = [each.source for each in results if any(planned.view.cluster in found for planned in each.clusters)]
+    others = [each for each in results if each.source not in again]
+    return [*others, *read_all(again, partial(read_source, planning=replace(planning, shares=found)), jobs)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -68,6 +69,8 @@ class FleetPlanning:
     by_cluster: Mapping[str, Policy] = field(default_factory=dict)
     """The policies of installations, by the whole names of their clusters."""
     committed: CommitmentFile | None = None
+    shares: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)
+    """By cluster and machine family: its share of the commitments that clusters of the fleet share."""
 
     def policy_of(self, cluster: str, home: "Home | None") -> Policy | None:
         own = (policy for name, policy in self.by_cluster.items() if is_of(name, cluster, home))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,19 +13,29 @@ from functions.cli.input.files import read_bytes
 from functions.cli.output.format import count, moment, some
 from shared.core.policy import Policy
 from shared.core.policy.reading import read_each
-from shared.core.policy.values import Commitment
-from shared.core.records.commitments import ListedCommitment, counted, unknown_types
+from shared.core.policy.values import NO_COMMITMENTS, Commitment
+from shared.core.records.commitments import (
+    CommitmentBasis,
+    CommitmentReading,
+    CountedCommitments,
+    ListedCommitment,
+    counted,
+    unknown_types,
+)
 from shared.errors import BadInput, BadPolicy
+from shared.port_types import COMMITMENTS_KEY
 
 COMMAND: Final = "gcloud compute commitments list --format=json"
 KIND: Final = "compute#commitment"
 SHARED: Final = (
     "The commitments are shared by {clusters}. This plan counts all of them for this cluster, so the savings of these "
-    "clusters do not add up."
+    "clusters do not add up. ebb fleet divides them by use."
 )
 COUNTED_BY_EACH: Final = (
     "Each of these clusters counts all of the commitments: where they share one, their savings do not add up."
 )
+LIST_PRICES: Final = "Nodes count at list prices, here as for the planner: {list} is more than a day old."
+STALE: Final = " The planner could not read it again since."
 READ_ELSEWHERE: Final = (
     "The planner reads the commitments of machine families once an hour (cluster.commitments.read). This plan uses "
     f"those of the policy; --commitments FILE uses what {COMMAND} prints."
@@ -37,6 +48,8 @@ class CommitmentFile:
 
     name: str
     rows: tuple[ListedCommitment, ...]
+    read: CommitmentReading | None = None
+    """The planner's reading, if it is no file."""
 
     def unknown(self, region: str) -> str:
         """Return the sentence on commitments of unknown types; empty if there are none."""
@@ -89,18 +102,46 @@ def _checked(rows: Sequence[Any]) -> Sequence[Any]:
     return rows
 
 
-def with_commitments(policy: Policy, file: CommitmentFile | None, region: str) -> tuple[Policy, tuple[str, ...]]:
+def listed_by_planner(environment: Mapping[str, str]) -> CommitmentFile | None:
+    """Return the planner's last list of commitments; None where it has never read them.
+
+    Raises:
+        BadSettings: the environment names a state that cannot be used.
+        Retryable, Terminal: the state cannot be read.
+    """
+    from shared.settings import read_settings
+    from shared.wiring import state_of
+
+    key = COMMITMENTS_KEY
+    found = state_of(read_settings(environment)).all(key.collection, key.type).get(key.id)
+    reading = found.value if found else None
+    if reading is None or reading.read_at is None:
+        return None
+    return CommitmentFile(f"the planner's list of {moment(reading.read_at)}", reading.rows, reading)
+
+
+def with_commitments(
+    policy: Policy, file: CommitmentFile | None, region: str, now: datetime
+) -> tuple[Policy, tuple[str, ...]]:
     """Return the policy with the families of the file in place of its own, and sentences on what counts."""
     shared = policy.commitments.shared_by
     notes = (SHARED.format(clusters=some(shared, 20)),) if len(shared) > 1 else ()
-    if file is None:
+    if file is None or (file.read and not policy.commitments.read):
         return policy, (*notes, READ_ELSEWHERE) if policy.commitments.read else notes
+    basis = file.read.basis(now) if file.read else CommitmentBasis.READ
+    if basis is CommitmentBasis.LIST_PRICES:
+        return replace(policy, commitments=NO_COMMITMENTS), (LIST_PRICES.format(list=file.name),)
     found = counted(file.rows, region)
+    changed = replace(policy, commitments=replace(policy.commitments, families=found.families))
+    stale = STALE if basis is CommitmentBasis.STALE else ""
+    return changed, (f"{_note(file.name, found, region)}{stale}", *notes)
+
+
+def _note(name: str, found: CountedCommitments, region: str) -> str:
     families = "; ".join(map(_in_words, found.families)) or "none"
     left = some([f"{count(len(names), 'commitment')} {why}" for why, names in found.left_out.items()], 20)
-    note = f"Commitments of {file.name}{f' in {region}' if region else ''}: {families}."
-    changed = replace(policy, commitments=replace(policy.commitments, families=found.families))
-    return changed, (f"{note} Left out: {left}." if left else note, *notes)
+    note = f"Commitments of {name}{f' in {region}' if region else ''}: {families}."
+    return f"{note} Left out: {left}." if left else note
 
 
 def _in_words(each: Commitment) -> str:

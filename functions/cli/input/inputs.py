@@ -12,6 +12,7 @@ from functions.cli.input import missing_data
 from functions.cli.input.commitments import (
     COUNTED_BY_EACH,
     CommitmentFile,
+    listed_by_planner,
     read_commitments,
     with_commitments,
 )
@@ -83,7 +84,7 @@ class Inputs:
 
     def committed_under(self, policy: Policy) -> Policy:
         """Return another policy with the families of the file that was named, as this cluster's own policy has them."""
-        return with_commitments(policy, self.committed, region_of(self.snapshot))[0]
+        return with_commitments(policy, self.committed, region_of(self.snapshot), self.snapshot.taken_at)[0]
 
 
 def gather(sources: Sources, read: Policy | None = None) -> Inputs:
@@ -158,7 +159,8 @@ def inputs_of(
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
     region = region_of(snapshot)
-    policy, paid = with_commitments(own, committed, region)
+    committed = committed or _listed_by_planner(own, reading, dumped=bool(sources.dumps))
+    policy, paid = with_commitments(own, committed, region, now)
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
     prices = prices_of(snapshot, dumped.cloud, listed)
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *without_requests(snapshot), *unread)
@@ -181,6 +183,21 @@ def inputs_of(
         demand=dumped.demand,
         committed=committed,
     )
+
+
+def _listed_by_planner(policy: Policy, reading: Reading, *, dumped: bool) -> CommitmentFile | None:
+    """Return the planner's list, if the policy has it read and the state is this cluster's.
+
+    Of a dump a state that cannot be read is named where marks are read from it (`remembered`).
+    """
+    if not policy.commitments.read or not reading.installed or not os.environ.get("EBB_STATE"):
+        return None
+    try:
+        return listed_by_planner(os.environ)
+    except (Retryable, Terminal):
+        if dumped:
+            return None
+        raise
 
 
 def region_of(snapshot: Snapshot) -> str:
