@@ -98,7 +98,7 @@ class NodeWrites(Protocol):
         Raises Stale when the node changed since it was read, Gone when it is no more.
         """
 
-    def give_back(self, node: Node, order_id: str) -> Node:
+    def return_node(self, node: Node, order_id: str) -> Node:
         """Remove our taint of that order id, our annotation and `unschedulable` in one patch on the version read.
 
         Does nothing when neither our taint nor, where that is gone, our annotation has that order id. Where the taint

@@ -138,8 +138,8 @@ class FakeCluster:
         self.cordoned_by_others.discard(node.name)
         return stored
 
-    def give_back(self, node: Node, order_id: str) -> Node:
-        self._called("give_back", node.name, order_id)
+    def return_node(self, node: Node, order_id: str) -> Node:
+        self._called("return_node", node.name, order_id)
         if holding_order(node) != order_id:
             return node
         standing = self._unchanged(node)

@@ -86,7 +86,7 @@ def test_a_pod_that_is_gone_or_reborn_is_gone() -> None:
     assert FakeCluster(structs.replace(web, uid="another")).evict(web, 30).answer == Answer.GONE
 
 
-def test_taking_and_giving_back_are_one_patch_each_on_the_version_read() -> None:
+def test_taking_and_returning_are_one_patch_each_on_the_version_read() -> None:
     cluster = FakeCluster(node("n1"))
     port: Cluster = cluster
     before = port.node("n1")
@@ -95,11 +95,11 @@ def test_taking_and_giving_back_are_one_patch_each_on_the_version_read() -> None
     with pytest.raises(Stale):
         port.take(before, "0b", NOW)
     assert (taken.unschedulable, taken.drain_taint, names.OUR_ANNOTATION in taken.annotations) == (True, "0a", True)
-    assert port.give_back(taken, "0b") is taken
+    assert port.return_node(taken, "0b") is taken
 
-    free = port.give_back(taken, "0a")
+    free = port.return_node(taken, "0a")
     assert replace(free, resource_version="1") == before
-    assert [call[0] for call in cluster.calls] == ["node", "take", "take", "give_back", "give_back"]
+    assert [call[0] for call in cluster.calls] == ["node", "take", "take", "return_node", "return_node"]
 
 
 def test_a_node_that_is_no_more_or_reborn_is_gone() -> None:

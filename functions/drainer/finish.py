@@ -7,9 +7,9 @@ from typing import Any
 from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order
 from shared.core.draining.cordon import untainted
-from shared.core.draining.drain import GiveBack, LastStep, LeaveToAutoscaler, Settle, log_fields
+from shared.core.draining.drain import LastStep, LeaveToAutoscaler, ReturnNode, Settle, log_fields
 from shared.core.draining.evicting import counted_at
-from shared.core.reasons import Halt, Outcome, Reason
+from shared.core.reasons import Outcome, Reason, ReturnReason
 from shared.core.records.claims import mark_drained, settle
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import continuation, outcome_of, result_of
@@ -36,13 +36,13 @@ class ActionResult(StrEnum):
 
 
 def end(ports: Ports, leased: LeasedRecord, ending: LastStep | None) -> None:
-    """End a drain for this order; without an ending it goes on in a new message. Raises as `give_back`."""
+    """End a drain for this order; without an ending it goes on in a new message. Raises as `return_node`."""
     match ending:
         case LeaveToAutoscaler(replaced):
             leased.close()
             mark_claim_drained(ports, leased, replaced=replaced)
-        case GiveBack(why, detail, gave_way_for):
-            give_back(ports, leased, leased.record.node_uid, why, detail, gave_way_for)
+        case ReturnNode(why, detail, gave_way_for):
+            return_node(ports, leased, leased.record.node_uid, why, detail, gave_way_for)
         case Settle():
             settle_removed(ports, leased)
         case None:
@@ -60,8 +60,13 @@ def _continue_later(ports: Ports, leased: LeasedRecord) -> None:
     ports.log.event("drain_step", "The step's time is over; the drain goes on in a new message.", reason="continued")
 
 
-def give_back(
-    ports: Ports, leased: LeasedRecord, uid: str, why: Halt, detail: str = "", gave_way_for: tuple[str, ...] = ()
+def return_node(
+    ports: Ports,
+    leased: LeasedRecord,
+    uid: str,
+    why: ReturnReason,
+    detail: str = "",
+    gave_way_for: tuple[str, ...] = (),
 ) -> None:
     """Uncordon and untaint the node if it is ours, undo restarts, back off, settle; `gave_way_for` as in the step.
 
@@ -84,16 +89,16 @@ def give_back(
 
 
 def resume(ports: Ports, leased: LeasedRecord) -> None:
-    """End a drain whose ending had begun, for the reason it was begun for. Raises as `give_back`.
+    """End a drain whose ending had begun, for the reason it was begun for. Raises as `return_node`.
 
     A reason that another version gave, and this one does not know, becomes a detail.
     """
     record = leased.record
-    why = next((halt for halt in Halt if halt.value == record.why), None)
+    why = next((reason for reason in ReturnReason if reason.value == record.why), None)
     if why is None:
-        give_back(ports, leased, record.node_uid, Halt.ORPHAN, f"{record.why}: {record.detail}".rstrip(": "))
+        return_node(ports, leased, record.node_uid, ReturnReason.ORPHAN, f"{record.why}: {record.detail}".rstrip(": "))
         return
-    give_back(ports, leased, record.node_uid, why, record.detail)
+    return_node(ports, leased, record.node_uid, why, record.detail)
 
 
 def settle_removed(ports: Ports, leased: LeasedRecord) -> None:
@@ -141,10 +146,10 @@ def restore_node(ports: Ports, name: str, uid: str, order_id: str) -> Node | Non
 def _uncordon(ports: Ports, node: Node, order_id: str) -> Node:
     """Remove the taint and uncordon; attempt and success have a line each (docs/acceptance.md row 103)."""
     if node.drain_taint is None and not node.unschedulable:  # all but the annotation is undone already
-        return ports.cluster.give_back(node, order_id)
+        return ports.cluster.return_node(node, order_id)
     action, message = NodeAction.UNCORDON, f"The node is to be uncordoned and untainted. {untainted(node)}".strip()
     ports.log.event("drain_step", message, act=action, result=ActionResult.ATTEMPTED)
-    freed = ports.cluster.give_back(node, order_id)
+    freed = ports.cluster.return_node(node, order_id)
     if freed.unschedulable:
         message = "The node stays cordoned: somebody has cordoned it since."
         ports.log.event("drain_step", message, reason="cordoned_by_other")
@@ -194,7 +199,9 @@ def _wait_until_counted(leased: LeasedRecord) -> None:
         leased.time.rest(seen - leased.time.now())
 
 
-def settle_claim(ports: Ports, uid: str, order_id: str, why: Halt | None, gave_way_for: tuple[str, ...] = ()) -> None:
+def settle_claim(
+    ports: Ports, uid: str, order_id: str, why: ReturnReason | None, gave_way_for: tuple[str, ...] = ()
+) -> None:
     """Take the order's claim out of the budgets, with a back-off if the drain failed."""
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:

@@ -10,7 +10,7 @@ from shared.core.cluster.autoscaling import NO_BUFFERS
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.storage import claim_keys
-from shared.core.draining.drain import Compare, GiveBack, Observation, Proof, Prove, Step
+from shared.core.draining.drain import Compare, Observation, Proof, Prove, ReturnNode, Step
 from shared.core.draining.evicting import stands_until
 from shared.core.draining.next_step import next_step
 from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, waiting_for_a_place
@@ -48,7 +48,7 @@ class Observer:
             self._proof = reads.prove(self._ports, self._leased, observed.node, not_before)
             # look at once, however long the proof took: in a new message it would be old
             observed, step = self._choose(self.observe)
-        if isinstance(step, GiveBack):  # what undoes a drain rests on what stands in this moment
+        if isinstance(step, ReturnNode):  # what undoes a drain rests on what stands in this moment
             observed, step = self._choose(self.observe_anew)
         return observed, step
 

@@ -17,7 +17,7 @@ from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.placement.demand import is_waiting
 from shared.core.policy import Policy
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.claims import left_to_person
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, Origin, outcome_of, result_of
@@ -140,25 +140,25 @@ def _still_overdue(context: ReleaseContext) -> bool:
     return context.now - record.drained_at >= watchdog_of(context.claim.settings, in_upgrade=_in_upgrade(context))
 
 
-def reason_found(context: ReleaseContext, why: Halt) -> Halt:
+def reason_found(context: ReleaseContext, why: ReturnReason) -> ReturnReason:
     """Return the true reason to return the node: what is left of an orphan shows whether a person took it back.
 
     The cordon, the taint and the annotation are written and undone in one patch: a part of them is somebody's work.
     """
-    if why is Halt.ORPHAN and context.is_held and _still_overruled(context):
-        return Halt.OVERRULED
+    if why is ReturnReason.ORPHAN and context.is_held and _still_overruled(context):
+        return ReturnReason.OVERRULED
     return why
 
 
-STILL_HOLDS: Final[dict[Halt, Callable[[ReleaseContext], bool]]] = {
-    **dict.fromkeys(Halt, _always),
-    Halt.ORPHAN: _orphaned,
-    Halt.PAUSED: _still_stopped,
-    Halt.OVERRULED: _still_overruled,
-    Halt.DEMAND: _still_demanded,
-    Halt.BUFFER: _still_lacking,
-    Halt.BREAKER: _still_broken,
-    Halt.WATCHDOG: _still_overdue,
+STILL_HOLDS: Final[dict[ReturnReason, Callable[[ReleaseContext], bool]]] = {
+    **dict.fromkeys(ReturnReason, _always),
+    ReturnReason.ORPHAN: _orphaned,
+    ReturnReason.PAUSED: _still_stopped,
+    ReturnReason.OVERRULED: _still_overruled,
+    ReturnReason.DEMAND: _still_demanded,
+    ReturnReason.BUFFER: _still_lacking,
+    ReturnReason.BREAKER: _still_broken,
+    ReturnReason.WATCHDOG: _still_overdue,
 }
 """How each finding of the planner is repeated on fresh reads."""
 
@@ -182,15 +182,15 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
         finish.resume(ports, leased)  # what was found cannot be found again: the ending itself has undone it
         return
     why = _reason(order)
-    policy = reads.valid_policy(ports) if why is Halt.PAUSED and claim else None
+    policy = reads.valid_policy(ports) if why is ReturnReason.PAUSED and claim else None
     context = ReleaseContext(ports, order, node, claim, leased, policy, state, now)
     if not STILL_HOLDS[why](context):
         ports.log.event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)
         return
-    _give_back(context, uid, reason_found(context, why))
+    _return_node(context, uid, reason_found(context, why))
 
 
-def _give_back(context: ReleaseContext, uid: str, why: Halt) -> None:
+def _return_node(context: ReleaseContext, uid: str, why: ReturnReason) -> None:
     """End the drain through its record where there is one; else only free the node."""
     ports, order, leased = context.ports, context.order, context.leased
     if context.claim is None and context.is_held:
@@ -204,23 +204,23 @@ def _give_back(context: ReleaseContext, uid: str, why: Halt) -> None:
         _free(context, uid, why)
         undo_restarts(ports, leased)
     else:
-        finish.give_back(ports, leased, uid, why, detail)
+        finish.return_node(ports, leased, uid, why, detail)
 
 
-def _leave_to_person(context: ReleaseContext, uid: str, why: Halt) -> None:
+def _leave_to_person(context: ReleaseContext, uid: str, why: ReturnReason) -> None:
     """Leave a node alone that a person wants and no claim holds; before it is freed, while it still shows that."""
     ports, name = context.ports, context.order.node
     change_cluster(ports.state, ports.clock, lambda state, now: left_to_person(state, uid, name, why, now))
 
 
-def _detail(context: ReleaseContext, why: Halt) -> str:
+def _detail(context: ReleaseContext, why: ReturnReason) -> str:
     if context.node is None:
         return ""
-    is_kept = why is Halt.WATCHDOG
+    is_kept = why is ReturnReason.WATCHDOG
     return reads.why_kept(context.ports, context.node, context.now) if is_kept else untainted(context.node)
 
 
-def _free(context: ReleaseContext, uid: str, why: Halt) -> None:
+def _free(context: ReleaseContext, uid: str, why: ReturnReason) -> None:
     """Free the node and settle its claim; the drain has no record to end."""
     ports, order = context.ports, context.order
     finish.restore_node(ports, order.node, uid, order.order_id)
@@ -239,7 +239,7 @@ def _with_order_id(order: Order, claim: Claim | None, node: Node | None) -> Orde
     return replace(order, order_id=(claim.order_id if claim else held) or order.order_id)
 
 
-def _reason(order: Order) -> Halt:
-    if order.origin is Origin.PLANNER and order.why in set(Halt):
-        return next(halt for halt in Halt if halt.value == order.why)
-    return Halt.RELEASED
+def _reason(order: Order) -> ReturnReason:
+    if order.origin is Origin.PLANNER and order.why in set(ReturnReason):
+        return next(reason for reason in ReturnReason if reason.value == order.why)
+    return ReturnReason.RELEASED

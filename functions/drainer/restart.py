@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from shared.core.cluster.workloads import Deployment
-from shared.core.draining.drain import LOOK_EVERY, GiveBack, Restart
+from shared.core.draining.drain import LOOK_EVERY, Restart, ReturnNode
 from shared.core.draining.surging import (
     asked_of,
     is_taken_back,
@@ -19,7 +19,7 @@ from shared.core.draining.surging import (
     take_back_by_hand,
     why_not_restart,
 )
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, Surge
 from shared.errors import Gone, Retryable, Stale, Terminal
 from shared.ports import Ports
@@ -27,7 +27,7 @@ from shared.store.compare_and_set import while_stale
 from shared.store.drain_record import LeasedRecord
 
 
-def restart(ports: Ports, leased: LeasedRecord, step: Restart, before: dict[str, Any]) -> GiveBack | None:
+def restart(ports: Ports, leased: LeasedRecord, step: Restart, before: dict[str, Any]) -> ReturnNode | None:
     """Restart a Deployment, or find that this drain has; return how the drain ends if it was refused for good.
 
     `before` is what the record keeps before these pods move.
@@ -47,7 +47,7 @@ def restart(ports: Ports, leased: LeasedRecord, step: Restart, before: dict[str,
         return None
     if surge is not None and is_taken_back(found, surge, order_id):
         detail = f"{found.name}: somebody has undone the restart, or changed it meanwhile"
-        return GiveBack(Halt.SURGE_FAILED, detail)
+        return ReturnNode(ReturnReason.SURGE_FAILED, detail)
     if why_not_restart(found, step.pods):
         leased.time.rest(LOOK_EVERY)
         return None
@@ -57,7 +57,7 @@ def restart(ports: Ports, leased: LeasedRecord, step: Restart, before: dict[str,
     return _write(ports, leased, found, is_first=surge is None)
 
 
-def _write(ports: Ports, leased: LeasedRecord, found: Deployment, *, is_first: bool) -> GiveBack | None:
+def _write(ports: Ports, leased: LeasedRecord, found: Deployment, *, is_first: bool) -> ReturnNode | None:
     try:
         ports.cluster.restart(found, leased.record.order.order_id)
     except (Stale, Gone):
@@ -67,7 +67,7 @@ def _write(ports: Ports, leased: LeasedRecord, found: Deployment, *, is_first: b
         return None  # the next look sees what changed
     except Terminal as fault:
         _log(ports, found.name, "refused", str(fault))
-        return GiveBack(Halt.SURGE_REFUSED, str(fault))
+        return ReturnNode(ReturnReason.SURGE_REFUSED, str(fault))
     _record_written(ports, leased, found.name)
     return None
 

@@ -20,12 +20,12 @@ from shared.core.draining.drain import (
     Await,
     Cordon,
     Evict,
-    GiveBack,
     LastStep,
     LeaveToAutoscaler,
     Observation,
     RecordPhase,
     Restart,
+    ReturnNode,
     Settle,
     Step,
 )
@@ -85,7 +85,7 @@ def _act(ports: Ports, leased: LeasedRecord, observed: Observation, step: Step) 
             _record_cordoned(ports, leased)
         case Await(pause):
             leased.time.rest(pause)
-        case GiveBack():
+        case ReturnNode():
             _log_held(ports, leased, observed)
             return step
         case LeaveToAutoscaler() | Settle():

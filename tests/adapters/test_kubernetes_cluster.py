@@ -60,12 +60,12 @@ def test_taking_again_renews_our_taint_and_adds_none(api: Script, cluster: Kuber
     assert api.asked[1].body["spec"]["taints"] == [FOREIGN, {**OURS, "value": "order-2"}]
 
 
-def test_giving_back_removes_only_what_is_ours(api: Script, cluster: KubernetesCluster) -> None:
+def test_returning_removes_only_what_is_ours(api: Script, cluster: KubernetesCluster) -> None:
     api.says(
         Say(body=api_node(spec={"unschedulable": True, "taints": [FOREIGN, OURS]})), Say(body=api_node(version="9"))
     )
 
-    cluster.give_back(node(), "order-1")
+    cluster.return_node(node(), "order-1")
 
     assert api.calls == [("GET", NODE), ("PATCH", NODE)]
     assert api.asked[1].body == {
@@ -77,12 +77,12 @@ def test_giving_back_removes_only_what_is_ours(api: Script, cluster: KubernetesC
 @pytest.mark.parametrize(
     "taints", [pytest.param([], id="no taint"), pytest.param([{**OURS, "value": "order-2"}], id="another order's")]
 )
-def test_giving_back_what_is_not_that_orders_writes_nothing(
+def test_returning_what_is_not_that_orders_writes_nothing(
     api: Script, cluster: KubernetesCluster, taints: list[dict[str, str]]
 ) -> None:
     api.says(Say(body=api_node(spec={"unschedulable": True, "taints": taints})))
 
-    found = cluster.give_back(node(), "order-1")
+    found = cluster.return_node(node(), "order-1")
 
     assert api.calls == [("GET", NODE)]
     assert found.unschedulable
@@ -94,12 +94,12 @@ def test_our_taint_without_a_value_is_taken_off_by_its_stand_in(
 ) -> None:
     api.says(Say(body=api_node(spec={"taints": [taint, FOREIGN]})), Say(body=api_node()))
 
-    cluster.give_back(node(), names.NO_ORDER)
+    cluster.return_node(node(), names.NO_ORDER)
 
     assert api.asked[1].body["spec"] == {"unschedulable": False, "taints": [FOREIGN]}
 
 
-@pytest.mark.parametrize("method", ["take", "give_back"])
+@pytest.mark.parametrize("method", ["take", "return_node"])
 @pytest.mark.parametrize(
     ("expected", "answers"),
     [

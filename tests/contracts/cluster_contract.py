@@ -245,32 +245,32 @@ class ClusterContract:
         record = json.loads(taken.annotations[names.OUR_ANNOTATION])
         assert record == {"order_id": "order-1", "since": NOW.isoformat()}
 
-    def test_a_node_given_back_is_as_before(self, world: World) -> None:
+    def test_a_node_returned_is_as_before(self, world: World) -> None:
         before = self.node(world, FOREIGN)
 
-        after = world.cluster.give_back(world.cluster.take(before, "order-1", NOW), "order-1")
+        after = world.cluster.return_node(world.cluster.take(before, "order-1", NOW), "order-1")
 
         assert world.cluster.node("n1") == after
         assert (after.unschedulable, after.drain_taint) == (False, None)
         assert FOREIGN in after.taints
         assert names.OUR_ANNOTATION not in after.annotations
 
-    def test_giving_back_for_another_order_changes_nothing(self, world: World) -> None:
+    def test_returning_for_another_order_changes_nothing(self, world: World) -> None:
         taken = world.cluster.take(self.node(world), "order-1", NOW)
 
-        assert world.cluster.give_back(taken, "order-2") == taken
+        assert world.cluster.return_node(taken, "order-2") == taken
         assert world.cluster.node("n1") == taken
 
-    def test_giving_back_twice_changes_nothing_the_second_time(self, world: World) -> None:
-        after = world.cluster.give_back(world.cluster.take(self.node(world), "order-1", NOW), "order-1")
+    def test_returning_twice_changes_nothing_the_second_time(self, world: World) -> None:
+        after = world.cluster.return_node(world.cluster.take(self.node(world), "order-1", NOW), "order-1")
 
-        assert world.cluster.give_back(after, "order-1") == after
+        assert world.cluster.return_node(after, "order-1") == after
 
     def test_a_cordon_whose_taint_somebody_removed_is_still_undone(self, world: World) -> None:
         world.cluster.take(self.node(world, FOREIGN), "order-1", NOW)
         world.untaint("n1")
 
-        after = world.cluster.give_back(world.cluster.node("n1"), "order-1")
+        after = world.cluster.return_node(world.cluster.node("n1"), "order-1")
 
         assert world.cluster.node("n1") == after
         assert (after.unschedulable, names.OUR_ANNOTATION in after.annotations) == (False, False)
@@ -281,7 +281,7 @@ class ClusterContract:
         world.cordon("n1", yes=False)
         world.cordon("n1", yes=True)
 
-        after = world.cluster.give_back(world.cluster.node("n1"), "order-1")
+        after = world.cluster.return_node(world.cluster.node("n1"), "order-1")
 
         assert world.cluster.node("n1") == after
         assert (after.unschedulable, names.OUR_ANNOTATION in after.annotations) == (True, False)
@@ -291,7 +291,7 @@ class ClusterContract:
         world.untaint("n1")
         before = world.cluster.node("n1")
 
-        assert world.cluster.give_back(before, "order-2") == before
+        assert world.cluster.return_node(before, "order-2") == before
 
     def test_a_node_that_changed_since_it_was_read_is_not_taken(self, world: World) -> None:
         read = self.node(world)
@@ -302,12 +302,12 @@ class ClusterContract:
 
         assert not world.cluster.node("n1").unschedulable
 
-    def test_a_node_that_changed_since_it_was_read_is_not_given_back(self, world: World) -> None:
+    def test_a_node_that_changed_since_it_was_read_is_not_returned(self, world: World) -> None:
         taken = world.cluster.take(self.node(world), "order-1", NOW)
         world.touch("n1")
 
         with pytest.raises(Stale):
-            world.cluster.give_back(taken, "order-1")
+            world.cluster.return_node(taken, "order-1")
 
         assert world.cluster.node("n1").unschedulable
 
@@ -322,11 +322,11 @@ class ClusterContract:
         assert FOREIGN in held.taints
         assert replace(free, resource_version="") == replace(before, resource_version="")
 
-    def test_a_soft_taint_stays_through_a_drain_that_is_given_back(self, world: World) -> None:
+    def test_a_soft_taint_stays_through_a_drain_that_is_returned(self, world: World) -> None:
         world.add_node("n1")
         held = world.cluster.set_soft_taint(world.cluster.node("n1"), held=True)
         taken = world.cluster.take(held, "order", NOW)
-        assert world.cluster.give_back(taken, "order").held
+        assert world.cluster.return_node(taken, "order").held
 
     def test_no_soft_taint_is_written_on_a_node_that_changed_since_it_was_read(self, world: World) -> None:
         world.add_node("n1")

@@ -60,12 +60,14 @@ def test_each_former_word_stands_for_a_word_of_now() -> None:
 @pytest.mark.parametrize(
     ("expected", "text"),
     [
-        pytest.param({("Halt", "PAUSED")}, "def f(): return GiveBack(Halt.PAUSED)", id="returned"),
-        pytest.param({("Halt", "PAUSED")}, "RULES = ((Halt.PAUSED, is_paused),)", id="a table of rules"),
-        pytest.param({("Outcome", "STALE")}, "ENDS = {Halt.STALE: Outcome.STALE}", id="what a table gives"),
-        pytest.param(set(), "GROUP = frozenset({Halt.PAUSED})", id="a group"),
-        pytest.param(set(), "GROUP = frozenset(each.value for each in (Halt.PAUSED,))", id="a group of words"),
-        pytest.param(set(), "def f(why): return why is Halt.PAUSED", id="a comparison"),
+        pytest.param({("ReturnReason", "PAUSED")}, "def f(): return ReturnNode(ReturnReason.PAUSED)", id="returned"),
+        pytest.param(
+            {("ReturnReason", "PAUSED")}, "RULES = ((ReturnReason.PAUSED, is_paused),)", id="a table of rules"
+        ),
+        pytest.param({("Outcome", "STALE")}, "ENDS = {ReturnReason.STALE: Outcome.STALE}", id="what a table gives"),
+        pytest.param(set(), "GROUP = frozenset({ReturnReason.PAUSED})", id="a group"),
+        pytest.param(set(), "GROUP = frozenset(each.value for each in (ReturnReason.PAUSED,))", id="a group of words"),
+        pytest.param(set(), "def f(why): return why is ReturnReason.PAUSED", id="a comparison"),
     ],
 )
 def test_what_is_only_asked_for_is_not_given(expected: set[tuple[str, str]], text: str) -> None:

@@ -16,7 +16,7 @@ from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.main import app
 from functions.cli.policy.reference.page import gates, schema, table
 from infra.module_reference import inputs, outputs
-from shared.core.reasons import FORMER, Halt, Outcome, PodBlock, Reason, Refusal, Unremovable
+from shared.core.reasons import FORMER, Outcome, PodBlock, Reason, Refusal, ReturnReason, Unremovable
 from tests.cli import dumps
 from tests.docs import fleet_sample
 from tests.pages import DOCS, README, ROOT, filled
@@ -29,7 +29,7 @@ KINDS: Final[Mapping[str, type[Reason]]] = {
     "nodes": Unremovable,
     "pods": PodBlock,
     "refusals": Refusal,
-    "give-backs": Halt,
+    "give-backs": ReturnReason,
     "outcomes": Outcome,
     "exclusions": Exclusion,
 }

@@ -32,7 +32,7 @@ from shared.core.placement.assignments import Assignments, Move
 from shared.core.planning import selection as choosing
 from shared.core.planning import steering
 from shared.core.planning.plan import Plan
-from shared.core.reasons import Blocker, Halt, Unremovable
+from shared.core.reasons import Blocker, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.core.rules.situation import Situation
@@ -106,9 +106,9 @@ def uncordon_without_ownership() -> Iterator[None]:
             node = ports.cluster.node(name)
         except Gone:
             return None
-        return ports.cluster.give_back(node, "") if node.uid == uid else None
+        return ports.cluster.return_node(node, "") if node.uid == uid else None
 
-    def give_back_patch(node: Node, raw: node_objects.RawNode, order_id: str) -> dict[str, Any]:
+    def return_patch(node: Node, raw: node_objects.RawNode, order_id: str) -> dict[str, Any]:
         del order_id
         kept = [taint for taint in raw.taints if taint["key"] != OUR_TAINT]
         return {
@@ -116,7 +116,7 @@ def uncordon_without_ownership() -> Iterator[None]:
             "spec": {"unschedulable": False, "taints": kept},
         }
 
-    with swapped(finish, "restore_node", careless), swapped(node_objects, "give_back_patch", give_back_patch):
+    with swapped(finish, "restore_node", careless), swapped(node_objects, "return_patch", return_patch):
         yield
 
 
@@ -140,7 +140,7 @@ def acknowledge_before_checkpoint() -> Iterator[None]:
 @contextmanager
 def no_watchdog() -> Iterator[None]:
     def blind(inputs: HealingInput) -> tuple[Repair, ...]:
-        return tuple(each for each in find_repairs(inputs) if each.why is not Halt.WATCHDOG)
+        return tuple(each for each in find_repairs(inputs) if each.why is not ReturnReason.WATCHDOG)
 
     with swapped(passing, "find_repairs", blind):
         yield

@@ -8,7 +8,7 @@ import pytest
 
 from functions.drainer import finish, release, restart
 from shared.core.draining import next_step, surging
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from tests.faults.call_faults import KILL_AFTER
 from tests.faults.catalog import calls
@@ -70,7 +70,7 @@ def test_what_somebody_undid_before_it_was_written_down_is_not_restarted_once_mo
 
     assert (breaches(end), stamps(end)) == ([], set())
     ends = [record.value.why for record in end.state.all("drains", DrainRecord).values() if record.value is not None]
-    assert Halt.SURGE_FAILED in ends
+    assert ReturnReason.SURGE_FAILED in ends
 
 
 @contextmanager

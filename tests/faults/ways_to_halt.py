@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from infra.local.http_messages import InjectedFault
 from infra.local.world.kinds import Json
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from tests.faults.api_requests import ask
 from tests.faults.call_faults import CallFault
 from tests.faults.catalog import calls
@@ -148,39 +148,39 @@ def room_that_falls() -> Setting:
     )
 
 
-def histories() -> Mapping[Halt, History]:
+def histories() -> Mapping[ReturnReason, History]:
     """The histories, by what a drain of each is given back for."""
     surging, stuck = single_replicas(), single_replicas(readyAfter=9999)
     plain, late = _world("two may go"), _world("nobody deletes")
     forbidden = ((3.5, _deny("a")), (3.5, _deny("b")), (95.0, _deny("c")))
     return {
-        Halt.DEADLINE: History(plain, acts=((6.0, _budget("db", maxUnavailable=0)),)),
-        Halt.PAUSED: History(late, acts=((30.0, Act("pause")),)),
-        Halt.EVICTION_FORBIDDEN: History(plain, acts=((6.0, _deny("web")),)),
-        Halt.SEVERAL_PDBS: History(
+        ReturnReason.DEADLINE: History(plain, acts=((6.0, _budget("db", maxUnavailable=0)),)),
+        ReturnReason.PAUSED: History(late, acts=((30.0, Act("pause")),)),
+        ReturnReason.EVICTION_FORBIDDEN: History(plain, acts=((6.0, _deny("web")),)),
+        ReturnReason.SEVERAL_PDBS: History(
             plain,
             faults=_late(plain, "create pods/eviction", 5.5, CallFault(before=2.0)),
             acts=((7.0, _budget("web", maxUnavailable=1)),),
         ),
-        Halt.POD_BLOCKS: History(plain, acts=((8.0, Deed("a pod of nobody", _alone)),)),
-        Halt.POD_WAITS: History(plain, acts=((8.0, Deed("a Job's pod", _job)),)),
-        Halt.REPLACEMENT_PENDING: History(_world("a webhook that nobody knows")),
-        Halt.SURGE_PENDING: History(single_replicas(({"app": "one", "requests": {"cpu": "9"}},))),
-        Halt.SURGE_FAILED: History(stuck, acts=((15.0, Deed("the restart is undone", _undo)),)),
-        Halt.SURGE_REFUSED: History(surging, acts=((3.5, Deed("a webhook denies restarts", _deny_restarts)),)),
-        Halt.DEMAND: History(late, acts=tuple((float(at), Act("rival")) for at in (40, 41, 42, 43, 44, 45))),
-        Halt.BUFFER: History(room_that_falls(), acts=((40.0, _grow("api", 4)),)),
-        Halt.BREAKER: History(
+        ReturnReason.POD_BLOCKS: History(plain, acts=((8.0, Deed("a pod of nobody", _alone)),)),
+        ReturnReason.POD_WAITS: History(plain, acts=((8.0, Deed("a Job's pod", _job)),)),
+        ReturnReason.REPLACEMENT_PENDING: History(_world("a webhook that nobody knows")),
+        ReturnReason.SURGE_PENDING: History(single_replicas(({"app": "one", "requests": {"cpu": "9"}},))),
+        ReturnReason.SURGE_FAILED: History(stuck, acts=((15.0, Deed("the restart is undone", _undo)),)),
+        ReturnReason.SURGE_REFUSED: History(surging, acts=((3.5, Deed("a webhook denies restarts", _deny_restarts)),)),
+        ReturnReason.DEMAND: History(late, acts=tuple((float(at), Act("rival")) for at in (40, 41, 42, 43, 44, 45))),
+        ReturnReason.BUFFER: History(room_that_falls(), acts=((40.0, _grow("api", 4)),)),
+        ReturnReason.BREAKER: History(
             one_after_another(),
             acts=(*forbidden, (95.0, _budget("d", maxUnavailable=0)), (100.0, Deed("a pod too large", _huge))),
         ),
-        Halt.WATCHDOG: History(late),
-        Halt.ORPHAN: History(late, acts=((60.0, Act("lose the state")),)),
-        Halt.RELEASED: History(late, acts=((30.0, Act("release")),)),
-        Halt.OVERRULED: History(late, acts=((30.0, Act("take back")),)),
-        Halt.CORDONED_BY_OTHER: History(plain, acts=((1.0, Act("cordon")),)),
-        Halt.GOING_AWAY: History(
+        ReturnReason.WATCHDOG: History(late),
+        ReturnReason.ORPHAN: History(late, acts=((60.0, Act("lose the state")),)),
+        ReturnReason.RELEASED: History(late, acts=((30.0, Act("release")),)),
+        ReturnReason.OVERRULED: History(late, acts=((30.0, Act("take back")),)),
+        ReturnReason.CORDONED_BY_OTHER: History(plain, acts=((1.0, Act("cordon")),)),
+        ReturnReason.GOING_AWAY: History(
             plain, faults=_late(plain, "put cluster", 1.0, CallFault(after=3.0)), acts=((2.5, Act("start")),)
         ),
-        Halt.STALE: History(plain, acts=((6.0, Act("delete", 2)),)),
+        ReturnReason.STALE: History(plain, acts=((6.0, Act("delete", 2)),)),
     }

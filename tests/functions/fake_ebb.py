@@ -37,7 +37,7 @@ from tests.fakes import (
     FakeState,
 )
 
-EFFECTS = {"take", "give_back"}
+EFFECTS = {"take", "return_node"}
 
 
 class MovingClock(FakeClock):

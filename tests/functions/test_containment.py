@@ -85,7 +85,7 @@ def test_an_orphan_whose_failed_deletion_cannot_be_read_does_not_keep_the_others
     assert releases(ebb) == {("n1", "watchdog"), ("n4", "orphan")}
 
 
-def test_a_node_whose_failed_deletion_can_never_be_read_is_given_back() -> None:
+def test_a_node_whose_failed_deletion_can_never_be_read_is_returned() -> None:
     ebb = overdue()
     ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
     ebb.cluster.failures["deletion_attempts"] = [DENIED] * 9
@@ -210,7 +210,7 @@ def two_drains() -> FakeEbb:
     return ebb
 
 
-def test_a_record_that_does_not_decode_is_named_and_its_node_given_back() -> None:
+def test_a_record_that_does_not_decode_is_named_and_its_node_returned() -> None:
     ebb = two_drains()
     ebb.pass_time(minutes=2)
 

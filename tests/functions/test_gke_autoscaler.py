@@ -48,7 +48,7 @@ def overdue(ebb: FakeEbb) -> None:
     ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
 
 
-def test_a_node_that_the_autoscaler_kept_is_given_back_with_the_autoscalers_own_reason() -> None:
+def test_a_node_that_the_autoscaler_kept_is_returned_with_the_autoscalers_own_reason() -> None:
     ebb = fake_ebb()
     ebb.cluster.failure_messages["n1"] = "failed to delete empty node: quota exceeded"
 

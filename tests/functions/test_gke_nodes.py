@@ -47,7 +47,7 @@ def test_a_spot_node_that_is_preempted_mid_drain_is_settled_as_removed_when_its_
     assert (ebb.remembered().claims, ebb.remembered().backoffs) == ({}, {})
 
 
-def test_a_node_that_stays_dead_is_given_back_at_the_deadline_and_not_kept_for_ever() -> None:
+def test_a_node_that_stays_dead_is_returned_at_the_deadline_and_not_kept_for_ever() -> None:
     ebb = fake_ebb(grace=480)
     ebb.later(20, lambda: preempted(ebb))
     ebb.clock.moves[0] = lambda: None  # nothing on a dead node ends

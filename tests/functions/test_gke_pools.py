@@ -115,7 +115,7 @@ def test_autoscaling_that_is_switched_off_between_order_and_claim_refuses_the_or
     assert ebb.effects() == []
 
 
-def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_given_back_and_the_record_says_why() -> None:
+def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_returned_and_the_record_says_why() -> None:
     ebb = empty_nodes()
     ebb.drain(FIRST)
     ebb.pools.pools = {"a": NodePool("a", autoscaled=False)}

@@ -121,7 +121,7 @@ def cordoned_by_a_person(given: Node) -> Node:
 def test_n10_a_cordon_that_a_person_set_meanwhile_stays() -> None:
     """N10: node-refiner uncordoned after each failure, whoever had cordoned the node meanwhile.
 
-    Put back by giving back without asking for our taint, in `finish.restore_node` and in the port's `give_back`.
+    Put back by giving back without asking for our taint, in `finish.restore_node` and in the port's `return_node`.
     """
     ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(20, lambda: ebb.cluster.put(cordoned_by_a_person(ebb.cluster.nodes["n1"])))

@@ -46,13 +46,13 @@ def test_the_pools_are_read_with_their_limits(gke: SimulatedGkeServers) -> None:
     assert (set(told.pools.pools), told.pools.profile) == ({"web", "backend", "batch"}, "BALANCED")
 
 
-def test_a_node_is_taken_and_given_back(cluster: KubernetesCluster, gke: SimulatedGkeServers) -> None:
+def test_a_node_is_taken_and_returned(cluster: KubernetesCluster, gke: SimulatedGkeServers) -> None:
     name = gke.cloud.node_names["backend"][0]
     before = gke.cloud.world.store.get("nodes", "", name)["spec"]
     taken = cluster.take(cluster.node(name), "o1", NOW)
     assert gke.cloud.world.store.get("nodes", "", name)["spec"]["unschedulable"] is True
     cluster.note(taken, "Cordoned", "for a test")
-    cluster.give_back(cluster.node(name), "o1")
+    cluster.return_node(cluster.node(name), "o1")
     after = gke.cloud.world.store.get("nodes", "", name)["spec"]
     assert (after.get("unschedulable", False), after.get("taints", [])) == (False, before.get("taints", []))
 

@@ -67,7 +67,7 @@ def removal() -> FakeEbb:
     return ebb
 
 
-def given_back() -> FakeEbb:
+def returned() -> FakeEbb:
     """A PodDisruptionBudget holds a pod until the drain's deadline."""
     ebb = fake_ebb()
     ebb.cluster.answers["default/p1"] = [
@@ -153,7 +153,7 @@ def waved() -> FakeEbb:
 
 HISTORIES: dict[str, Callable[[], FakeEbb]] = {
     "removal": removal,
-    "given back": given_back,
+    "given back": returned,
     "trouble": trouble,
     "release": release,
     "a misspelt pool": misspelt,

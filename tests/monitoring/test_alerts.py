@@ -9,11 +9,11 @@ import pytest
 from infra.monitoring.alerts import ALERTS, FAILURES
 from infra.monitoring.files import runbook
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from tests.monitoring.alarm import Points, seconds, speaks
 from tests.monitoring.entries import Entry
 from tests.monitoring.generated import MOST_ABSENCE, VALUES, absence_seconds, alerts, metrics
-from tests.monitoring.histories import entries, given_back
+from tests.monitoring.histories import entries, returned
 from tests.monitoring.log_filters import series
 
 DAY = 24 * 60
@@ -135,7 +135,7 @@ def test_conditions_keep_the_rules_of_the_api(key: str) -> None:
 
 def test_what_counts_as_a_failed_drain_is_what_opens_a_breaker() -> None:
     assert set(FAILURES) == FAILED_DRAINS | {"surge_pending", "surge_failed", "surge_refused"}
-    assert set(FAILURES) <= {halt.value for halt in Halt}
+    assert set(FAILURES) <= {reason.value for reason in ReturnReason}
     assert MOST_FAILURES == 3  # three within an hour open one; the alert speaks of as many within six
 
 
@@ -155,6 +155,6 @@ def failures(logged: list[Entry], times: Sequence[float]) -> list[Points]:
     ],
 )
 def test_a_single_failed_drain_wakes_nobody(expected: bool, times: Sequence[float]) -> None:
-    logged = entries(given_back())
+    logged = entries(returned())
 
     assert bool(speaks(alerts()["drain_failed"], failures(logged, times), DAY)) is expected

@@ -11,7 +11,7 @@ import pytest
 from infra.monitoring.query import LAST_NIGHT, REVIEWS, WHY_HERE, Review
 from shared.core.reasons import ReasonGroup
 from tests.monitoring.generated import NAME, VALUES, alerts, dashboard, fleet_dashboard, fleet_metrics, metrics
-from tests.monitoring.histories import entries, given_back, outage, removal, trouble
+from tests.monitoring.histories import entries, outage, removal, returned, trouble
 from tests.monitoring.log_filters import at, matches
 
 Tiles = list[dict[str, Any]]
@@ -143,7 +143,7 @@ def test_the_panel_on_a_node_finds_verdict_steps_and_end() -> None:
 
 
 def test_the_panel_on_the_night_finds_each_order_and_each_end() -> None:
-    logged = [*entries(removal()), *entries(given_back())]
+    logged = [*entries(removal()), *entries(returned())]
     found = [entry for entry in logged if matches(panel(LAST_NIGHT.question), entry)]
 
     outcomes = [entry["jsonPayload"].get("outcome") for entry in found]
@@ -154,7 +154,7 @@ def test_the_panel_on_the_night_finds_each_order_and_each_end() -> None:
 
 @pytest.mark.parametrize("each", REVIEWS, ids=lambda each: each.key)
 def test_a_weekly_query_finds_lines_and_counts_by_fields_that_they_have(each: Review, tmp_path: Path) -> None:
-    lines = [*entries(removal()), *entries(given_back()), *entries(trouble()), *outage(tmp_path)]
+    lines = [*entries(removal()), *entries(returned()), *entries(trouble()), *outage(tmp_path)]
     found = [entry for entry in lines if matches("\n".join(each.terms), entry)]
 
     assert found

@@ -9,12 +9,12 @@ import pytest
 from infra.monitoring.events import BY_NAME
 from infra.monitoring.reference import LOG_WORDS, LogWord
 from shared.core.healing.healing_input import RepairKind
-from shared.core.reasons import DrainReason, Halt, PodBlock, Refusal, Unremovable
+from shared.core.reasons import DrainReason, PodBlock, Refusal, ReturnReason, Unremovable
 from shared.errors import Retryable, Stale
 
 ROOT = Path(__file__).parents[2]
 WRITERS = (ROOT / "functions/planner", ROOT / "functions/drainer", ROOT / "shared/store")
-REASONS = {each.value for each in chain(Unremovable, PodBlock, Refusal, Halt, DrainReason)}
+REASONS = {each.value for each in chain(Unremovable, PodBlock, Refusal, ReturnReason, DrainReason)}
 COMPUTED = {Retryable.__name__.lower(), Stale.__name__.lower(), RepairKind.CONTINUE.value}
 
 

@@ -14,7 +14,7 @@ from tests.builders import GIB, NOW, claim, node, order, pod, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.monitoring.entries import Entry
 from tests.monitoring.generated import metrics
-from tests.monitoring.histories import HISTORIES, entries, fake_ebb, given_back, outage, removal, tick
+from tests.monitoring.histories import HISTORIES, entries, fake_ebb, outage, removal, returned, tick
 from tests.monitoring.log_filters import Series, matches, series
 
 POOL_A = (("pool", "a"),)
@@ -141,7 +141,7 @@ def test_the_gauges_of_the_cluster_are_what_the_cluster_is() -> None:
 
 @pytest.mark.acceptance(103)
 def test_a_failing_drain_counts_as_an_attempt_only() -> None:
-    logged = entries(given_back())
+    logged = entries(returned())
 
     assert acts("nodes_cordoned", logged) == {"attempted": 1, "succeeded": 1}
     assert acts("nodes_drained", logged) == {"attempted": 1}
@@ -172,7 +172,7 @@ def test_a_cordon_and_an_uncordon_that_fail_count_as_attempts_only() -> None:
 
 
 def test_time_behind_a_disruption_budget_is_told_by_its_name() -> None:
-    ebb = given_back()
+    ebb = returned()
     blocked = read("blocked_seconds", entries(ebb))
 
     assert set(blocked) == {(("pdb", "default/r1"),)}

@@ -17,7 +17,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
         "settle",
         "claim is None or why is None or why.row.after is After.NOTHING",
         "claim is None or why.row.after is After.NOTHING",
-    ): "a claim without a halt has returned before; the part is for the types",
+    ): "a claim without a reason has returned before; the part is for the types",
     (_CLAIMS, "longest_rate", "0", "1"): "what no rate counts may be remembered or not",
     (_CLAIMS, "longest_rate", "0", "-1"): "what no rate counts may be remembered or not",
     (
@@ -46,7 +46,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     ): "without a zone nothing reads fold",
     (
         "shared/core/placement/demand.py",
-        "nodes_to_give_back",
+        "nodes_to_return",
         "if not pods",
         "if False",
     ): "saves the arrays; without waiting pods nothing comes out of them either",

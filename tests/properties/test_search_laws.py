@@ -47,20 +47,20 @@ def test_what_is_rolled_back_leaves_nothing_behind(snapshot: Snapshot, order: li
     for node in nodes:
         packing.take(node, CHAIN)
     for node in packing.taken[::2]:
-        packing.give_back(node)
+        packing.put_back(node)
     packing.roll_back(mark)
     assert _state(packing) == before
 
 
 @examples(150)
 @given(clusters(), st.permutations(range(7)))
-def test_nodes_given_back_in_any_order_leave_nothing_behind(snapshot: Snapshot, order: list[int]) -> None:
+def test_nodes_returned_in_any_order_leave_nothing_behind(snapshot: Snapshot, order: list[int]) -> None:
     packing = Rearrangement(_simulation(snapshot).first_packing)
     before = _state(packing)
     for node in range(len(snapshot.nodes)):
         packing.take(node, CHAIN)
     for node in (each for each in order if each in packing):
-        packing.give_back(node)
+        packing.put_back(node)
     assert _state(packing) == before
 
 

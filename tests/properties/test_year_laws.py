@@ -15,7 +15,7 @@ from shared.core.draining.admission import exceeded_limits
 from shared.core.policy import Limit, Policy, Schedule
 from shared.core.policy.parsing import parse
 from shared.core.policy.schedule import active
-from shared.core.reasons import Blocker, DrainReason, Halt
+from shared.core.reasons import Blocker, DrainReason, ReturnReason
 from shared.core.records.claims import claim_for, grant, longest_rate, settle
 from shared.core.records.state import ClusterState
 from shared.core.rules.budgets import Calendar, limit_now
@@ -59,7 +59,7 @@ class World:
         return refused
 
     def settle(self, name: str, now: datetime, *, removed: bool) -> None:
-        self.state = settle(self.state, f"uid-{name}", None if removed else Halt.PAUSED, now)
+        self.state = settle(self.state, f"uid-{name}", None if removed else ReturnReason.PAUSED, now)
         if removed:
             del self.nodes[name]
 

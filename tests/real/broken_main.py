@@ -37,7 +37,7 @@ def _whoever_bears_the_name(pod: Pod, grace_seconds: int, *, dry_run: bool) -> d
 
 _BREAKS: dict[str, tuple[Any, str, Any]] = {
     "no_healing": (passing, "find_repairs", _no_finding),
-    "no_giving_back": (finish, "restore_node", _leave_it),
+    "no_return": (finish, "restore_node", _leave_it),
     "no_uid": (writes, "eviction_body", _whoever_bears_the_name),
 }
 setattr(*_BREAKS[os.environ["BROKEN"]])

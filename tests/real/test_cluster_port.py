@@ -44,7 +44,7 @@ def test_a_picture_holds_the_nodes_and_the_pods(cluster: KubernetesCluster, corn
     assert reading.namespaces[corner.namespace]["kubernetes.io/metadata.name"] == corner.namespace
 
 
-def test_a_node_is_taken_and_given_back_with_foreign_taints_whole(
+def test_a_node_is_taken_and_returned_with_foreign_taints_whole(
     cluster: KubernetesCluster, twenty_nodes: ControlPlane
 ) -> None:
     name = max(node.name for node in cluster.read().nodes)
@@ -57,7 +57,7 @@ def test_a_node_is_taken_and_given_back_with_foreign_taints_whole(
     with pytest.raises(Stale):
         cluster.take(fresh, "order-2", NOW)
 
-    until("the node given back", lambda: given_back(cluster, name))
+    until("the node given back", lambda: returned(cluster, name))
     until("the scheduler's own taint gone", lambda: not cluster.node(name).has_taint(names.UNSCHEDULABLE_TAINT))
     after = raw_node(twenty_nodes, name)
     twenty_nodes.kubectl("taint", "node", name, "dedicated-")
@@ -65,10 +65,10 @@ def test_a_node_is_taken_and_given_back_with_foreign_taints_whole(
     assert names.OUR_ANNOTATION not in after["metadata"].get("annotations", {})
 
 
-def given_back(cluster: KubernetesCluster, name: str) -> bool:
+def returned(cluster: KubernetesCluster, name: str) -> bool:
     """Give back as a drainer does: on a conflict read again."""
     try:
-        return not cluster.give_back(cluster.node(name), "order-1").unschedulable
+        return not cluster.return_node(cluster.node(name), "order-1").unschedulable
     except Stale:
         return False
 

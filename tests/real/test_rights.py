@@ -167,7 +167,7 @@ def test_every_right_is_enough_and_none_can_be_spared(
         assert f'in API group "{right.group}"' in said, said
         _grant(twenty_nodes, name, GRANTS[name])
         until(f"the right to {right}", partial(is_free_to, tried))
-        without_conflict(lambda: clusters["admin"].give_back(clusters["admin"].node(place.node.name), "order"))
+        without_conflict(lambda: clusters["admin"].return_node(clusters["admin"].node(place.node.name), "order"))
 
 
 def is_free_to(tried: Callable[[], str]) -> bool:

@@ -188,7 +188,7 @@ def test_nobody_else_is_asked(asked: Corner) -> None:
 
 
 @pytest.mark.deep
-def test_a_namespace_that_keeps_its_pods_keeps_them_from_restarts_but_not_from_being_given_back(web: Corner) -> None:
+def test_a_namespace_that_keeps_its_pods_keeps_them_from_restarts_but_not_from_being_returned(web: Corner) -> None:
     stamp(web, "order-1")
     keep_pods(web)
 

@@ -12,7 +12,7 @@ import pytest
 
 from infra.local.scenario import Autoscaling, MachinePool
 from shared.core.cluster.names import OUR_TAINT, SURGE_STAMP
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from tests.fixtures_real import NewControlPlane
 from tests.real.audit_record import Audit, about, by_ebb, is_dry
 from tests.real.conftest import Corner, is_ready
@@ -164,7 +164,7 @@ def test_single_replicas_leave_their_nodes_without_a_gap_and_nobody_evicts_them(
     assert {stamp_of(site, app) for app in restarted} == drains
 
 
-def test_a_restart_that_hangs_is_undone_and_the_node_given_back(site: Site) -> None:
+def test_a_restart_that_hangs_is_undone_and_the_node_returned(site: Site) -> None:
     (old,) = site.corner.pods(HUNG)
     node = old["spec"]["nodeName"]
     site.enable(HANGING, left=4)
@@ -175,7 +175,7 @@ def test_a_restart_that_hangs_is_undone_and_the_node_given_back(site: Site) -> N
     until("the old pod alone", lambda: [pod["metadata"]["uid"] for pod in site.corner.pods(HUNG)] == [uid(old)])
     (record,) = (each for each in site.memory.records() if each.order.node == node)
     assert record.surges.keys() == {f"{SPACE}/Deployment/{HUNG}"}
-    assert record.why == Halt.SURGE_FAILED
+    assert record.why == ReturnReason.SURGE_FAILED
     assert stamp_of(site, HUNG) == ""
     assert current_sets(site, HUNG) == [old["metadata"]["ownerReferences"][0]["name"]]
     assert not site.nodes(HANGING)[node]["spec"].get("unschedulable")

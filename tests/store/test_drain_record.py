@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
-from shared.core.reasons import Halt, Outcome
+from shared.core.reasons import Outcome, ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Replicas
 from shared.core.records.state import Lease
 from shared.errors import Stale
@@ -43,7 +43,7 @@ def test_a_step_and_a_pass_settle_a_record_in_the_same_way() -> None:
 
 def test_a_settled_record_has_no_lease_and_is_kept_for_a_month() -> None:
     state = FakeState()
-    opened(state).settle(Outcome.GIVEN_BACK, Halt.DEADLINE, "held by shop/web", remark="more")
+    opened(state).settle(Outcome.GIVEN_BACK, ReturnReason.DEADLINE, "held by shop/web", remark="more")
     record = stored(state)
     assert (record.phase, record.outcome, record.why) == (DrainPhase.SETTLED, "given_back", "deadline")
     assert (record.detail, record.remark, record.lease) == ("held by shop/web", "more", None)

@@ -10,7 +10,7 @@ from typing import Final
 
 from functions.cli.errors import WRONG
 from functions.cli.output.format import span
-from shared.core.reasons import Halt, Outcome, PodBlock, Reason, Refusal, Unremovable, named
+from shared.core.reasons import Outcome, PodBlock, Reason, Refusal, ReturnReason, Unremovable, named
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Objection
 from shared.core.records.orders import Order
 from shared.core.records.state import Claim
@@ -113,10 +113,10 @@ def _objection(row: Objection, node: str) -> str:
 
 def _remedy(record: DrainRecord) -> tuple[str, ...]:
     node = record.order.node
-    blocks = record.detail.rpartition(": ")[2] if record.why == Halt.POD_BLOCKS else ""
+    blocks = record.detail.rpartition(": ")[2] if record.why == ReturnReason.POD_BLOCKS else ""
     remedy = _remedy_of(blocks, node, PodBlock) or _remedy_of(record.why, node, *_kinds(record))
     return (remedy,) if remedy else ()
 
 
 def _kinds(record: DrainRecord) -> tuple[type[Reason], ...]:
-    return (Refusal, *_OBJECTIONS) if record.outcome == Outcome.REFUSED else (Halt,)
+    return (Refusal, *_OBJECTIONS) if record.outcome == Outcome.REFUSED else (ReturnReason,)

@@ -115,7 +115,7 @@ COLUMNS: Final = (
     FigureColumn("by Ebb", "those that Ebb moved", lambda _, run: f"{run.outcome.evictions_by_ebb:,}"),
     FigureColumn("again", "evictions of a pod that had been moved before", lambda _, run: f"{run.outcome.twice:,}"),
     FigureColumn("drains", "drains that Ebb began", lambda _, run: f"{run.outcome.drains:,}"),
-    FigureColumn("uncordoned", "of these, nodes that stayed", lambda _, run: f"{run.outcome.given_back:,}"),
+    FigureColumn("uncordoned", "of these, nodes that stayed", lambda _, run: f"{run.outcome.returned:,}"),
     FigureColumn("Pending", "time that pods were without a node, summed", lambda _, run: _seconds(run.outcome.pending)),
     FigureColumn("at the ramp", "of that, while demand rose", lambda _, run: _seconds(run.outcome.pending_at_ramp)),
     FigureColumn("longest", "the longest wait of one pod", lambda _, run: _seconds(run.outcome.longest_wait)),

@@ -116,10 +116,10 @@ class KubernetesCluster:
         _check_version(node, fresh)
         return self._patch(node, node_objects.take_patch(fresh, raw.taints, order_id, since))
 
-    def give_back(self, node: Node, order_id: str) -> Node:
+    def return_node(self, node: Node, order_id: str) -> Node:
         """Undo `take` of that order; a node that is not that order's is returned as it stands now."""
         fresh, raw = self._read_afresh(node)
-        patch = node_objects.give_back_patch(fresh, raw, order_id)
+        patch = node_objects.return_patch(fresh, raw, order_id)
         if patch is None:
             return fresh
         _check_version(node, fresh)

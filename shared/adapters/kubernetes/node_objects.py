@@ -163,7 +163,7 @@ def take_patch(node: Node, taints: list[RawTaint], order_id: str, since: datetim
     return _patch(node, record, {"unschedulable": True, "taints": [*others, ours]})
 
 
-def give_back_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | None:
+def return_patch(node: Node, raw: RawNode, order_id: str) -> dict[str, Any] | None:
     """Return the patch that makes the node schedulable and nobody's again; None where it is not that order's.
 
     Where somebody has removed our taint alone, our annotation proves whose the cordon is, unless somebody has cordoned

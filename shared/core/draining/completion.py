@@ -18,7 +18,7 @@ from shared.core.cluster.autoscaling import SaidBy, ScaleDownRule
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod, is_daemon, is_finished, is_mirror
 from shared.core.cluster.resources import NOTHING
-from shared.core.draining.drain import Await, Compare, Drain, GiveBack, LeaveToAutoscaler, RecordPhase, Step
+from shared.core.draining.drain import Await, Compare, Drain, LeaveToAutoscaler, RecordPhase, ReturnNode, Step
 from shared.core.draining.evicting import STATUS_LAG
 from shared.core.draining.replacements import (
     are_counted,
@@ -28,7 +28,7 @@ from shared.core.draining.replacements import (
     short_of_replicas,
 )
 from shared.core.policy import BudgetUntil
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.state import Claim
 from shared.core.rules.drain_time import disk_moves
@@ -49,7 +49,7 @@ def replacement_pending(drain: Drain) -> Step | None:
     if observed.others is None:
         return Compare()
     pods = given_way_for(record, observed.claim, observed, observed.others, drain.now)
-    return GiveBack(Halt.REPLACEMENT_PENDING, pods[0], pods) if pods else None
+    return ReturnNode(ReturnReason.REPLACEMENT_PENDING, pods[0], pods) if pods else None
 
 
 def place_awaited(drain: Drain) -> Step | None:
@@ -105,7 +105,7 @@ def buffer_fell(drain: Drain) -> Step | None:
         before, ready = drain.record.buffers.get(buffer.key), buffer.ready
         if before is not None and ready is not None and ready < min(before, buffer.replicas):
             counts = f"{ready} of {buffer.replicas} chunks have room, {before} had before"
-            return GiveBack(Halt.BUFFER, f"{buffer.key}: {counts}")
+            return ReturnNode(ReturnReason.BUFFER, f"{buffer.key}: {counts}")
     return None
 
 
@@ -141,10 +141,10 @@ def late(drain: Drain) -> Step | None:
         return None
     held = [*_holding(drain), *(f"replacements of {each}" for each in missing_replicas(record, drain.observed))]
     if held:
-        return GiveBack(Halt.DEADLINE, _named(held))
+        return ReturnNode(ReturnReason.DEADLINE, _named(held))
     if now < record.deadline + COUNTS_MAY_TAKE or not record.before:
         return None
-    return GiveBack(Halt.DEADLINE, "the replicas of what was moved could not be counted")
+    return ReturnNode(ReturnReason.DEADLINE, "the replicas of what was moved could not be counted")
 
 
 def _named(held: list[str]) -> str:

@@ -15,9 +15,9 @@ from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, LEAVING_TAINTS
 from shared.core.cluster.node import Node, NodePool, read_annotation
 from shared.core.cluster.pod import Pod
 from shared.core.draining.completion import WATCH_EVERY, drained
-from shared.core.draining.drain import Await, Cordon, Drain, GiveBack, RecordPhase, Settle, Step
+from shared.core.draining.drain import Await, Cordon, Drain, RecordPhase, ReturnNode, Settle, Step
 from shared.core.policy import DrainSettings
-from shared.core.reasons import Halt, Outcome
+from shared.core.reasons import Outcome, ReturnReason
 from shared.core.records.drain_record import DrainPhase
 
 MAY_TAKE: Final = timedelta(minutes=10)
@@ -57,7 +57,15 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"[0-9]{1,9}", version)))
 
 
-_NEVER_PUT_OFF: Final = frozenset({Halt.RELEASED, Halt.OVERRULED, Halt.PAUSED, Halt.GOING_AWAY, Halt.CORDONED_BY_OTHER})
+_NEVER_PUT_OFF: Final = frozenset(
+    {
+        ReturnReason.RELEASED,
+        ReturnReason.OVERRULED,
+        ReturnReason.PAUSED,
+        ReturnReason.GOING_AWAY,
+        ReturnReason.CORDONED_BY_OTHER,
+    }
+)
 CORDON_SETTLES: Final = timedelta(seconds=5)
 """A scheduler that had not yet seen the cordon may bind a pod in this time (Karpenter's MinDrainTime)."""
 
@@ -71,7 +79,7 @@ def released(drain: Drain) -> Step | None:
     """Somebody has ended the claim."""
     claim = drain.observed.claim
     held = claim is not None and claim.order_id == drain.order_id
-    return None if held else GiveBack(Halt.RELEASED, "the claim has been ended")
+    return None if held else ReturnNode(ReturnReason.RELEASED, "the claim has been ended")
 
 
 def already_cordoned(drain: Drain) -> Step | None:
@@ -83,7 +91,7 @@ def taken_back(drain: Drain) -> Step | None:
     """The same crash, and since then a person has removed our taint: the annotation of that patch still shows it."""
     note = read_annotation(drain.node)
     ours = note is not None and note.order_id == drain.order_id
-    return GiveBack(Halt.OVERRULED, untainted(drain.node)) if ours else None
+    return ReturnNode(ReturnReason.OVERRULED, untainted(drain.node)) if ours else None
 
 
 def untainted(node: Node) -> str:
@@ -95,13 +103,13 @@ def untainted(node: Node) -> str:
 def going_away(drain: Drain) -> Step | None:
     """Somebody else takes the node away in this moment: it is not ours to cordon."""
     taint = next((key for key in LEAVING_TAINTS if drain.node.has_taint(key)), None)
-    return GiveBack(Halt.GOING_AWAY, taint) if taint else None
+    return ReturnNode(ReturnReason.GOING_AWAY, taint) if taint else None
 
 
 def cordoned_by_other(drain: Drain) -> Step | None:
     """The node is cordoned, or tainted by another order."""
     if drain.node.unschedulable or drain.node.drain_taint is not None:
-        return GiveBack(Halt.CORDONED_BY_OTHER)
+        return ReturnNode(ReturnReason.CORDONED_BY_OTHER)
     return None
 
 
@@ -124,7 +132,7 @@ def overruled(drain: Drain) -> Step | None:
     """
     node, begun_at, cordoned_at = drain.node, drain.observed.deletion_begun_at, drain.record.cordon_set_at
     if wanted_by_person(node, drain.order_id, begun_at, cordoned_at):
-        return GiveBack(Halt.OVERRULED, untainted(node))
+        return ReturnNode(ReturnReason.OVERRULED, untainted(node))
     return None if node.unschedulable else Cordon(node)
 
 
@@ -150,11 +158,11 @@ def kept_for_others(drain: Drain, step: Step) -> Step | None:
 
     A person's word is not put off, and what we moved does not wait for an upgrade that may be elsewhere.
     """
-    if not isinstance(step, GiveBack) or step.why in _NEVER_PUT_OFF or drain.record.deadline is None:
+    if not isinstance(step, ReturnNode) or step.why in _NEVER_PUT_OFF or drain.record.deadline is None:
         return None
     if drain.node.lifecycle and drain.observed.claim:
         most = drain.observed.claim.settings.watchdog
-    elif drain.observed.in_upgrade and step.why is not Halt.REPLACEMENT_PENDING:
+    elif drain.observed.in_upgrade and step.why is not ReturnReason.REPLACEMENT_PENDING:
         most = MAY_TAKE
     else:
         return None

@@ -12,7 +12,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.policy import DrainSettings, PodRules, Policy
-from shared.core.reasons import Blocker, Halt, Outcome, Reason
+from shared.core.reasons import Blocker, Outcome, Reason, ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Backoff, Claim
 from shared.core.rules.drain_context import DrainContext
@@ -174,10 +174,10 @@ class LeaveToAutoscaler:
 
 
 @dataclass(frozen=True)
-class GiveBack:
+class ReturnNode:
     """Uncordon and untaint, back off, settle."""
 
-    why: Halt
+    why: ReturnReason
     detail: str = ""
     gave_way_for: tuple[str, ...] = ()
     """Keys of the replacements that find no node, and for which it gives way: others need not."""
@@ -192,7 +192,7 @@ class Settle:
     detail: str = ""
 
 
-LastStep = LeaveToAutoscaler | GiveBack | Settle
+LastStep = LeaveToAutoscaler | ReturnNode | Settle
 """A step after which this order has nothing left to do."""
 Step = Cordon | RecordPhase | Prove | Compare | Restart | Evict | Await | LastStep
 

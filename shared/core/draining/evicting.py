@@ -18,9 +18,9 @@ from typing import Final
 
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import UNKNOWN, Workload, mark
-from shared.core.draining.drain import Drain, Evict, GiveBack, Observation, Proof, Prove, Step
+from shared.core.draining.drain import Drain, Evict, Observation, Proof, Prove, ReturnNode, Step
 from shared.core.policy import Limit
-from shared.core.reasons import Halt, PodBlock
+from shared.core.reasons import PodBlock, ReturnReason
 from shared.core.records.drain_record import REFUSED_FOR_GOOD, DrainRecord, EvictionAnswer
 from shared.core.rules.drain_time import RETRY_AFTER
 from shared.core.rules.pods import judge, movable
@@ -50,8 +50,12 @@ def refused_for_good(drain: Drain) -> Step | None:
     present = {pod.uid for pod in drain.observed.pods}
     for key, row in sorted(drain.record.pods.items()):
         if row.answer in REFUSED_FOR_GOOD and row.uid in present:
-            why = Halt.SEVERAL_PDBS if row.answer == EvictionAnswer.SEVERAL_PDBS else Halt.EVICTION_FORBIDDEN
-            return GiveBack(why, f"{key}: {row.detail}")
+            why = (
+                ReturnReason.SEVERAL_PDBS
+                if row.answer == EvictionAnswer.SEVERAL_PDBS
+                else ReturnReason.EVICTION_FORBIDDEN
+            )
+            return ReturnNode(why, f"{key}: {row.detail}")
     return None
 
 
@@ -60,8 +64,8 @@ def pod_blocks(drain: Drain) -> Step | None:
     staying = (pod for pod in movable(drain.observed.pods, drain.now) if pod.deleting is None)
     found = [each for pod in staying for each in judge(pod, drain.pod_rules) if not each.reason.row.delays]
     for each in sorted(found, key=lambda each: each.reason.row.passes):
-        why = Halt.POD_WAITS if each.reason.row.passes else Halt.POD_BLOCKS
-        return GiveBack(why, f"{each.object}: {each.reason.value}")
+        why = ReturnReason.POD_WAITS if each.reason.row.passes else ReturnReason.POD_BLOCKS
+        return ReturnNode(why, f"{each.object}: {each.reason.value}")
     return None
 
 
@@ -89,7 +93,7 @@ def unproved(drain: Drain) -> Step | None:
     if drain.observed.proof is None or not _is_proved(drain):
         return Prove()
     against = drain.observed.proof.against
-    return GiveBack(Halt.STALE, "; ".join(each.sentence for each in against)) if against else None
+    return ReturnNode(ReturnReason.STALE, "; ".join(each.sentence for each in against)) if against else None
 
 
 def stands_until(proof: Proof) -> datetime:

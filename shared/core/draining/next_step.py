@@ -30,11 +30,11 @@ from shared.core.draining.cordon import (
     released,
     taken_back,
 )
-from shared.core.draining.drain import Await, Drain, GiveBack, Observation, Step
+from shared.core.draining.drain import Await, Drain, Observation, ReturnNode, Step
 from shared.core.draining.evicting import evict, pod_blocks, refused_for_good
 from shared.core.draining.surging import surge, surge_ended
 from shared.core.policy import Policy
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 
 
@@ -59,7 +59,7 @@ def must_stop(policy: Policy | None, pool: str, *, paused: bool) -> str:
 def _stopped(drain: Drain) -> Step | None:
     observed = drain.observed
     word = must_stop(observed.policy, observed.claim.pool if observed.claim else "", paused=observed.paused)
-    return GiveBack(Halt.PAUSED, word) if word else None
+    return ReturnNode(ReturnReason.PAUSED, word) if word else None
 
 
 DrainRule = Callable[[Drain], Step | None]

@@ -308,7 +308,7 @@ def _drains_due(pod: Pod, backoffs: Iterable[Backoff], grace: timedelta, now: da
     One more for each further grace in which nobody has: who is in turn may have fallen silent.
     """
     since = pod.unschedulable_since or now
-    begin = max((since + grace, *(at + NEXT_AFTER for at in _given_back_for(pod, backoffs))))
+    begin = max((since + grace, *(at + NEXT_AFTER for at in _returned_for(pod, backoffs))))
     return 0 if now < begin else 1 + (now - begin) // grace
 
 
@@ -318,7 +318,7 @@ def _may_give_way(drain: OtherDrain, pod: Pod) -> bool:
     return came_after(drain.record.cordoned_at, pod) and (not given or pod.key in given)
 
 
-def _given_back_for(pod: Pod, backoffs: Iterable[Backoff]) -> Iterator[datetime]:
+def _returned_for(pod: Pod, backoffs: Iterable[Backoff]) -> Iterator[datetime]:
     """Yield when nodes were returned for the pod since it began to wait."""
     key, since = mark(pod.key), pod.unschedulable_since
     return (each.since for each in backoffs if since and each.since >= since and key in each.gave_way_for)

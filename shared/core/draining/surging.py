@@ -13,10 +13,10 @@ from typing import Final
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Deployment
 from shared.core.draining.cordon import CORDON_SETTLES
-from shared.core.draining.drain import Await, Drain, GiveBack, Observation, Restart, Step
+from shared.core.draining.drain import Await, Drain, Observation, Restart, ReturnNode, Step
 from shared.core.draining.evicting import unproved
 from shared.core.draining.replacements import came_after, is_late, name_of, waiting
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainRecord, Surge
 from shared.core.rules.pods import movable
 from shared.core.rules.surges import deployment_findings, is_surged
@@ -87,7 +87,7 @@ def _pending(drain: Drain, name: str) -> Step | None:
         return None
     new = (pod for pod in waiting(drain.observed, name) if came_after(drain.record.cordoned_at, pod))
     late = min((pod.key for pod in new if is_late(pod, claim.settings.pending_grace, now)), default="")
-    return GiveBack(Halt.SURGE_PENDING, late) if late else None
+    return ReturnNode(ReturnReason.SURGE_PENDING, late) if late else None
 
 
 def _undone(drain: Drain, name: str, restart: Surge) -> Step | None:
@@ -96,9 +96,9 @@ def _undone(drain: Drain, name: str, restart: Surge) -> Step | None:
     if not restart.written or read is None or read <= restart.at or deployment is None:
         return None
     if deployment.uid != restart.uid or deployment.stamp != drain.order_id:
-        return GiveBack(Halt.SURGE_FAILED, f"{name}: somebody has undone the restart")
+        return ReturnNode(ReturnReason.SURGE_FAILED, f"{name}: somebody has undone the restart")
     if deployment.observed and not deployment.progressing:
-        return GiveBack(Halt.SURGE_FAILED, f"{name}: its progress deadline has passed")
+        return ReturnNode(ReturnReason.SURGE_FAILED, f"{name}: its progress deadline has passed")
     return None
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.replacements import claims_on_their_way_out, for_one_pod, is_late, waiting_for_a_place
 from shared.core.placement.demand import waiting_pods
-from shared.core.reasons import After, Halt
+from shared.core.reasons import After, ReturnReason
 from shared.core.records.claims import open_breakers
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Origin
@@ -21,7 +21,7 @@ OPEN_FOR: Final = timedelta(minutes=30)
 """As long as a first back-off: the pods' owners get time to settle."""
 MOST_FAILURES: Final = 3
 FAILURES_WITHIN: Final = timedelta(hours=1)
-FAILED_DRAINS: Final = frozenset(each.value for each in Halt if each.row.after is After.FAILURE)
+FAILED_DRAINS: Final = frozenset(each.value for each in ReturnReason if each.row.after is After.FAILURE)
 """Halts that show that draining in this pool does not work just now."""
 
 

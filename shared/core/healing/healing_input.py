@@ -10,9 +10,9 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.cordon import may_be_taken, waits_long
 from shared.core.healing.breakers import after_failures, after_scale_ups, after_stranded_pods, evicted_workloads
-from shared.core.placement.demand import RoomWanted, as_given_back, nodes_for_buffers, nodes_to_give_back
+from shared.core.placement.demand import RoomWanted, as_returned, nodes_for_buffers, nodes_to_return
 from shared.core.policy import Policy
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.claims import open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import Breaker, Claim, ClusterState
@@ -31,13 +31,13 @@ class RepairKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One thing to repair. `why` is the halt that a release will record; None for the others."""
+    """One thing to repair. `why` is the reason that a release will record; None for the others."""
 
     kind: RepairKind
     uid: str
     node: str
     order_id: str
-    why: Halt | None = None
+    why: ReturnReason | None = None
     detail: str = ""
     pool: str = field(default="", compare=False)
     not_before: datetime | None = None
@@ -80,16 +80,16 @@ class HealingInput:
         """Held nodes that would take a waiting pod, by node name."""
         drains = (self.records.get(claim.order_id) for claim in self.state.claims.values())
         moved = frozenset[str]().union(*map(evicted_workloads, drains))
-        found = nodes_to_give_back(self.snapshot, self._held, moved)
+        found = nodes_to_return(self.snapshot, self._held, moved)
         return {**self._wanted_for_long(found, moved), **found} if self._in_upgrades else found
 
     def _wanted_for_long(self, found: Mapping[str, RoomWanted], moved: Collection[str]) -> Mapping[str, RoomWanted]:
         """Return the same of pods that wait as long as an upgrade may take a node, with those nodes returned."""
         free = {name for name, room in found.items() if room.not_before is None}
-        nodes = tuple(as_given_back(node) if node.name in free else node for node in self.snapshot.nodes)
+        nodes = tuple(as_returned(node) if node.name in free else node for node in self.snapshot.nodes)
         long = tuple(pod for pod in self.snapshot.pods if pod.node or waits_long(pod, self.now))
         held = [node for node in (*self._held, *self._in_upgrades) if node.name not in free]
-        return nodes_to_give_back(replace(self.snapshot, nodes=nodes, pods=long), held, moved)
+        return nodes_to_return(replace(self.snapshot, nodes=nodes, pods=long), held, moved)
 
     @cached_property
     def wanted_by_buffers(self) -> Mapping[str, str]:
@@ -156,10 +156,10 @@ class StandingClaim:
         """Whether the claim was granted before the snapshot began."""
         return self.claim.since < self.inputs.snapshot.began_at
 
-    def repair(self, kind: RepairKind, why: Halt | None = None, detail: str = "") -> Repair:
+    def repair(self, kind: RepairKind, why: ReturnReason | None = None, detail: str = "") -> Repair:
         """Return the repair of this claim's drain."""
         return Repair(kind, self.uid, self.claim.node, self.claim.order_id, why, detail, pool=self.pool)
 
-    def release(self, why: Halt, detail: str = "", not_before: datetime | None = None) -> Repair:
+    def release(self, why: ReturnReason, detail: str = "", not_before: datetime | None = None) -> Repair:
         """Return the release of this claim's node."""
         return replace(self.repair(RepairKind.RELEASE, why, detail), not_before=not_before)

@@ -15,7 +15,7 @@ from shared.core.draining.cordon import uncordoned_by_autoscaler, watchdog_of
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import is_order_id
 from shared.core.records.state import ClusterState
@@ -46,31 +46,31 @@ def _settled_record(held: StandingClaim) -> Repair | None:
     """The record is settled, the claim still stands: the step died between the two writes."""
     if held.record is None or held.record.phase is not DrainPhase.SETTLED:
         return None
-    return held.release(Halt.ORPHAN, "the drain had already ended")
+    return held.release(ReturnReason.ORPHAN, "the drain had already ended")
 
 
 def _stopped(held: StandingClaim) -> Repair | None:
     """A drained node has no step that would notice a pause: the pass does."""
     word = must_stop(held.inputs.policy, held.pool, paused=held.inputs.state.paused)
-    return held.release(Halt.PAUSED, word) if word else None
+    return held.release(ReturnReason.PAUSED, word) if word else None
 
 
 def _demand(held: StandingClaim) -> Repair | None:
     """Demand has returned: the room that this node is goes first (before any new node is bought)."""
     found = held.inputs.wanted.get(held.claim.node)
-    return held.release(Halt.DEMAND, found.pod.key) if found and found.not_before is None else None
+    return held.release(ReturnReason.DEMAND, found.pod.key) if found and found.not_before is None else None
 
 
 def _later_demand(held: StandingClaim) -> Repair | None:
     """The same for a pod whose place elsewhere is being emptied; the release is void where it gets that place."""
     found = held.inputs.wanted.get(held.claim.node)
-    return held.release(Halt.DEMAND, found.pod.key, found.not_before) if found else None
+    return held.release(ReturnReason.DEMAND, found.pod.key, found.not_before) if found else None
 
 
 def _buffer(held: StandingClaim) -> Repair | None:
     """The same of room that a capacity buffer has nowhere else."""
     buffer = held.inputs.wanted_by_buffers.get(held.claim.node)
-    return held.release(Halt.BUFFER, buffer) if buffer else None
+    return held.release(ReturnReason.BUFFER, buffer) if buffer else None
 
 
 def _breaker(held: StandingClaim) -> Repair | None:
@@ -83,7 +83,7 @@ def _breaker(held: StandingClaim) -> Repair | None:
     breaker = inputs.stranded.get(held.pool) or breaker_over(held.claim, inputs.state, inputs.now)
     if breaker is None or held.record is None or held.record.phase is DrainPhase.DRAINED:
         return None
-    return held.release(Halt.BREAKER, breaker.why)
+    return held.release(ReturnReason.BREAKER, breaker.why)
 
 
 def _never_ended(held: StandingClaim) -> Repair | None:
@@ -92,13 +92,13 @@ def _never_ended(held: StandingClaim) -> Repair | None:
     if record is None or record.deadline is None or record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED}:
         return None
     overdue = held.inputs.now >= record.deadline + held.claim.settings.watchdog
-    return held.release(Halt.DEADLINE, "no step could end the drain") if overdue else None
+    return held.release(ReturnReason.DEADLINE, "no step could end the drain") if overdue else None
 
 
 def _silent(held: StandingClaim) -> Repair | None:
     record = held.record
     if record is None:
-        return held.release(Halt.ORPHAN, "no record of the drain can be read")
+        return held.release(ReturnReason.ORPHAN, "no record of the drain can be read")
     at_work = not record.is_silent(held.inputs.now, SILENT_AFTER)
     if record.phase in {DrainPhase.DRAINED, DrainPhase.SETTLED} or at_work:
         return None
@@ -112,7 +112,7 @@ def _taken_back(held: StandingClaim) -> Repair | None:
         return None
     if node.drain_taint == held.claim.order_id and (node.unschedulable or _cleared_by_autoscaler(held, node, record)):
         return None
-    return held.release(Halt.OVERRULED)
+    return held.release(ReturnReason.OVERRULED)
 
 
 def _watchdog(held: StandingClaim) -> Repair | None:
@@ -121,7 +121,7 @@ def _watchdog(held: StandingClaim) -> Repair | None:
         return None
     in_upgrade = held.node is not None and held.inputs.may_be_taken(held.node)
     most = watchdog_of(held.claim.settings, in_upgrade=in_upgrade)
-    return held.release(Halt.WATCHDOG) if held.inputs.now - record.drained_at >= most else None
+    return held.release(ReturnReason.WATCHDOG) if held.inputs.now - record.drained_at >= most else None
 
 
 def _unwatched(held: StandingClaim) -> Repair | None:
@@ -150,7 +150,7 @@ def _orphan_repairs(inputs: HealingInput) -> Iterator[Repair]:
         order_id = holding_order(node)
         if order_id is None or node.uid in inputs.state.claims or taken_since(node, inputs.snapshot.began_at):
             continue
-        yield Repair(RepairKind.RELEASE, node.uid, node.name, order_id, Halt.ORPHAN, pool=node.pool)
+        yield Repair(RepairKind.RELEASE, node.uid, node.name, order_id, ReturnReason.ORPHAN, pool=node.pool)
 
 
 def taken_since(node: Node, began_at: datetime) -> bool:
@@ -224,7 +224,7 @@ def restart_repairs(inputs: HealingInput) -> Iterator[Repair]:
         ours = sorted(each.name for each in found if _is_worth_a_look(each, record))
         if ours and inputs.now - record.updated_at < LOOKED_FOR:
             detail = f"{ours[0]} still waits for a pod on its behalf"
-            yield Repair(RepairKind.RELEASE, record.node_uid, record.order.node, order_id, Halt.ORPHAN, detail)
+            yield Repair(RepairKind.RELEASE, record.node_uid, record.order.node, order_id, ReturnReason.ORPHAN, detail)
 
 
 def _is_worth_a_look(found: Deployment, record: DrainRecord) -> bool:

@@ -26,16 +26,14 @@ class RoomWanted:
     not_before: datetime | None = None
 
 
-def nodes_to_give_back(
-    snapshot: Snapshot, held: Iterable[Node], moved: Collection[str] = ()
-) -> Mapping[str, RoomWanted]:
+def nodes_to_return(snapshot: Snapshot, held: Iterable[Node], moved: Collection[str] = ()) -> Mapping[str, RoomWanted]:
     """Return which held nodes would take a waiting pod: by node name, the first pod that it takes.
 
     Nodes with the most free CPU are asked first, so that few are uncordoned; each pod is placed once. What preempts
     others on an open node comes last and waits for their end, at most `nominated.PATIENCE`; but not where its workload
     is among the `moved`, from which we have evicted: that it waits may be our doing.
     """
-    freed = {node.name: as_given_back(node) for node in held}
+    freed = {node.name: as_returned(node) for node in held}
     pods = waiting_pods(snapshot)
     if not pods:
         return {}
@@ -52,7 +50,7 @@ def nodes_to_give_back(
 
 def takers(snapshot: Snapshot, held: Collection[Node], waiting: Iterable[Pod]) -> Mapping[str, frozenset[str]]:
     """Return by key of a waiting pod which of the held nodes would take it, each as if it alone were uncordoned."""
-    freed = {node.name: as_given_back(node) for node in held}
+    freed = {node.name: as_returned(node) for node in held}
     arrays = ClusterArrays(_with_nodes(snapshot, freed))
     packing = Packing(arrays, PACKED)
     packing.open(arrays.places_of(freed))
@@ -97,14 +95,14 @@ def is_waiting(pod: Pod) -> bool:
     return not pod.node and pod.unschedulable_since is not None and wanted and not pod.spec.stays
 
 
-def as_given_back(node: Node) -> Node:
+def as_returned(node: Node) -> Node:
     """Return the node as it will be without Ebb's cordon and taint."""
     return replace(node, unschedulable=False, taints=tuple(taint for taint in node.taints if taint.key != OUR_TAINT))
 
 
 def nodes_for_buffers(snapshot: Snapshot, held: Iterable[Node]) -> Mapping[str, str]:
     """Return by node name the buffer (`namespace/name`) that it is uncordoned for, the most free CPU first."""
-    freed = {node.name: as_given_back(node) for node in held}
+    freed = {node.name: as_returned(node) for node in held}
     lacking = Buffers(tuple(each for each in snapshot.buffers.held if not _is_whole(each)))
     if not freed or not lacking.held:
         return {}

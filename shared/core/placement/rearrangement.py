@@ -83,7 +83,7 @@ class Rearrangement(Packing):
                 return False
         return True
 
-    def give_back(self, node: int) -> None:
+    def put_back(self, node: int) -> None:
         """Put back onto a node that was taken all that was there before."""
         for kind in self._earlier.get(node, ()):
             if not self.arrays.goes_with_its_node(kind):

@@ -160,7 +160,7 @@ class Choice(Rearrangement):
         rows = {node: self._candidates[node] for node in self.taken}
         for node in sorted(rows, key=lambda node: (-rows[node].disruption, -len(self._own_of(node)), node)):
             if self.tally.is_for_nothing(rows[node], taken=True):
-                self.give_back(node)
+                self.put_back(node)
 
     def _hold(self, kind: int, node: int, pods: int) -> None:
         super()._hold(kind, node, pods)
@@ -186,7 +186,7 @@ class Improver:
         choice.keep()
         back = self._little_worth()
         for node in back:
-            choice.give_back(node)
+            choice.put_back(node)
         for node in (*self._promising(), *back):
             if node not in choice:
                 choice.take(node, ejections)
@@ -349,7 +349,7 @@ class _Search:
             if not _is_for_a_buffer(unguided, each.name) and trial.try_remove(each.name) is None:
                 tally.add(each, len(trial.arrays.movable(node)))
             else:
-                choice.give_back(node)
+                choice.put_back(node)
         return SearchResult(trial, trial.taken[len(self._simulation.taken) :], tally.saving, tally.merit)
 
     def known(self, reached: Reached) -> Iterator[SearchResult]:

@@ -3,9 +3,9 @@
 `nodes` and `pods` hold why they stay, `endings` how orders and drains end. To add one, write its row there.
 """
 
-from shared.core.reasons.endings import Halt as Halt
 from shared.core.reasons.endings import Outcome as Outcome
 from shared.core.reasons.endings import Refusal as Refusal
+from shared.core.reasons.endings import ReturnReason as ReturnReason
 from shared.core.reasons.nodes import Unremovable as Unremovable
 from shared.core.reasons.nodes import group_of as group_of
 from shared.core.reasons.pods import Finding as Finding

@@ -52,7 +52,7 @@ class Outcome(Reason):
     # fmt: on
 
 
-class Halt(Reason):
+class ReturnReason(Reason):
     """Why a drain in progress returns its node."""
 
     # fmt: off

@@ -17,7 +17,7 @@ from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.cluster.node import Node
 from shared.core.cluster.workloads import mark
 from shared.core.policy import DrainSettings, Policy
-from shared.core.reasons import After, Halt, Reason
+from shared.core.reasons import After, Reason, ReturnReason
 from shared.core.records.orders import Order
 from shared.core.records.state import Backoff, Breaker, Claim, ClusterState, Published, Reclaimed, Start
 
@@ -88,11 +88,11 @@ def mark_drained(state: ClusterState, uid: str, order_id: str, replaced: datetim
 
 
 def settle(
-    state: ClusterState, uid: str, why: Halt | None, now: datetime, gave_way_for: Iterable[str] = ()
+    state: ClusterState, uid: str, why: ReturnReason | None, now: datetime, gave_way_for: Iterable[str] = ()
 ) -> ClusterState:
     """Return the document without the node's claim, and with its back-off if the drain failed.
 
-    Without a halt (`why` is None) the node is gone, and counts as reclaimed. `gave_way_for` are the keys of the
+    Without a reason (`why` is None) the node is gone, and counts as reclaimed. `gave_way_for` are the keys of the
     waiting replacements for which it is returned.
     """
     claim = state.claims.get(uid)
@@ -113,7 +113,7 @@ def settle_gone(state: ClusterState, orders: Mapping[str, str], now: datetime) -
     return state
 
 
-def left_to_person(state: ClusterState, uid: str, node: str, why: Halt, now: datetime) -> ClusterState | None:
+def left_to_person(state: ClusterState, uid: str, node: str, why: ReturnReason, now: datetime) -> ClusterState | None:
     """Return the document in which a node that no claim holds is left to a person who wants it; None where it is so.
 
     Its claim was lost with the state; what the person did counts all the same, once.
@@ -161,7 +161,7 @@ def open_breakers(state: ClusterState, now: datetime) -> dict[str, Breaker]:
     return {pool: each for pool, each in state.breakers.items() if now < each.until}
 
 
-def _left_to_person(state: ClusterState, uid: str, node: str, why: Halt, now: datetime) -> ClusterState:
+def _left_to_person(state: ClusterState, uid: str, node: str, why: ReturnReason, now: datetime) -> ClusterState:
     return _with_backoff(state, uid, Backoff(node, now + OVERRULED_FOR, OVERRULED_FOR, why.value))
 
 

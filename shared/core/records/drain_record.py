@@ -129,7 +129,7 @@ class DrainRecord(msgspec.Struct, frozen=True, kw_only=True):
     autoscaler's own count."""
     outcome: str = ""
     why: str = ""
-    """The reason's word, for a refusal or a halt."""
+    """The reason's word, for a refusal or a return."""
     detail: str = ""
     gave_way_for: tuple[str, ...] = ()
     """Keys of the waiting replacements for which the node is returned."""

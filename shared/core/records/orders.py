@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from shared.core.cluster.names import NO_ORDER, NODE_NAME
 from shared.core.policy.values import YEARS
-from shared.core.reasons import DrainReason, Halt, Outcome, Reason
+from shared.core.reasons import DrainReason, Outcome, Reason, ReturnReason
 from shared.errors import BadOrder
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     ignore: tuple[str, ...] = ()
     requested_by: str = ""
     why: str = ""
-    """For a release by the planner: the halt it found, which the drainer looks for again before it acts."""
+    """For a release by the planner: the reason it found, which the drainer looks for again before it acts."""
     pod: str = ""
     """For a release with `not_before`: the pod that waits, as namespace/name."""
     nodes: Annotated[dict[str, str], msgspec.Meta(max_length=MOST_HELD)] = {}
@@ -230,10 +230,14 @@ class DrainResult(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
-_OUTCOMES: Final = {Halt.OVERRULED: Outcome.OVERRULED, Halt.RELEASED: Outcome.RELEASED, Halt.STALE: Outcome.STALE}
+_OUTCOMES: Final = {
+    ReturnReason.OVERRULED: Outcome.OVERRULED,
+    ReturnReason.RELEASED: Outcome.RELEASED,
+    ReturnReason.STALE: Outcome.STALE,
+}
 
 
-def outcome_of(why: Halt) -> Outcome:
+def outcome_of(why: ReturnReason) -> Outcome:
     """Return how a drain that returned its node has ended, whether or not its record still stands."""
     return _OUTCOMES.get(why, Outcome.GIVEN_BACK)
 

@@ -56,23 +56,23 @@ class Shrunk:
 def shrink(cluster: BenchCluster, proof: Proof, profile: Profile, seed: int, orders: int) -> Shrunk:
     """Let passes follow each other until no node goes; the world goes on as the first order has it."""
     passes: list[Pass] = []
-    given_back: set[str] = set()
-    while len(passes) < _MOST_PASSES and (drained := chosen(cluster, proof, given_back)):
+    returned: set[str] = set()
+    while len(passes) < _MOST_PASSES and (drained := chosen(cluster, proof, returned)):
         seeds = range(seed, seed + orders)
         tried = [replayed(cluster, drained, each, order) for order in seeds for each in Profile]
         stranding = sum(any(each.target is None for each in evictions) for _, evictions in tried)
         cluster, evictions = replayed(cluster, drained, profile, seed)
-        given_back |= {cluster.nodes[each.source].name for each in evictions if each.target is None}
+        returned |= {cluster.nodes[each.source].name for each in evictions if each.target is None}
         cluster = without(cluster, drained, evictions)
         passes.append(Pass(fill(cluster), len(evictions), len(tried), stranding))
     cost = sum(load().of(node).per_hour for node in snapshot(cluster).nodes)
     return Shrunk(passes, len(cluster.nodes), cost)
 
 
-def chosen(cluster: BenchCluster, proof: Proof, given_back: set[str]) -> list[int]:
+def chosen(cluster: BenchCluster, proof: Proof, returned: set[str]) -> list[int]:
     """Return which nodes the next pass takes: of those that could all go, the first that its proof lets go."""
     picture = snapshot(cluster)
-    rows = [Candidate(node.name, load().of(node).per_hour) for node in picture.nodes if node.name not in given_back]
+    rows = [Candidate(node.name, load().of(node).per_hour) for node in picture.nodes if node.name not in returned]
     headroom = dict.fromkeys(picture.nodes_by_pool, proof.headroom)
     taken = at_rest(picture, rows, headroom, robust=proof.robust)[: ceil(_SHARE * len(picture.nodes))]
     place = {node.name: number for number, node in enumerate(cluster.nodes)}

@@ -18,7 +18,7 @@ from functions.cli.drains.outcome import ending_of
 from functions.cli.errors import INTERRUPTED
 from functions.cli.main import app
 from shared.core.cluster.pod import Volume
-from shared.core.reasons import Halt, Outcome, PodBlock, Refusal, Unremovable
+from shared.core.reasons import Outcome, PodBlock, Refusal, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, Objection
 from shared.core.records.orders import CLAIM_WITHIN, OrderKind, Origin, decode
 from shared.errors import BadInput
@@ -214,7 +214,7 @@ def test_a_former_word_in_an_old_record_is_still_read() -> None:
 @pytest.mark.parametrize(
     ("expected", "outcome"),
     [
-        pytest.param(Halt.PAUSED.remedy, "given_back", id="given back: the node is to be ordered again"),
+        pytest.param(ReturnReason.PAUSED.remedy, "given_back", id="given back: the node is to be ordered again"),
         pytest.param(Unremovable.PAUSED.remedy, "refused", id="refused"),
     ],
 )

@@ -18,7 +18,7 @@ from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, Installat
 from shared.adapters.clock import system_time
 from shared.adapters.firestore import FirestoreState
 from shared.adapters.sqlite import SqliteState
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import Backoff, Breaker, ClusterState, Mark, PoolMarks, Published, Wave, WaveNode
 from shared.port_types import CLUSTER_KEY, DocumentKey, drain_key, pool_key
@@ -243,7 +243,7 @@ def test_a_pipe_gets_each_line_whole_and_without_colours(tmp_path: Path) -> None
     assert ended.returncode == 0, ended.stderr
     assert "\x1b" not in ended.stdout
     line = next(line for line in ended.stdout.splitlines() if "given_back" in line)
-    assert line.endswith(f"{Halt.DEADLINE.sentence} held by shop/db")
+    assert line.endswith(f"{ReturnReason.DEADLINE.sentence} held by shop/db")
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from shared.core.cluster.pod import HostPort, Pod
 from shared.core.cluster.selectors import LabelSelector, Requirement, SpreadConstraint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
-from shared.core.draining.drain import Await, Compare, GiveBack, Observation, OtherDrain, OtherDrains
+from shared.core.draining.drain import Await, Compare, Observation, OtherDrain, OtherDrains, ReturnNode
 from shared.core.draining.next_step import next_step
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
 from shared.core.records.state import Claim, ClusterState, Lease
@@ -79,12 +79,12 @@ class Cluster:
     def step(self, name: str) -> Any:
         return next_step(self.records[name], self.observed(name), self.now)
 
-    def given_back(self) -> list[str]:
+    def returned(self) -> list[str]:
         """Return who gives its node back in this moment, each by itself, and settle those after all have looked."""
-        found = [each.node for each in self.state.claims.values() if isinstance(self.step(each.node), GiveBack)]
+        found = [each.node for each in self.state.claims.values() if isinstance(self.step(each.node), ReturnNode)]
         steps = {name: self.step(name) for name in found}
         for name in found:
-            assert steps[name].why is Halt.REPLACEMENT_PENDING
+            assert steps[name].why is ReturnReason.REPLACEMENT_PENDING
             self.state = settle(self.state, f"uid-{name}", steps[name].why, self.now, steps[name].gave_way_for)
         return found
 
@@ -95,7 +95,7 @@ class Cluster:
             self.now += timedelta(seconds=5)
             for name in self.records.keys() - set(absent):
                 self.change(name, lease=Lease("step", self.now + timedelta(seconds=30)))
-            if found := self.given_back():
+            if found := self.returned():
                 told.append((int((self.now - AT).total_seconds()), found))
         return told
 
@@ -106,7 +106,7 @@ class Cluster:
         """Return who gives its node back a second after the grace."""
         self.now = AT + GRACE + timedelta(seconds=1)
         working = [name for name, record in self.records.items() if record.phase is not DrainPhase.HALTING]
-        return [name for name in working if isinstance(self.step(name), GiveBack)]
+        return [name for name in working if isinstance(self.step(name), ReturnNode)]
 
 
 def _since(index: int) -> datetime:
@@ -213,13 +213,13 @@ def test_else_the_last_eviction_before_the_pod_was_created_says_whose_it_is(
 def test_a_drain_that_ends_for_another_reason_does_not_stand_for_the_node_on_which_the_pod_fits() -> None:
     cluster = Cluster(2, waiting(1))
     cluster.pods = tuple(replace(each, spec=pod_class(**IN_A)) for each in cluster.pods)
-    cluster.change("n01", phase=DrainPhase.HALTING, why=Halt.DEADLINE.value)
+    cluster.change("n01", phase=DrainPhase.HALTING, why=ReturnReason.DEADLINE.value)
     cluster.picture = picture([held("n00", zone="a"), held("n01", zone="b")])
 
     assert "n00" in cluster.chosen()
 
 
-def test_a_node_that_is_being_given_back_for_the_pod_is_waited_for_wherever_it_fits() -> None:
+def test_a_node_that_is_being_returned_for_the_pod_is_waited_for_wherever_it_fits() -> None:
     """Another instance has chosen by a picture of its own."""
     cluster = Cluster(2, waiting(1))
     cluster.pods = tuple(replace(each, spec=pod_class(**IN_A)) for each in cluster.pods)
@@ -229,7 +229,7 @@ def test_a_node_that_is_being_given_back_for_the_pod_is_waited_for_wherever_it_f
     assert "n00" not in cluster.chosen()
 
 
-def test_where_the_first_node_has_helped_no_other_is_given_back() -> None:
+def test_where_the_first_node_has_helped_no_other_is_returned() -> None:
     cluster = Cluster(20, waiting(3))
     first = cluster.until(25)
     cluster.pods = ()
@@ -237,7 +237,7 @@ def test_where_the_first_node_has_helped_no_other_is_given_back() -> None:
     assert (len(first), cluster.until(120)) == (1, [])
 
 
-def test_a_node_given_back_for_one_pod_makes_no_later_pod_wait_longer() -> None:
+def test_a_node_returned_for_one_pod_makes_no_later_pod_wait_longer() -> None:
     """Each node takes one pod, and the pods begin to wait one after the other."""
     late = [
         (start, waiting(1, start, f"late-{start:%S}")[0])
@@ -259,7 +259,7 @@ def test_a_drain_that_already_gives_way_for_one_pod_does_not_for_the_next() -> N
     cluster.change("n02", phase=DrainPhase.HALTING, gave_way_for=("default/placed-by-now",))
     cluster.now = AT + timedelta(seconds=21)
 
-    assert [name for name in ("n00", "n01") if isinstance(cluster.step(name), GiveBack)] == ["n01"]
+    assert [name for name in ("n00", "n01") if isinstance(cluster.step(name), ReturnNode)] == ["n01"]
 
 
 def test_a_drain_that_has_not_compared_itself_does_so_first() -> None:
@@ -306,7 +306,7 @@ def test_the_youngest_that_can_help_gives_way(expected: str | None, youngest: di
     alive = [name for name in cluster.records if cluster.records[name].lease or name == expected]
     asked = [name for name in alive if cluster.records[name].phase is not DrainPhase.HALTING]
 
-    found = [name for name in asked if isinstance(cluster.step(name), GiveBack)]
+    found = [name for name in asked if isinstance(cluster.step(name), ReturnNode)]
 
     assert found == ([expected] if expected else [])
 
@@ -318,22 +318,22 @@ def test_of_a_deployment_whose_replica_set_is_deleted_those_that_moved_a_pod_for
         cluster.change(name, pods=rows)
     cluster.now = AT + timedelta(seconds=21)
 
-    assert [name for name in cluster.records if isinstance(cluster.step(name), GiveBack)] == ["n01"]
+    assert [name for name in cluster.records if isinstance(cluster.step(name), ReturnNode)] == ["n01"]
 
 
 def test_a_drain_that_falls_silent_after_it_was_chosen_holds_up_the_others_for_one_grace() -> None:
     cluster = Cluster(3, waiting(1))
     cluster.now = AT + timedelta(seconds=41)
 
-    assert [name for name in ("n00", "n01", "n02") if isinstance(cluster.step(name), GiveBack)] == ["n01", "n02"]
+    assert [name for name in ("n00", "n01", "n02") if isinstance(cluster.step(name), ReturnNode)] == ["n01", "n02"]
 
 
-def test_a_node_given_back_for_another_workload_makes_nobody_wait() -> None:
+def test_a_node_returned_for_another_workload_makes_nobody_wait() -> None:
     cluster = Cluster(2, waiting(1))
     cluster.state = ClusterState(
         claims=cluster.state.claims,
         backoffs=settle(
-            ClusterState(claims={"uid-x": claim("x")}), "uid-x", Halt.REPLACEMENT_PENDING, AT + GRACE, (OTHER,)
+            ClusterState(claims={"uid-x": claim("x")}), "uid-x", ReturnReason.REPLACEMENT_PENDING, AT + GRACE, (OTHER,)
         ).backoffs,
     )
 
@@ -349,11 +349,11 @@ def test_a_node_given_back_for_another_workload_makes_nobody_wait() -> None:
         pytest.param([(25, ["n01"])], AT - timedelta(seconds=1), id="for an earlier one: it has helped, and is over"),
     ],
 )
-def test_a_node_given_back_for_a_pod_counts_for_the_wait_it_was_given_back_for(expected: Any, given: datetime) -> None:
+def test_a_node_returned_for_a_pod_counts_for_the_wait_it_was_returned_for(expected: Any, given: datetime) -> None:
     """A StatefulSet's pod waits under the same name again."""
     cluster = Cluster(2, waiting(1))
     other = ClusterState(claims={"uid-x": claim("x")})
-    backoffs = settle(other, "uid-x", Halt.REPLACEMENT_PENDING, given, ("default/new-0",)).backoffs
+    backoffs = settle(other, "uid-x", ReturnReason.REPLACEMENT_PENDING, given, ("default/new-0",)).backoffs
     cluster.state = ClusterState(claims=cluster.state.claims, backoffs=backoffs)
 
     assert cluster.until(25) == expected
@@ -368,7 +368,7 @@ def test_the_next_gives_way_for_a_drain_that_is_silent_for_five_seconds(expected
     cluster.now = AT + timedelta(seconds=21)
     cluster.change("n02", lease=None, updated_at=cluster.now - timedelta(seconds=silent))
 
-    assert isinstance(cluster.step("n01"), GiveBack) is expected
+    assert isinstance(cluster.step("n01"), ReturnNode) is expected
 
 
 def test_more_pods_than_were_moved_give_no_more_nodes_back() -> None:
@@ -380,10 +380,10 @@ def test_more_pods_than_were_moved_give_no_more_nodes_back() -> None:
     assert cluster.until(25) == [(25, ["n19"])]
 
 
-def test_a_node_given_back_for_an_earlier_wait_of_the_pod_does_not_count_for_this_one() -> None:
+def test_a_node_returned_for_an_earlier_wait_of_the_pod_does_not_count_for_this_one() -> None:
     """A pod of a StatefulSet has the same name each time that it waits."""
     before = ClusterState(claims={"uid-x": claim("x")})
-    earlier = settle(before, "uid-x", Halt.REPLACEMENT_PENDING, AT - GRACE, ("default/new-0",))
+    earlier = settle(before, "uid-x", ReturnReason.REPLACEMENT_PENDING, AT - GRACE, ("default/new-0",))
     cluster = Cluster(2, waiting(1))
     cluster.state = ClusterState(claims=cluster.state.claims, backoffs=earlier.backoffs)
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from shared.core.cluster.autoscaling import Buffers
-from shared.core.draining.drain import GiveBack
+from shared.core.draining.drain import ReturnNode
 from shared.core.draining.next_step import next_step
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from tests.builders import NOW, buffer, held, pod
 from tests.core.draining.test_next_step import observed, record
 
@@ -32,10 +32,10 @@ def test_a_buffer_that_falls_gives_the_node_back(
     expected: bool, phase: str, before: dict[str, int], now: Buffers
 ) -> None:
     step = next_step(record(phase, buffers=before), observed(pod("p", on="n1"), buffers=now), LATER)
-    assert (isinstance(step, GiveBack) and step.why is Halt.BUFFER) is expected
+    assert (isinstance(step, ReturnNode) and step.why is ReturnReason.BUFFER) is expected
 
 
 def test_it_says_how_many_chunks_had_room_and_have() -> None:
     now = held(buffer("web", 4, ready=2))
     step = next_step(record("cordoned", buffers={"default/web": 3}), observed(buffers=now), LATER)
-    assert step == GiveBack(Halt.BUFFER, "default/web: 2 of 4 chunks have room, 3 had before")
+    assert step == ReturnNode(ReturnReason.BUFFER, "default/web: 2 of 4 chunks have room, 3 had before")

@@ -8,11 +8,11 @@ import pytest
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import Workload
-from shared.core.draining.drain import Await, GiveBack, LeaveToAutoscaler, Observation, OtherDrains, RecordPhase
+from shared.core.draining.drain import Await, LeaveToAutoscaler, Observation, OtherDrains, RecordPhase, ReturnNode
 from shared.core.draining.next_step import next_step
 from shared.core.draining.replacements import with_baselines
 from shared.core.policy import BudgetUntil, DrainSettings
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas
 from tests.builders import NOW, claim, node, order, our_taint, pod, policy, taint
 
@@ -20,7 +20,7 @@ LATER = NOW + timedelta(minutes=1)
 """A minute after the cordon."""
 SET, OTHER_SET, WEB = "default/ReplicaSet/web", "default/ReplicaSet/web-new", "default/Deployment/web"
 DRAINED, LEAVE, WATCH = RecordPhase(DrainPhase.DRAINED), LeaveToAutoscaler(), Await(timedelta(seconds=5))
-PENDING = GiveBack(Halt.REPLACEMENT_PENDING, "default/new", ("default/new",))
+PENDING = ReturnNode(ReturnReason.REPLACEMENT_PENDING, "default/new", ("default/new",))
 DELETED = node("n1", unschedulable=True, taints=(our_taint(), taint(AUTOSCALER_DELETING_TAINT)))
 WATCHDOG = DrainSettings().watchdog
 REPLACED = policy(cluster_wide={"budget_until": BudgetUntil.REPLACED})
@@ -185,7 +185,7 @@ def observed(*unbound: Pod, **changes: Any) -> Observation:
             id="nobody waits for the last pod's long end",
         ),
         pytest.param(
-            GiveBack(Halt.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
+            ReturnNode(ReturnReason.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
             record(deadline=LATER),
             observed(workloads=web(3)),
             id="what is never created holds the node until the deadline, by name",
@@ -203,7 +203,7 @@ def observed(*unbound: Pod, **changes: Any) -> Observation:
             id="an empty node that owes nothing has a quarter of a minute more for its counts to be read",
         ),
         pytest.param(
-            GiveBack(Halt.DEADLINE, "the replicas of what was moved could not be counted"),
+            ReturnNode(ReturnReason.DEADLINE, "the replicas of what was moved could not be counted"),
             record(deadline=LATER - timedelta(seconds=15)),
             observed(workloads_at=LATER - timedelta(seconds=6)),
             id="and no longer",
@@ -215,7 +215,7 @@ def observed(*unbound: Pod, **changes: Any) -> Observation:
             id="what the autoscaler deletes is no failure at its deadline",
         ),
         pytest.param(
-            GiveBack(Halt.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
+            ReturnNode(ReturnReason.DEADLINE, f"held by replacements of {WEB} (replicas without a node: 1)"),
             record(deadline=LATER - WATCHDOG),
             observed(workloads=web(3), node=DELETED),
             id="unless it does not come to an end",
@@ -260,7 +260,9 @@ def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
         pytest.param(
             PENDING, drained(60, before=None), observed(waits(21), workloads={}), id="one that waits is seen"
         ),
-        pytest.param(GiveBack(Halt.OVERRULED), drained(), observed(node=node("n1")), id="a person takes the node back"),
+        pytest.param(
+            ReturnNode(ReturnReason.OVERRULED), drained(), observed(node=node("n1")), id="a person takes the node back"
+        ),
     ],
 )  # fmt: skip
 def test_a_drained_node_is_looked_at_until_its_pods_run_as_before(

@@ -13,10 +13,10 @@ from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, OUR_ANNOTATION
 from shared.core.cluster.pod import Phase
 from shared.core.draining.completion import deadline, grace_seconds
 from shared.core.draining.cordon import uncordoned_by_autoscaler
-from shared.core.draining.drain import Await, Cordon, Evict, GiveBack, Observation, Proof, Prove, RecordPhase, Settle
+from shared.core.draining.drain import Await, Cordon, Evict, Observation, Proof, Prove, RecordPhase, ReturnNode, Settle
 from shared.core.draining.next_step import next_step
 from shared.core.policy import DrainSettings, LongGrace
-from shared.core.reasons import Blocker, Halt, Outcome, Unremovable
+from shared.core.reasons import Blocker, Outcome, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from tests.builders import NOW, claim, mounts, node, order, our_taint, pdb, pod, pod_class, policy, taint
 
@@ -63,14 +63,14 @@ OVERDUE = NOW + timedelta(minutes=9)
 @pytest.mark.parametrize(
     ("expected", "minutes", "seen"),
     [
-        pytest.param(GiveBack, 0, {}, id="nobody works on the node"),
+        pytest.param(ReturnNode, 0, {}, id="nobody works on the node"),
         pytest.param(Await, 0, {"in_upgrade": True}, id="an upgrade may have taken it"),
         pytest.param(Await, 9.9, {"in_upgrade": True}, id="for ten minutes"),
-        pytest.param(GiveBack, 10, {"in_upgrade": True}, id="and no longer"),
+        pytest.param(ReturnNode, 10, {"in_upgrade": True}, id="and no longer"),
         pytest.param(Await, 24, {"node": WORKED_ON}, id="it says that others work on it"),
-        pytest.param(GiveBack, 25, {"node": WORKED_ON}, id="for no longer than a drained node is waited for"),
-        pytest.param(GiveBack, 0, {"in_upgrade": True, "paused": True}, id="a pause is a person's word"),
-        pytest.param(GiveBack, 0, {"in_upgrade": True, "claim": None}, id="a release is, too"),
+        pytest.param(ReturnNode, 25, {"node": WORKED_ON}, id="for no longer than a drained node is waited for"),
+        pytest.param(ReturnNode, 0, {"in_upgrade": True, "paused": True}, id="a pause is a person's word"),
+        pytest.param(ReturnNode, 0, {"in_upgrade": True, "claim": None}, id="a release is, too"),
     ],
 )
 def test_past_the_deadline_a_node_that_others_empty_is_not_uncordoned_at_once(
@@ -103,7 +103,7 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             id="a crash between the patch and its record",
         ),
         pytest.param(
-            GiveBack(Halt.OVERRULED),
+            ReturnNode(ReturnReason.OVERRULED),
             record("claimed"),
             observed(node=node("n1", annotations=noted_by(order().order_id))),
             id="a person took the node back after such a crash",
@@ -115,25 +115,25 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             id="an earlier order's annotation says nothing about this one",
         ),
         pytest.param(
-            GiveBack(Halt.CORDONED_BY_OTHER),
+            ReturnNode(ReturnReason.CORDONED_BY_OTHER),
             record("claimed"),
             observed(node=node("n1", unschedulable=True)),
             id="a person cordoned the node first",
         ),
         pytest.param(
-            GiveBack(Halt.RELEASED, "the claim has been ended"),
+            ReturnNode(ReturnReason.RELEASED, "the claim has been ended"),
             record("cordoned"),
             observed(claim=None),
             id="released meanwhile",
         ),
         pytest.param(
-            GiveBack(Halt.OVERRULED),
+            ReturnNode(ReturnReason.OVERRULED),
             record("cordoned"),
             observed(taken=False),
             id="a person took our taint and cordon off",
         ),
         pytest.param(
-            GiveBack(Halt.OVERRULED),
+            ReturnNode(ReturnReason.OVERRULED),
             record("cordoned"),
             observed(node=node("n1", taints=(our_taint(),))),
             id="the cordon was cleared under our taint",
@@ -145,7 +145,7 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             id="the autoscaler cleared the cordon after a failed deletion",
         ),
         pytest.param(
-            GiveBack(Halt.OVERRULED),
+            ReturnNode(ReturnReason.OVERRULED),
             record("cordoned"),
             observed(node=UNCORDONED, deletion_begun_at=NOW - timedelta(minutes=5)),
             id="a deletion from before our cordon does not excuse a person",
@@ -157,16 +157,19 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             id="and when drained",
         ),
         pytest.param(
-            GiveBack(Halt.PAUSED, "pause flag"), record("cordoned"), observed(paused=True), id="paused by flag"
+            ReturnNode(ReturnReason.PAUSED, "pause flag"),
+            record("cordoned"),
+            observed(paused=True),
+            id="paused by flag",
         ),
         pytest.param(
-            GiveBack(Halt.PAUSED, "dryRun"),
+            ReturnNode(ReturnReason.PAUSED, "dryRun"),
             record("cordoned"),
             observed(policy=policy(cluster_wide={"dry_run": True})),
             id="switched to dry run",
         ),
         pytest.param(
-            GiveBack(Halt.PAUSED, "enabled: false"),
+            ReturnNode(ReturnReason.PAUSED, "enabled: false"),
             record("cordoned"),
             observed(policy=policy(enabled=False)),
             id="the pool was disabled",
@@ -179,31 +182,31 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             id="an invalid policy does not stop a running drain",
         ),
         pytest.param(
-            GiveBack(Halt.POD_BLOCKS, "default/bare: not_replicated"),
+            ReturnNode(ReturnReason.POD_BLOCKS, "default/bare: not_replicated"),
             record("cordoned"),
             observed(pod("bare", on="n1", owner=None)),
             id="a bare pod slipped in before the cordon",
         ),
         pytest.param(
-            GiveBack(Halt.POD_WAITS, "default/p: job_running"),
+            ReturnNode(ReturnReason.POD_WAITS, "default/p: job_running"),
             record("cordoned", rules=policy().pool("a").pod_rules),
             observed(pod("p", on="n1", owner="Job/x")),
             id="a Job's pod slipped in before the cordon",
         ),
         pytest.param(
-            GiveBack(Halt.POD_BLOCKS, "default/p: eviction_responders"),
+            ReturnNode(ReturnReason.POD_BLOCKS, "default/p: eviction_responders"),
             record("cordoned", pods=asked("p", "granted")),
             observed(pod("p", on="n1", eviction_responders=("example.com/mover",))),
             id="a pod names who answers for its eviction, whatever an earlier version asked of them",
         ),
         pytest.param(
-            GiveBack(Halt.SEVERAL_PDBS, "default/p: two"),
+            ReturnNode(ReturnReason.SEVERAL_PDBS, "default/p: two"),
             record("cordoned", pods=asked("p", "several_pdbs", detail="two")),
             observed(pod("p", on="n1")),
             id="two PDBs match a pod",
         ),
         pytest.param(
-            GiveBack(Halt.EVICTION_FORBIDDEN, "default/p: webhook"),
+            ReturnNode(ReturnReason.EVICTION_FORBIDDEN, "default/p: webhook"),
             record("cordoned", pods=asked("p", "forbidden", detail="webhook")),
             observed(pod("p", on="n1")),
             id="a webhook denied an eviction",
@@ -272,7 +275,7 @@ def test_a_pod_that_comes_late_and_asks_for_too_much_grace_ends_the_drain(
     step = next_step(begun, observed(late, claim=claim("n1", settings=drain)), LATER)
 
     assert (step == Evict((late,))) is expected
-    assert expected or (isinstance(step, GiveBack) and step.why is Halt.POD_BLOCKS)
+    assert expected or (isinstance(step, ReturnNode) and step.why is ReturnReason.POD_BLOCKS)
 
 
 @pytest.mark.acceptance(86)
@@ -322,13 +325,13 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
         pytest.param(Evict((STAYS,)), record("cordoned"), ago(60, ended=1.9), id="which holds for the next look"),
         pytest.param(Prove(), record("cordoned"), ago(60, ended=2), id="which holds for no second round"),
         pytest.param(
-            GiveBack(Halt.STALE, f"{NO_ROOM.sentence}"),
+            ReturnNode(ReturnReason.STALE, f"{NO_ROOM.sentence}"),
             record("cordoned"),
             ago(60, ended=19, against=(NO_ROOM,)),
             id="the room was gone, and the node is looked at anew before it is given back",
         ),
         pytest.param(
-            GiveBack(Halt.STALE, f"{NO_ROOM.sentence}"),
+            ReturnNode(ReturnReason.STALE, f"{NO_ROOM.sentence}"),
             record("cordoned"),
             AGAINST,
             id="the room was taken meanwhile",
@@ -460,7 +463,7 @@ def test_a_pdb_that_never_opens_ends_the_drain_and_is_named() -> None:
     held = record("cordoned", pods=asked("p", "budget", detail="default/web"), deadline=LATER)
     seen = observed(pod("p", on="n1"), disruption_budgets=(pdb("web", allowed=0, app="web"),))
 
-    assert next_step(held, seen, LATER) == GiveBack(Halt.DEADLINE, "held by default/web")
+    assert next_step(held, seen, LATER) == ReturnNode(ReturnReason.DEADLINE, "held by default/web")
 
 
 @pytest.mark.parametrize(
@@ -494,7 +497,7 @@ def test_a_pdb_that_never_opens_ends_the_drain_and_is_named() -> None:
     ],
 )
 def test_a_drain_that_is_late_says_what_it_waits_for(expected: str, drain: DrainRecord, seen: Observation) -> None:
-    assert next_step(drain, seen, LATER) == GiveBack(Halt.DEADLINE, expected)
+    assert next_step(drain, seen, LATER) == ReturnNode(ReturnReason.DEADLINE, expected)
 
 
 def test_an_empty_node_is_cordoned_however_late() -> None:
@@ -527,15 +530,15 @@ def test_the_same_scene_gives_the_same_step_again(phase: str) -> None:
 @pytest.mark.parametrize(
     ("expected", "held"),
     [
-        pytest.param(GiveBack(Halt.RELEASED, "the claim has been ended"), None, id="nobody holds the node"),
+        pytest.param(ReturnNode(ReturnReason.RELEASED, "the claim has been ended"), None, id="nobody holds the node"),
         pytest.param(
-            GiveBack(Halt.RELEASED, "the claim has been ended"),
+            ReturnNode(ReturnReason.RELEASED, "the claim has been ended"),
             claim("n1", order_id="another"),
             id="another order does",
         ),
     ],
 )
-def test_a_drain_whose_claim_is_no_longer_its_own_gives_back_what_it_took(expected: GiveBack, held: Any) -> None:
+def test_a_drain_whose_claim_is_no_longer_its_own_returns_what_it_took(expected: ReturnNode, held: Any) -> None:
     assert next_step(record("cordoned"), observed(claim=held), LATER) == expected
 
 
@@ -560,19 +563,19 @@ def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
     ("expected", "drain", "seen"),
     [
         pytest.param(
-            Halt.PAUSED,
+            ReturnReason.PAUSED,
             record("cordoned", pods=asked("p", "forbidden")),
             observed(STAYS, paused=True),
             id="a pause is no failure of the drain, whatever was refused",
         ),
         pytest.param(
-            Halt.EVICTION_FORBIDDEN,
+            ReturnReason.EVICTION_FORBIDDEN,
             record("cordoned", pods=asked("p", "forbidden"), deadline=NOW),
             observed(STAYS),
             id="what was refused for good says more than the deadline",
         ),
         pytest.param(
-            Halt.OVERRULED,
+            ReturnReason.OVERRULED,
             record("cordoned"),
             observed(STAYS, node=node("n1"), paused=True),
             id="a person who wants the node comes before a pause",
@@ -580,9 +583,9 @@ def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
     ],
 )
 def test_of_two_reasons_to_give_a_node_back_the_first_rule_decides(
-    expected: Halt, drain: DrainRecord, seen: Observation
+    expected: ReturnReason, drain: DrainRecord, seen: Observation
 ) -> None:
     step = next_step(drain, seen, LATER)
 
-    assert isinstance(step, GiveBack)
+    assert isinstance(step, ReturnNode)
     assert step.why is expected

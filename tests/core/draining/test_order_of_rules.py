@@ -15,18 +15,18 @@ from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.draining.drain import (
     Await,
-    GiveBack,
     Observation,
     OtherDrain,
     OtherDrains,
     RecordPhase,
     Restart,
+    ReturnNode,
     Settle,
     Step,
 )
 from shared.core.draining.next_step import next_step
 from shared.core.policy import PodRules, SingleReplicas
-from shared.core.reasons import Halt, Outcome
+from shared.core.reasons import Outcome, ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress, Replicas, Surge
 from tests.builders import NOW, buffer, claim, held, node, order, our_taint, pod, policy, taint
 from tests.core.draining.test_next_step import asked, noted_by
@@ -68,12 +68,14 @@ WRITTEN = {DB: Surge(uid="u", template="t", at=NOW, written=True)}
 ANOTHER = DrainRecord(order=order("n2"), phase=DrainPhase.HALTING, cordoned_at=NOW, updated_at=LATER, **MOVED)
 
 GONE = Scene(Settle(Outcome.REMOVED), None)
-ENDED = Scene(Halt.RELEASED, seen={"claim": None})
-PAUSED = Scene(Halt.PAUSED, seen={"paused": True})
-OVERRULED = Scene(Halt.OVERRULED, {"unschedulable": False, "taints": ()})
-LATE = Scene(Halt.DEADLINE, seen={"pods": (STAYS,)}, record={"deadline": LATER})
-UNPLACED = Scene(Halt.REPLACEMENT_PENDING, seen={"unbound": (WAITS,), **web()}, record=MOVED)
-FELL = Scene(Halt.BUFFER, seen={"buffers": held(buffer("web", 3, ready=2))}, record={"buffers": {"default/web": 3}})
+ENDED = Scene(ReturnReason.RELEASED, seen={"claim": None})
+PAUSED = Scene(ReturnReason.PAUSED, seen={"paused": True})
+OVERRULED = Scene(ReturnReason.OVERRULED, {"unschedulable": False, "taints": ()})
+LATE = Scene(ReturnReason.DEADLINE, seen={"pods": (STAYS,)}, record={"deadline": LATER})
+UNPLACED = Scene(ReturnReason.REPLACEMENT_PENDING, seen={"unbound": (WAITS,), **web()}, record=MOVED)
+FELL = Scene(
+    ReturnReason.BUFFER, seen={"buffers": held(buffer("web", 3, ready=2))}, record={"buffers": {"default/web": 3}}
+)
 
 RULES = {
     DrainPhase.CLAIMED: {
@@ -82,10 +84,10 @@ RULES = {
         "it carries our taint": Scene(
             RecordPhase(DrainPhase.CORDONED), {"unschedulable": True, "taints": (our_taint(),), **NOTED}
         ),
-        "it carries our annotation": Scene(Halt.OVERRULED, NOTED),
+        "it carries our annotation": Scene(ReturnReason.OVERRULED, NOTED),
         "all is paused": PAUSED,
-        "the autoscaler deletes it": Scene(Halt.GOING_AWAY, {"taints": (DELETING,)}),
-        "a person has cordoned it": Scene(Halt.CORDONED_BY_OTHER, {"unschedulable": True}),
+        "the autoscaler deletes it": Scene(ReturnReason.GOING_AWAY, {"taints": (DELETING,)}),
+        "a person has cordoned it": Scene(ReturnReason.CORDONED_BY_OTHER, {"unschedulable": True}),
         "the deadline has passed": LATE,
     },
     DrainPhase.CORDONED: {
@@ -94,11 +96,13 @@ RULES = {
         "a person has taken it back": OVERRULED,
         "all is paused": PAUSED,
         "an eviction is forbidden": Scene(
-            Halt.EVICTION_FORBIDDEN, seen={"pods": (STAYS,)}, record={"pods": asked("stays", "forbidden")}
+            ReturnReason.EVICTION_FORBIDDEN, seen={"pods": (STAYS,)}, record={"pods": asked("stays", "forbidden")}
         ),
         "a replacement finds no node": UNPLACED,
         "a restart comes to nothing": Scene(
-            Halt.SURGE_FAILED, seen=single(stamp="order", progressing=False), record={**SURGES, "surges": WRITTEN}
+            ReturnReason.SURGE_FAILED,
+            seen=single(stamp="order", progressing=False),
+            record={**SURGES, "surges": WRITTEN},
         ),
         "a buffer has lost room": FELL,
         "the cordon is two seconds old": Scene(
@@ -106,7 +110,7 @@ RULES = {
         ),
         "the autoscaler deletes it": Scene(Await(), {"taints": (our_taint(), DELETING)}, {"pods": (STAYS,)}),
         "the deadline has passed": LATE,
-        "a pod blocks": Scene(Halt.POD_BLOCKS, seen={"pods": (pod("bare", on="n1", owner=None),)}),
+        "a pod blocks": Scene(ReturnReason.POD_BLOCKS, seen={"pods": (pod("bare", on="n1", owner=None),)}),
         "another drain gives way for what finds no node": Scene(
             Await(timedelta(seconds=5)),
             seen={**UNPLACED.seen, "pods": (STAYS,), "others": OtherDrains((OtherDrain(NOW, ANOTHER),))},
@@ -141,7 +145,7 @@ def both(first: Scene, second: Scene) -> Scene:
     return Scene(first.expected, node_of_both, joined(first.seen, second.seen), joined(first.record, second.record))
 
 
-def said(phase: DrainPhase, scene: Scene) -> Step | Halt:
+def said(phase: DrainPhase, scene: Scene) -> Step | ReturnReason:
     """Return what a drain does of which the scene is all that is known; why, where it gives its node back."""
     ours = {} if phase is DrainPhase.CLAIMED else {"unschedulable": True, "taints": (our_taint(),)}
     seen: dict[str, Any] = {
@@ -151,7 +155,7 @@ def said(phase: DrainPhase, scene: Scene) -> Step | Halt:
     }  # fmt: skip
     known = {"node_uid": "uid-n1", "cordoned_at": NOW, "deadline": NOW + timedelta(minutes=9), **scene.record}
     step = next_step(DrainRecord(order=order(), phase=phase, **known), Observation(**seen), LATER)
-    return step.why if isinstance(step, GiveBack) else step
+    return step.why if isinstance(step, ReturnNode) else step
 
 
 ALONE = [

@@ -8,11 +8,11 @@ import pytest
 from msgspec import structs
 
 from shared.core.cluster.workloads import Deployment, Workload
-from shared.core.draining.drain import Await, Evict, GiveBack, Observation, Proof, Prove, Restart
+from shared.core.draining.drain import Await, Evict, Observation, Proof, Prove, Restart, ReturnNode
 from shared.core.draining.next_step import next_step
 from shared.core.draining.surging import asked_of, restarts, stamp_to_restore, why_not_restart
 from shared.core.policy import Limit, PodRules, SingleReplicas
-from shared.core.reasons import Blocker, Halt, Unremovable
+from shared.core.reasons import Blocker, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, Surge
 from tests.builders import NOW, claim, node, order, our_taint, pod
 
@@ -107,32 +107,37 @@ def test_a_surge_is_proved_then_restarted_then_awaited_and_only_then_are_others_
 def test_a_surge_without_room_is_not_begun() -> None:
     against = (Blocker(Unremovable.NO_PLACE_FOR_PODS, "default/one"),)
 
-    assert step(AT_REST, proof=Proof(NOW, NOW, against)).why is Halt.STALE
+    assert step(AT_REST, proof=Proof(NOW, NOW, against)).why is ReturnReason.STALE
 
 
 @pytest.mark.parametrize(
     ("expected", "deployment", "seen"),
     [
         pytest.param(
-            Halt.SURGE_PENDING,
+            ReturnReason.SURGE_PENDING,
             ROLLING,
             {"unbound": (pod("new", owner="ReplicaSet/web", unschedulable_since=NOW - 60 * SECOND, created=NOW),)},
             id="the new pod finds no node",
         ),
-        pytest.param(Halt.SURGE_FAILED, replace(ROLLING, progressing=False), {}, id="no progress"),
-        pytest.param(Halt.SURGE_FAILED, replace(ROLLING, stamp=""), {}, id="undone by somebody"),
+        pytest.param(ReturnReason.SURGE_FAILED, replace(ROLLING, progressing=False), {}, id="no progress"),
+        pytest.param(ReturnReason.SURGE_FAILED, replace(ROLLING, stamp=""), {}, id="undone by somebody"),
         pytest.param(
-            Halt.SURGE_FAILED, replace(ROLLING, uid="another"), {}, id="deleted, and applied again with our stamp"
+            ReturnReason.SURGE_FAILED,
+            replace(ROLLING, uid="another"),
+            {},
+            id="deleted, and applied again with our stamp",
         ),
-        pytest.param(Halt.POD_BLOCKS, replace(ROLLING, rolling_update=False), {}, id="it would end the pod first"),
+        pytest.param(
+            ReturnReason.POD_BLOCKS, replace(ROLLING, rolling_update=False), {}, id="it would end the pod first"
+        ),
     ],
 )
 def test_a_surge_that_comes_to_nothing_ends_the_drain(
-    expected: Halt, deployment: Deployment, seen: dict[str, Any]
+    expected: ReturnReason, deployment: Deployment, seen: dict[str, Any]
 ) -> None:
     found = step(deployment, WRITTEN, **seen)
 
-    assert isinstance(found, GiveBack)
+    assert isinstance(found, ReturnNode)
     assert found.why is expected
 
 
@@ -142,7 +147,7 @@ def test_of_several_new_pods_without_a_node_the_first_by_name_is_told_at_every_l
         for name in ("new-b", "new-a", "new-c")
     ]
 
-    assert step(ROLLING, WRITTEN, unbound=tuple(waits)) == GiveBack(Halt.SURGE_PENDING, "default/new-a")
+    assert step(ROLLING, WRITTEN, unbound=tuple(waits)) == ReturnNode(ReturnReason.SURGE_PENDING, "default/new-a")
 
 
 def test_what_was_read_before_the_restart_tells_nothing_of_it() -> None:

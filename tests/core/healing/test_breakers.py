@@ -18,7 +18,7 @@ from shared.core.healing.breakers import (
 )
 from shared.core.healing.healing_input import HealingInput
 from shared.core.healing.repairs import find_repairs
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.orders import Origin
 from shared.core.records.state import Backoff, Breaker, ClusterState, Lease
@@ -130,12 +130,12 @@ GOING = claim("n1", since=NOW - timedelta(minutes=4), origin=Origin.PLANNER)
 LIVING = DrainRecord(order=order(), phase=DrainPhase.CORDONED, lease=Lease("step", NOW + timedelta(seconds=20)))
 
 
-def test_what_is_not_emptied_yet_is_given_back_once_the_breaker_stands_for_a_release_to_find() -> None:
+def test_what_is_not_emptied_yet_is_returned_once_the_breaker_stands_for_a_release_to_find() -> None:
     opening = failing(opened=False)
     assert (list(opening.breakers), find_repairs(opening)) == (["a"], ())
 
     (found,) = find_repairs(failing(opened=True))
-    assert (found.why, found.detail) == (Halt.BREAKER, "3 drains failed within an hour")
+    assert (found.why, found.detail) == (ReturnReason.BREAKER, "3 drains failed within an hour")
 
 
 def test_a_breaker_that_stands_open_does_not_open_again() -> None:

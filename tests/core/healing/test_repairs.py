@@ -14,7 +14,7 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Lease
 from tests.builders import NOW, buffer, claim, cluster, held, node, order, our_taint, pod, policy
@@ -42,7 +42,7 @@ def ours(**changes: Any) -> Snapshot:
     return cluster([node("n1", unschedulable=True, taints=(our_taint(),), **changes)])
 
 
-def repair(kind: RepairKind, why: Halt | None = None, detail: str = "") -> Repair:
+def repair(kind: RepairKind, why: ReturnReason | None = None, detail: str = "") -> Repair:
     return Repair(kind, "uid-n1", "n1", "order", why, detail)
 
 
@@ -131,7 +131,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
         ),
         pytest.param([], inputs(ours(), drain("drained", drained_at=NOW)), id="one that has left needs no step"),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.DEADLINE, "no step could end the drain")],
+            [repair(RepairKind.RELEASE, ReturnReason.DEADLINE, "no step could end the drain")],
             inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT)),
             id="long past its deadline it is given back, whether its steps live or not",
         ),
@@ -141,7 +141,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="its steps have had as long as a drained node's autoscaler has",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.WATCHDOG)],
+            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
             unwatched(drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog waits for no message",
         ),
@@ -157,7 +157,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="the autoscaler has time left",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.WATCHDOG)],
+            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
             inputs(ours(), drain("drained", None, drained_at=DRAINED_AT)),
             id="the watchdog fires",
         ),
@@ -167,27 +167,27 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="not while its pool is upgraded: the cordon may be GKE's as well",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.WATCHDOG)],
+            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
             inputs(upgrading(ours()), drain("drained", None, drained_at=NOW - timedelta(minutes=50))),
             id="but no longer than twice its time",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.WATCHDOG)],
+            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
             inputs(upgrading(ours(version="1.34.1"), "1.33.9"), drain("drained", None, drained_at=DRAINED_AT)),
             id="nor where the node has its new version",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
+            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
             inputs(wanted(ours()), drain("drained", None, drained_at=NOW)),
             id="demand returns",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.BUFFER, "default/web")],
+            [repair(RepairKind.RELEASE, ReturnReason.BUFFER, "default/web")],
             inputs(replace(ours(), buffers=LACKING), drain("drained", None, drained_at=NOW)),
             id="a buffer has room nowhere else",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
+            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
             inputs(replace(wanted(ours()), buffers=LACKING), drain("drained", None, drained_at=NOW)),
             id="pods come before buffers",
         ),
@@ -197,12 +197,12 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="while its pool is upgraded the node is no room for it",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
+            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
             inputs(upgrading(wanted(ours(), minutes=10)), drain("drained", None, drained_at=NOW)),
             id="until it has waited for ten minutes",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.DEMAND, "default/p")],
+            [repair(RepairKind.RELEASE, ReturnReason.DEMAND, "default/p")],
             inputs(upgrading(wanted(ours(version="1.34.1")), "1.33.9"), drain("drained", None, drained_at=NOW)),
             id="where the node has its new version it is room at once",
         ),
@@ -217,7 +217,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="nor is it for a buffer",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.OVERRULED)],
+            [repair(RepairKind.RELEASE, ReturnReason.OVERRULED)],
             inputs(cluster([node("n1")]), drain("drained", None, drained_at=NOW)),
             id="a person freed a drained node",
         ),
@@ -236,22 +236,24 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="it failed and took the cordon away",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.PAUSED, "paused")],
+            [repair(RepairKind.RELEASE, ReturnReason.PAUSED, "paused")],
             inputs(ours(), drain("drained", None, drained_at=NOW), policy=policy(cluster_wide={"paused": True})),
             id="a pause gives drained nodes back",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.ORPHAN, "no record of the drain can be read")],
+            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN, "no record of the drain can be read")],
             inputs(ours()),
             id="a claim without a record",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.ORPHAN, "the drain had already ended")],
+            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN, "the drain had already ended")],
             inputs(ours(), drain("settled")),
             id="a record that ended while its claim stands",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.ORPHAN)], inputs(ours(), claimed=False), id="our taint without a claim"
+            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],
+            inputs(ours(), claimed=False),
+            id="our taint without a claim",
         ),
         pytest.param(
             [],
@@ -259,7 +261,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="a taint as young as the picture may have a claim we have not read",
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.ORPHAN)],
+            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],
             inputs(ours(annotations={OUR_ANNOTATION: "scribble"}), claimed=False),
             id="a scribbled annotation does not hide an orphan",
         ),
@@ -267,7 +269,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             [], inputs(cluster([node("n1", unschedulable=True)]), claimed=False), id="a person's cordon is not ours"
         ),
         pytest.param(
-            [repair(RepairKind.RELEASE, Halt.ORPHAN)],
+            [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],
             inputs(ours(), claimed=False, policy=None),
             id="healing goes on without a policy",
         ),
@@ -296,7 +298,7 @@ def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
 
     (found,) = find_repairs(inputs(picture, drain("drained", ALIVE, drained_at=NOW, pods=rows)))
 
-    assert (found.kind, found.why, found.not_before) == (RepairKind.RELEASE, Halt.DEMAND, expected)
+    assert (found.kind, found.why, found.not_before) == (RepairKind.RELEASE, ReturnReason.DEMAND, expected)
 
 
 def test_what_is_found_of_a_claim_bears_the_pool_of_the_claim() -> None:
@@ -317,11 +319,11 @@ def test_a_state_that_was_lost_entirely_gives_every_node_of_ours_back() -> None:
     found = find_repairs(inputs(cluster(nodes), claimed=False))
 
     assert [(each.node, each.order_id, each.why) for each in found] == [
-        (f"n{index}", f"o{index}", Halt.ORPHAN) for index in range(3)
+        (f"n{index}", f"o{index}", ReturnReason.ORPHAN) for index in range(3)
     ]
 
 
-def test_while_a_pod_waits_no_second_node_is_given_back_for_a_buffer() -> None:
+def test_while_a_pod_waits_no_second_node_is_returned_for_a_buffer() -> None:
     nodes = [node(f"n{number}", unschedulable=True, taints=(our_taint(f"o{number}"),)) for number in (1, 2)]
     seen = replace(cluster(nodes, [pod("p", unschedulable_since=NOW)]), buffers=held(buffer("web", 2, cpu=3)))
     claims = {f"uid-n{number}": claim(f"n{number}", order_id=f"o{number}", since=BEFORE) for number in (1, 2)}
@@ -331,4 +333,4 @@ def test_while_a_pod_waits_no_second_node_is_given_back_for_a_buffer() -> None:
     }
     given = HealingInput(seen, ClusterState(claims=claims), records, policy(), NOW)
 
-    assert [each.why for each in find_repairs(given) if each.kind is RepairKind.RELEASE] == [Halt.DEMAND]
+    assert [each.why for each in find_repairs(given) if each.kind is RepairKind.RELEASE] == [ReturnReason.DEMAND]

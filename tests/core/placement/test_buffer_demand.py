@@ -33,7 +33,7 @@ def needed(buffers: Buffers) -> dict[str, str]:
         pytest.param({"h1": "default/web"}, held(buffer("web", 2, cpu=1.5, ready=1)), id="it says that one lacks it"),
     ],
 )
-def test_a_held_node_is_given_back_for_a_buffer_that_has_room_nowhere_else(
+def test_a_held_node_is_returned_for_a_buffer_that_has_room_nowhere_else(
     expected: dict[str, str], buffers: Buffers
 ) -> None:
     assert needed(buffers) == expected

@@ -12,7 +12,7 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.demand import nodes_to_give_back
+from shared.core.placement.demand import nodes_to_return
 from tests.builders import NOW, cluster, node, our_taint, pod, taint
 
 
@@ -26,7 +26,7 @@ def pending(name: str, cpu: float = 1, **changes: Any) -> Pod:
 
 def names(snapshot: Snapshot) -> dict[str, str]:
     ours = [each for each in snapshot.nodes if each.drain_taint]
-    found = nodes_to_give_back(snapshot, ours).items()
+    found = nodes_to_return(snapshot, ours).items()
     return {name: each.pod.name for name, each in found if each.not_before is None}
 
 
@@ -57,7 +57,7 @@ FULL = [node("open"), pod("big", on="open", cpu=3.5)]
         pytest.param({}, [pending("p", annotations={MIRROR: "x"})], id="a mirror pod is bound to its own node"),
     ],
 )
-def test_a_held_node_is_given_back_only_for_a_pod_it_would_take(expected: dict[str, str], waits: list[Pod]) -> None:
+def test_a_held_node_is_returned_only_for_a_pod_it_would_take(expected: dict[str, str], waits: list[Pod]) -> None:
     open_node, big = FULL
     picture = cluster([open_node, held("h1"), held("h2")], [big, *waits])  # type: ignore[list-item]  # one node, one pod
 
@@ -74,8 +74,7 @@ def test_of_held_nodes_alike_the_first_by_name_goes_back_in_whatever_order_they_
     nodes = [held(f"h{number}") for number in range(3)]
 
     assert {
-        name: each.pod.name
-        for name, each in nodes_to_give_back(cluster(nodes, [pending("p")]), reversed(nodes)).items()
+        name: each.pod.name for name, each in nodes_to_return(cluster(nodes, [pending("p")]), reversed(nodes)).items()
     } == {"h0": "p"}
 
 
@@ -111,7 +110,7 @@ def apart(key: str = HOSTNAME_LABEL) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_held_node_is_not_given_back_for_a_pod_whose_anti_affinity_forbids_it(
+def test_a_held_node_is_not_returned_for_a_pod_whose_anti_affinity_forbids_it(
     expected: dict[str, str], open_pods: list[Pod], waits: list[Pod]
 ) -> None:
     """h1 has more room than h2, but there the last pod of the app is still on its way out."""
@@ -153,7 +152,7 @@ def test_a_held_node_takes_what_it_admits_once_our_taint_and_cordon_are_gone(
     assert expected == names(picture)
 
 
-def test_without_waiting_pods_or_held_nodes_nothing_is_given_back() -> None:
+def test_without_waiting_pods_or_held_nodes_nothing_is_returned() -> None:
     assert names(cluster([held("h1")], [pod("p", on="h1")])) == {}
     assert names(cluster([node("n1", cpu=0.5)], [pending("p")])) == {}
 
@@ -222,9 +221,9 @@ def test_a_pod_that_we_moved_does_not_wait_for_others_to_end() -> None:
     )
     ours = [each for each in picture.nodes if each.drain_taint]
 
-    (found,) = nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/other"}).values()
+    (found,) = nodes_to_return(picture, ours, moved={"default/ReplicaSet/other"}).values()
     assert found.not_before == NOW + timedelta(seconds=35)
-    (found,) = nodes_to_give_back(picture, ours, moved={"default/ReplicaSet/web"}).values()
+    (found,) = nodes_to_return(picture, ours, moved={"default/ReplicaSet/web"}).values()
     assert found.not_before is None
 
 
@@ -237,7 +236,7 @@ def test_a_pod_that_others_give_way_to_asks_for_a_held_node_once_the_last_of_the
     picture = cluster([node("open"), held("h1"), held("h2")], [*there, preempts("p1"), pending("p2", cpu=4)])
     ours = [each for each in picture.nodes if each.drain_taint]
 
-    found = nodes_to_give_back(picture, ours)
+    found = nodes_to_return(picture, ours)
 
     assert {each.pod.name: each.not_before for each in found.values()} == {
         "p1": NOW + timedelta(seconds=50),

@@ -65,19 +65,19 @@ def test_what_the_pods_moved_on_for_is_proved_and_told_with_final_places() -> No
     ]  # fmt: skip
 
 
-def test_one_that_is_given_back_gets_its_pods_back_whatever_was_taken_after_it() -> None:
+def test_one_that_is_returned_gets_its_pods_back_whatever_was_taken_after_it() -> None:
     packing = Rearrangement(board(room_of_two_kinds()).first_packing)
     packing.take(0, 1)
     packing.take(1, 1)
-    packing.give_back(0)
+    packing.put_back(0)
     assert (packing.taken, list(packing.lying().values())) == ((1,), [[3]])
 
 
-def test_a_closed_node_that_is_given_back_receives_nothing() -> None:
+def test_a_closed_node_that_is_returned_receives_nothing() -> None:
     seen = Simulation.of(cluster([node("a"), node("b")], [pod("p", on="b")]), closed=["a"], robust=False)
     packing = Rearrangement(seen.first_packing)
     taken = packing.take(0)
-    packing.give_back(0)
+    packing.put_back(0)
 
     assert (taken, packing.take(1)) == (True, False)
 

@@ -10,7 +10,7 @@ from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL, CONSOLIDATION_DELAY_LABEL
 from shared.core.cluster.node import NodePool
 from shared.core.policy import DrainSettings, Limit, NamespaceRate, Policy, PoolPolicy, Rate
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.claims import (
     claim_for,
     grant,
@@ -98,36 +98,44 @@ def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
     ("expected", "why", "before"),
     [
         pytest.param(None, None, {}, id="a removed node needs no back-off"),
-        pytest.param(None, Halt.PAUSED, {}, id="a pause says nothing about the node"),
-        pytest.param(timedelta(minutes=30), Halt.DEADLINE, {}, id="a first failure rests half an hour"),
-        pytest.param(timedelta(minutes=30), Halt.DEMAND, {}, id="room that was needed is not taken again at once"),
+        pytest.param(None, ReturnReason.PAUSED, {}, id="a pause says nothing about the node"),
+        pytest.param(timedelta(minutes=30), ReturnReason.DEADLINE, {}, id="a first failure rests half an hour"),
         pytest.param(
-            HOUR, Halt.DEMAND, {"uid-n1": Backoff("n1", NOW, HOUR / 2, "demand")}, id="nor soon when that repeats"
+            timedelta(minutes=30), ReturnReason.DEMAND, {}, id="room that was needed is not taken again at once"
         ),
         pytest.param(
-            HOUR, Halt.DEADLINE, {"uid-n1": Backoff("n1", NOW, HOUR / 2, "deadline")}, id="a second one doubles"
+            HOUR,
+            ReturnReason.DEMAND,
+            {"uid-n1": Backoff("n1", NOW, HOUR / 2, "demand")},
+            id="nor soon when that repeats",
         ),
         pytest.param(
-            24 * HOUR, Halt.WATCHDOG, {"uid-n1": Backoff("n1", NOW, 20 * HOUR, "watchdog")}, id="never above a day"
+            HOUR, ReturnReason.DEADLINE, {"uid-n1": Backoff("n1", NOW, HOUR / 2, "deadline")}, id="a second one doubles"
+        ),
+        pytest.param(
+            24 * HOUR,
+            ReturnReason.WATCHDOG,
+            {"uid-n1": Backoff("n1", NOW, 20 * HOUR, "watchdog")},
+            id="never above a day",
         ),
         pytest.param(
             timedelta(minutes=30),
-            Halt.DEADLINE,
+            ReturnReason.DEADLINE,
             {"uid-n1": Backoff("n1", NOW - 25 * HOUR, 20 * HOUR, "deadline")},
             id="a failure long ago is forgotten",
         ),
         pytest.param(
             24 * HOUR,
-            Halt.DEADLINE,
+            ReturnReason.DEADLINE,
             {"uid-n1": Backoff("n1", NOW - 5 * HOUR, 20 * HOUR, "deadline")},
             id="one before a long rest is not: it is the rest's end that counts",
         ),
-        pytest.param(24 * HOUR, Halt.OVERRULED, {}, id="a person who takes the node back has it for a day"),
-        pytest.param(24 * HOUR, Halt.RELEASED, {}, id="a person's release likewise"),
+        pytest.param(24 * HOUR, ReturnReason.OVERRULED, {}, id="a person who takes the node back has it for a day"),
+        pytest.param(24 * HOUR, ReturnReason.RELEASED, {}, id="a person's release likewise"),
     ],
 )
 def test_settling_ends_the_claim_and_backs_off_by_what_happened(
-    expected: timedelta | None, why: Halt | None, before: dict[str, Backoff]
+    expected: timedelta | None, why: ReturnReason | None, before: dict[str, Backoff]
 ) -> None:
     after = settle(held(**before), "uid-n1", why, NOW)
 
@@ -138,9 +146,9 @@ def test_settling_ends_the_claim_and_backs_off_by_what_happened(
 
 
 def test_settling_twice_changes_nothing_the_second_time() -> None:
-    once = settle(held(), "uid-n1", Halt.DEADLINE, NOW)
+    once = settle(held(), "uid-n1", ReturnReason.DEADLINE, NOW)
 
-    assert settle(once, "uid-n1", Halt.DEADLINE, NOW + HOUR) == once
+    assert settle(once, "uid-n1", ReturnReason.DEADLINE, NOW + HOUR) == once
 
 
 @pytest.mark.parametrize(
@@ -166,26 +174,26 @@ def test_of_nodes_that_are_gone_only_the_claims_of_their_own_orders_end(
 @pytest.mark.parametrize(
     ("expected", "why", "before"),
     [
-        pytest.param(24 * HOUR, Halt.OVERRULED, ClusterState(), id="a person took it back"),
-        pytest.param(24 * HOUR, Halt.RELEASED, ClusterState(), id="a person released it"),
-        pytest.param(None, Halt.ORPHAN, ClusterState(), id="nobody asked for it"),
-        pytest.param(None, Halt.OVERRULED, held(), id="its claim stands and is settled when the node is free"),
+        pytest.param(24 * HOUR, ReturnReason.OVERRULED, ClusterState(), id="a person took it back"),
+        pytest.param(24 * HOUR, ReturnReason.RELEASED, ClusterState(), id="a person released it"),
+        pytest.param(None, ReturnReason.ORPHAN, ClusterState(), id="nobody asked for it"),
+        pytest.param(None, ReturnReason.OVERRULED, held(), id="its claim stands and is settled when the node is free"),
         pytest.param(
             None,
-            Halt.OVERRULED,
+            ReturnReason.OVERRULED,
             ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, "overruled")}),
             id="it is left alone already, for the same reason",
         ),
         pytest.param(
             24 * HOUR,
-            Halt.OVERRULED,
+            ReturnReason.OVERRULED,
             ClusterState(backoffs={"uid-n1": Backoff("n1", NOW + HOUR, 24 * HOUR, "watchdog")}),
             id="it is left alone already, for another one",
         ),
     ],
 )
 def test_a_node_without_a_claim_is_left_to_the_person_who_wants_it(
-    expected: timedelta | None, why: Halt, before: ClusterState
+    expected: timedelta | None, why: ReturnReason, before: ClusterState
 ) -> None:
     after = left_to_person(before, "uid-n1", "n1", why, NOW)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cluster.node import Node
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.claims import COUNTS_FOR, hours_since, settle, still_saved, with_removed
 from shared.core.records.state import ClusterState, Reclaimed
 from tests.builders import NOW, claim, node
@@ -32,11 +32,11 @@ def test_a_removed_node_is_kept_with_its_cost_by_pool_and_hour() -> None:
     ("expected", "why"),
     [
         pytest.param(1, None, id="gone"),
-        pytest.param(0, Halt.DEADLINE, id="given back"),
-        pytest.param(0, Halt.RELEASED, id="released"),
+        pytest.param(0, ReturnReason.DEADLINE, id="given back"),
+        pytest.param(0, ReturnReason.RELEASED, id="released"),
     ],
 )
-def test_only_a_node_that_is_gone_counts_and_it_counts_once(expected: int, why: Halt | None) -> None:
+def test_only_a_node_that_is_gone_counts_and_it_counts_once(expected: int, why: ReturnReason | None) -> None:
     state = ClusterState(claims={"uid-n1": claim("n1")})
 
     once = settle(state, "uid-n1", why, NOW)

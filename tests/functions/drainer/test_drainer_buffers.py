@@ -39,7 +39,7 @@ def test_a_drain_goes_on_while_buffers_have_the_room_that_they_had() -> None:
     assert (holder(ebb), ebb.reasons("drain_result")) == ("order", [])
 
 
-def test_a_node_is_given_back_when_a_buffer_falls_after_the_first_eviction() -> None:
+def test_a_node_is_returned_when_a_buffer_falls_after_the_first_eviction() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=replace(WEB, grace_seconds=30)), pdb("web", app="web"))
     ebb.cluster.buffers_held = held(SMALL)
     when_evicted(ebb, held(replace(SMALL, ready=1)))

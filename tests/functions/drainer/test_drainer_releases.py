@@ -91,10 +91,10 @@ def test_a_release_that_nobody_needs_any_more_does_not_wait_for_the_policy() -> 
     assert ebb.deliver(released(origin=Origin.PLANNER, why="paused")) is PushReply.DONE
 
 
-def test_a_giving_back_that_was_cut_short_is_finished_by_the_next_message() -> None:
+def test_a_return_that_was_cut_short_is_finished_by_the_next_message() -> None:
     ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
-    ebb.cluster.failures["give_back"] = [Retryable("kubernetes", "timeout")]
+    ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
 
     assert ebb.drain(order()) is PushReply.AGAIN
     assert ebb.record().phase is DrainPhase.HALTING  # type: ignore[union-attr]  # the record exists
@@ -133,7 +133,7 @@ def broken_at_work() -> FakeEbb:
 
 
 @pytest.mark.parametrize("reads", [1, 2, 3])
-def test_a_drain_that_ends_while_a_breakers_release_looks_is_kept_or_was_given_back_before(reads: int) -> None:
+def test_a_drain_that_ends_while_a_breakers_release_looks_is_kept_or_was_returned_before(reads: int) -> None:
     ebb = broken_at_work()
     step, ended = LeasedRecord.seize(ebb.state, ebb.clock, "order", "step"), []
     assert step is not None

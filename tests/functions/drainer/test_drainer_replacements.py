@@ -12,7 +12,7 @@ from msgspec.structs import replace as changed
 from functions.drainer.main import PushReply
 from shared.core.cluster.pod import Phase, Pod, PodClass
 from shared.core.cluster.workloads import Workload, mark
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.claims import settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
 from shared.core.records.state import ClusterState, Lease, Start
@@ -83,7 +83,7 @@ def test_failed_reads_put_a_node_off_by_no_more_than_seconds(
 
 
 @pytest.mark.parametrize("grace", [0, 5, 30, 55, 90, 300])
-def test_a_node_is_given_back_within_half_a_minute_of_a_replacement_that_finds_no_place(grace: int) -> None:
+def test_a_node_is_returned_within_half_a_minute_of_a_replacement_that_finds_no_place(grace: int) -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=replace(WEB, grace_seconds=grace)), pdb("web", app="web"))
     reborn_without_a_place(ebb)
 
@@ -134,15 +134,17 @@ def younger_drain(ebb: FakeEbb) -> None:
     ebb.remember(changed(state, claims={**state.claims, "uid-n9": claim("n9", order_id="younger", since=now)}))
 
 
-def younger_gives_back(ebb: FakeEbb) -> None:
-    ebb.remember(settle(ebb.remembered(), "uid-n9", Halt.REPLACEMENT_PENDING, ebb.clock.now(), ("default/new",)))
+def younger_returns(ebb: FakeEbb) -> None:
+    ebb.remember(
+        settle(ebb.remembered(), "uid-n9", ReturnReason.REPLACEMENT_PENDING, ebb.clock.now(), ("default/new",))
+    )
 
 
 def test_the_youngest_drain_that_moved_a_workload_gives_way_and_the_others_stay() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"), N9)
     reborn_without_a_place(ebb)
     ebb.later(8, lambda: younger_drain(ebb))
-    ebb.later(36, lambda: younger_gives_back(ebb))
+    ebb.later(36, lambda: younger_returns(ebb))
     ebb.later(40, lambda: ebb.cluster.put(changed(ebb.cluster.pods["default/new"], node="n2", ready=True)))
 
     assert ebb.drain(order()) is PushReply.DONE
@@ -169,11 +171,11 @@ def test_the_drain_gives_way_on_whose_node_the_pod_fits_in_a_new_instance_too(st
     assert ebb.reasons("drain_result") == ["replacement_pending"]
 
 
-def test_a_node_that_was_given_back_in_vain_is_followed_by_the_next_within_a_look() -> None:
+def test_a_node_that_was_returned_in_vain_is_followed_by_the_next_within_a_look() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"), N9)
     reborn_without_a_place(ebb)
     ebb.later(8, lambda: younger_drain(ebb))
-    ebb.later(36, lambda: younger_gives_back(ebb))
+    ebb.later(36, lambda: younger_returns(ebb))
 
     assert ebb.drain(order()) is PushReply.DONE
 
@@ -181,7 +183,7 @@ def test_a_node_that_was_given_back_in_vain_is_followed_by_the_next_within_a_loo
     assert (holder(ebb), ebb.reasons("drain_result")) == (None, ["replacement_pending"])
 
 
-def test_a_node_given_back_is_remembered_with_the_pods_it_was_given_back_for() -> None:
+def test_a_node_returned_is_remembered_with_the_pods_it_was_returned_for() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)
 
@@ -191,11 +193,11 @@ def test_a_node_given_back_is_remembered_with_the_pods_it_was_given_back_for() -
     assert ebb.remembered().backoffs["uid-n1"].gave_way_for == (mark("default/new"),)
 
 
-def test_a_giving_back_that_was_cut_short_still_tells_for_which_pod_it_was() -> None:
+def test_a_return_that_was_cut_short_still_tells_for_which_pod_it_was() -> None:
     """Else the next drain would give its node back for the very same pod at once."""
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)
-    ebb.cluster.failures["give_back"] = [Retryable("kubernetes", "timeout")]
+    ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
 
     assert ebb.drain(order()) is PushReply.AGAIN
     assert ebb.deliver(order()) is PushReply.DONE
@@ -230,7 +232,7 @@ def test_a_drained_node_is_looked_at_in_new_messages_until_its_replacements_run(
     assert ebb.record().lease is None  # type: ignore[union-attr]  # the record exists
 
 
-def test_a_replacement_that_loses_its_node_after_all_has_the_drained_one_given_back() -> None:
+def test_a_replacement_that_loses_its_node_after_all_has_the_drained_one_returned() -> None:
     ebb = fake_ebb()
     counted(ebb, available=1)
     ebb.later(10, lambda: counted(ebb, available=0))
@@ -278,7 +280,7 @@ def test_room_taken_before_the_first_eviction_gives_the_node_back_untouched() ->
 
     assert ebb.drain(order()) is PushReply.DONE
 
-    assert [call[0] for call in ebb.effects()] == ["take", "give_back"]
+    assert [call[0] for call in ebb.effects()] == ["take", "return_node"]
     (result,) = ebb.log.of("drain_result")
     assert (result["outcome"], result["reason"]) == ("stale", "stale")
     assert "default/p" in str(result["detail"])

@@ -8,7 +8,7 @@ import pytest
 
 from functions.drainer.main import PushReply
 from shared.core.policy import SingleReplicas
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.errors import EbbError, Forbidden, Retryable, Stale
@@ -96,7 +96,7 @@ def test_a_new_pod_that_finds_no_node_is_given_up_and_the_restart_undone() -> No
 
     record = ebb.record()
     assert record is not None
-    assert (record.why, record.detail) == (Halt.SURGE_PENDING, "default/new")
+    assert (record.why, record.detail) == (ReturnReason.SURGE_PENDING, "default/new")
     assert (restarts(ebb), evicted(ebb), answers(ebb)) == (["order", ""], [], ["asked", "restarted", "undone"])
     ebb.pass_time(seconds=1)
     assert set(ebb.cluster.pods) == {"default/old", "default/other"}
@@ -139,7 +139,7 @@ def test_a_restart_that_somebody_undid_is_not_written_again() -> None:
 
     record = ebb.record()
     assert record is not None
-    assert (record.why, restarts(ebb), evicted(ebb)) == (Halt.SURGE_FAILED, ["order"], [])
+    assert (record.why, restarts(ebb), evicted(ebb)) == (ReturnReason.SURGE_FAILED, ["order"], [])
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_restart_whose_answer_was_lost_and_that_somebody_undid_is_not_written_
     record = ebb.record()
     assert record is not None
     assert restarts(ebb)[1:] == expected
-    assert (record.why == Halt.SURGE_FAILED, "default/old" in ebb.cluster.pods) == (not expected, not expected)
+    assert (record.why == ReturnReason.SURGE_FAILED, "default/old" in ebb.cluster.pods) == (not expected, not expected)
 
 
 def answer_is_lost(ebb: FakeEbb) -> None:
@@ -218,7 +218,7 @@ def test_a_restart_that_comes_to_stand_while_it_is_repeated_is_remembered_and_un
 
     record = ebb.record()
     assert record is not None
-    assert (record.why, list(record.surges)) == (Halt.SURGE_PENDING, [NAME])
+    assert (record.why, list(record.surges)) == (ReturnReason.SURGE_PENDING, [NAME])
     assert (answers(ebb)[-1], rollouts.now.stamp) == ("undone", "")
 
 
@@ -230,7 +230,7 @@ def test_a_rollout_whose_deadline_has_passed_is_given_up() -> None:
 
     record = ebb.record()
     assert record is not None
-    assert (record.why, restarts(ebb)) == (Halt.SURGE_FAILED, ["order", ""])
+    assert (record.why, restarts(ebb)) == (ReturnReason.SURGE_FAILED, ["order", ""])
 
 
 def test_a_deployment_that_changes_before_the_restart_is_left_alone_and_named() -> None:
@@ -241,7 +241,7 @@ def test_a_deployment_that_changes_before_the_restart_is_left_alone_and_named() 
 
     record = ebb.record()
     assert record is not None
-    assert (record.why, record.detail) == (Halt.POD_BLOCKS, "default/old: surge_impossible")
+    assert (record.why, record.detail) == (ReturnReason.POD_BLOCKS, "default/old: surge_impossible")
     assert (restarts(ebb), evicted(ebb)) == ([], [])
 
 
@@ -255,7 +255,7 @@ def test_a_release_during_the_rollout_undoes_it() -> None:
     assert not ebb.cluster.nodes["n1"].unschedulable
 
 
-def test_a_rollout_that_is_over_is_not_undone_when_the_node_is_given_back() -> None:
+def test_a_rollout_that_is_over_is_not_undone_when_the_node_is_returned() -> None:
     ebb, _ = fake_ebb()
     to_the_end(ebb)
 

@@ -69,26 +69,26 @@ def test_a_claim_counts_until_every_drain_sees_that_what_it_moved_is_away(
     assert counted[0] - record.pods["default/p"].at >= STATUS_LAG + WORKLOADS_STAND_FOR
 
 
-def half_given_back() -> FakeEbb:
+def half_returned() -> FakeEbb:
     """A drain whose end has begun, and whose node could not be written."""
     ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]
-    ebb.cluster.failures["give_back"] = [Retryable("kubernetes", "timeout")]
+    ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
     assert ebb.drain(order()) is PushReply.AGAIN
     return ebb
 
 
-def test_a_node_reborn_under_its_name_is_not_given_back() -> None:
-    ebb = half_given_back()
+def test_a_node_reborn_under_its_name_is_not_returned() -> None:
+    ebb = half_returned()
     ebb.cluster.put(replace(node("n1"), uid="uid-second"))
     ebb.cluster.calls.clear()
 
     assert ebb.deliver(order()) is PushReply.DONE
-    assert [call for call in ebb.cluster.calls if call[0] in {"give_back", "note"}] == []
+    assert [call for call in ebb.cluster.calls if call[0] in {"return_node", "note"}] == []
 
 
 def test_a_claim_that_another_order_holds_by_now_is_left() -> None:
-    ebb = half_given_back()
+    ebb = half_returned()
     ebb.remember(structs.replace(ebb.remembered(), claims={"uid-n1": claim("n1", order_id="another")}))
 
     assert ebb.deliver(order()) is PushReply.DONE

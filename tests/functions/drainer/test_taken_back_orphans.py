@@ -108,12 +108,12 @@ def test_the_pass_that_finds_it_does_not_order_it_anew() -> None:
     assert [each.kind for each in ebb.bus.published if each.node == "n1"] == [OrderKind.RELEASE]
 
 
-def test_a_giving_back_that_dies_halfway_forgets_nothing_of_what_the_person_wants() -> None:
+def test_a_return_that_dies_halfway_forgets_nothing_of_what_the_person_wants() -> None:
     ebb = planner_ebb()
     begun(ebb)
     uncordon(ebb)
     ebb.state.documents.clear()
-    ebb.cluster.failures["give_back"] = [Retryable("kubernetes", "timeout")]
+    ebb.cluster.failures["return_node"] = [Retryable("kubernetes", "timeout")]
     orphan = released(order_id=ebb.cluster.nodes["n1"].drain_taint, origin=Origin.PLANNER, why="orphan")
 
     assert ebb.deliver(orphan) is PushReply.AGAIN

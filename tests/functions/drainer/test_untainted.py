@@ -24,7 +24,7 @@ def is_free(ebb: FakeEbb) -> bool:
     return not found.unschedulable and found.drain_taint is None and names.OUR_ANNOTATION not in found.annotations
 
 
-def test_in_the_midst_of_a_drain_the_node_is_given_back_whole_and_it_is_said() -> None:
+def test_in_the_midst_of_a_drain_the_node_is_returned_whole_and_it_is_said() -> None:
     ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(10, lambda: untaint(ebb))
 
@@ -59,7 +59,7 @@ def test_a_person_who_cordons_the_node_after_undoing_ours_keeps_the_cordon() -> 
     found = ebb.cluster.nodes["n1"]
     assert (found.unschedulable, names.OUR_ANNOTATION in found.annotations) == (True, False)
     assert ebb.remembered().claims == {}
-    assert [call for call in ebb.effects() if call[0] == "give_back"] != []
+    assert [call for call in ebb.effects() if call[0] == "return_node"] != []
     healed(ebb)
     assert ebb.cluster.nodes["n1"].unschedulable, "and is never asked about again"
 
@@ -98,7 +98,7 @@ def test_nonsense_in_the_annotation_proves_nothing(note: str) -> None:
     healed(ebb)
 
     assert ebb.cluster.nodes["n9"].unschedulable
-    assert [call for call in ebb.effects() if call[0] == "give_back"] == []
+    assert [call for call in ebb.effects() if call[0] == "return_node"] == []
 
 
 def test_a_person_uncordons_for_good_a_node_that_the_autoscaler_had_uncordoned_once() -> None:

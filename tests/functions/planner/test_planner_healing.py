@@ -117,7 +117,7 @@ def test_a_drain_whose_step_died_goes_on_at_the_next_pass() -> None:
 
 
 @pytest.mark.acceptance(94)
-def test_a_node_that_the_autoscaler_never_takes_is_given_back_by_the_watchdog() -> None:
+def test_a_node_that_the_autoscaler_never_takes_is_returned_by_the_watchdog() -> None:
     ebb = fake_ebb()
     ebb.tick()
     ebb.deliver(ebb.bus.published.pop())
@@ -145,7 +145,7 @@ def test_a_state_lost_entirely_gives_every_node_back() -> None:
     assert not ebb.cluster.nodes["n1"].unschedulable
 
 
-def test_room_is_given_back_when_demand_returns() -> None:
+def test_room_is_returned_when_demand_returns() -> None:
     ebb = fake_ebb()
     begun(ebb)
     ebb.cluster.put(*(pod(f"more{number}", on=f"n{number}", cpu=2.9) for number in (2, 3)))
@@ -163,7 +163,7 @@ def test_room_is_given_back_when_demand_returns() -> None:
 
 
 @pytest.mark.parametrize("by", ["the next pass", "a person"])
-def test_a_node_under_our_taint_without_a_value_is_given_back(by: str) -> None:
+def test_a_node_under_our_taint_without_a_value_is_returned(by: str) -> None:
     """Such a node is cordoned for nothing: no order has an empty id."""
     ebb = FakeEbb(node("n1", taints=(our_taint(""),), unschedulable=True), node("n2"), node("n3"), policy=policy())
     ebb.pass_time(minutes=5)
@@ -233,7 +233,7 @@ def test_a_node_held_from_a_pod_that_preempts_goes_back_when_the_grace_is_over(
     "fault", [pytest.param(Retryable("it", "500"), id="an outage"), pytest.param(Terminal("it", "403"), id="denied")]
 )
 @pytest.mark.parametrize("also", ["", "policy", "pools"])
-def test_where_only_nodes_and_pods_can_be_read_an_overdue_node_is_given_back(fault: EbbError, also: str) -> None:
+def test_where_only_nodes_and_pods_can_be_read_an_overdue_node_is_returned(fault: EbbError, also: str) -> None:
     """A list of PodDisruptionBudgets that answers 500 for hours kept each held node for as long."""
     ebb = fake_ebb()
     begun(ebb)
@@ -297,7 +297,7 @@ def test_a_release_for_demand_is_void_when_nothing_waits_any_more() -> None:
     assert ebb.cluster.nodes["n1"].drain_taint is not None
 
 
-def test_room_is_given_back_when_a_buffer_has_it_nowhere_else() -> None:
+def test_room_is_returned_when_a_buffer_has_it_nowhere_else() -> None:
     ebb = fake_ebb()
     begun(ebb)
     ebb.cluster.put(*(pod(f"more{number}", on=f"n{number}", cpu=2.9) for number in (2, 3)))
@@ -339,7 +339,7 @@ def test_a_moved_pod_that_finds_no_place_opens_the_pools_breaker() -> None:
     assert summary["healed"] == 0, "the drained node stays with the autoscaler: its room would not help"
 
 
-def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_given_back() -> None:
+def test_a_cordon_that_the_autoscaler_cleared_is_set_again_and_the_node_is_not_returned() -> None:
     ebb = fake_ebb()
     begun(ebb)
     taken = ebb.cluster.nodes["n1"]
@@ -380,7 +380,7 @@ def failed_elsewhere(ebb: FakeEbb) -> None:
     ebb.remember(replace(ebb.remembered(), backoffs=backoffs))
 
 
-def test_a_drain_is_given_back_once_when_others_fail_and_no_release_is_void() -> None:
+def test_a_drain_is_returned_once_when_others_fail_and_no_release_is_void() -> None:
     ebb = fake_ebb()
     ebb.tick()
     ebb.cluster.failures["take"] = [Retryable("kubernetes", "killed")]

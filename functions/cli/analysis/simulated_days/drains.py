@@ -37,7 +37,6 @@ from shared.core.draining.drain import (
     Compare,
     Cordon,
     Evict,
-    GiveBack,
     LeaveToAutoscaler,
     Observation,
     OtherDrain,
@@ -46,6 +45,7 @@ from shared.core.draining.drain import (
     Prove,
     RecordPhase,
     Restart,
+    ReturnNode,
     Settle,
     Step,
 )
@@ -58,10 +58,10 @@ from shared.core.draining.replacements import (
     with_baselines,
 )
 from shared.core.draining.surging import asked_of, why_not_restart
-from shared.core.placement.demand import as_given_back
+from shared.core.placement.demand import as_returned
 from shared.core.planning.plan import PlannedOrder
 from shared.core.policy import Policy
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from shared.core.records.claims import grant, longest_rate, mark_drained, settle
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 from shared.core.records.orders import Order
@@ -222,8 +222,8 @@ class Drains:
                 self._evict(drain, observed, pods)
             case Restart():
                 return self._restart(drain, observed, step)
-            case GiveBack(why, detail, gave_way_for):
-                self.give_back(drain, why, detail, gave_way_for)
+            case ReturnNode(why, detail, gave_way_for):
+                self.return_node(drain, why, detail, gave_way_for)
             case Settle():
                 self.settle_removed(drain)
             case LeaveToAutoscaler(replaced):
@@ -288,15 +288,17 @@ class Drains:
 
     # the end
 
-    def give_back(self, drain: DrainUnderWay, why: Halt, detail: str = "", gave_way_for: tuple[str, ...] = ()) -> None:
+    def return_node(
+        self, drain: DrainUnderWay, why: ReturnReason, detail: str = "", gave_way_for: tuple[str, ...] = ()
+    ) -> None:
         """End a drain: uncordon its node, undo its restarts, and settle its claim with a back-off."""
         if drain.record.phase is DrainPhase.HALTING:
             return
         world = self._world
         drain.write(phase=DrainPhase.HALTING, why=why.value, detail=detail, gave_way_for=gave_way_for)
-        world.measures.given_back[why.value] += 1
+        world.measures.returned[why.value] += 1
         if drain.node in world.nodes:
-            world.change_node(as_given_back(world.nodes[drain.node]))
+            world.change_node(as_returned(world.nodes[drain.node]))
         self._undo_restarts(drain)
         self._once_counted(drain, partial(self._settle, drain, why))
 
@@ -304,7 +306,7 @@ class Drains:
         """End the drain of a node that is gone."""
         self._once_counted(drain, partial(self._settle, drain, None))
 
-    def _settle(self, drain: DrainUnderWay, why: Halt | None) -> None:
+    def _settle(self, drain: DrainUnderWay, why: ReturnReason | None) -> None:
         if self.under_way.get(drain.node) is drain:
             del self.under_way[drain.node]
             self.write(settle(self.state, drain.record.node_uid, why, self._world.now, drain.record.gave_way_for))

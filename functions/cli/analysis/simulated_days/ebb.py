@@ -21,7 +21,7 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.selectors import PREFER_NO_SCHEDULE, Taint
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
-from shared.core.placement.demand import as_given_back
+from shared.core.placement.demand import as_returned
 from shared.core.planning.candidates import assess_nodes, could_go, update_marks
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
@@ -82,13 +82,13 @@ class Ebb:
     def _repair(self, repair: Repair) -> None:
         world, drain = self._world, self._drains.under_way.get(repair.node)
         if drain is None:  # an orphan of the snapshot: nobody's drain
-            world.change_node(as_given_back(world.nodes[repair.node]))
+            world.change_node(as_returned(world.nodes[repair.node]))
         elif repair.kind is RepairKind.SETTLE:
             self._drains.settle_removed(drain)
         elif repair.kind is RepairKind.CONTINUE:
             self._drains.look(drain)
         elif repair.why is not None and repair.not_before is None:  # what may end by itself does: nobody preempts here
-            self._drains.give_back(drain, repair.why, repair.detail)
+            self._drains.return_node(drain, repair.why, repair.detail)
 
     def _is_news(self) -> bool:
         return self._mark_of_now() != self._seen or (self._again is not None and self._world.now >= self._again)

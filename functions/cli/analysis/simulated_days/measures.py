@@ -55,8 +55,8 @@ class Measures:
     removed: list[tuple[datetime, str]] = field(default_factory=list)
     """When a node of which pool was deleted."""
     bought: list[tuple[datetime, str]] = field(default_factory=list)
-    given_back: Counter[str] = field(default_factory=Counter)
-    """Drains of Ebb's that ended otherwise than by the removal of the node, by halt."""
+    returned: Counter[str] = field(default_factory=Counter)
+    """Drains of Ebb's that ended otherwise than by the removal of the node, by reason."""
     drains: int = 0
     passes: int = 0
     planned: int = 0
@@ -80,7 +80,7 @@ class PlayedTotals:
     evictions_by_ebb: int
     twice: int
     drains: int
-    given_back: int
+    returned: int
     pending: float
     """Pod-seconds without a node."""
     pending_at_ramp: float
@@ -123,7 +123,7 @@ def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) 
         evictions_by_ebb=measures.evictions[Actor.EBB],
         twice=measures.twice,
         drains=measures.drains,
-        given_back=measures.given_back.total(),
+        returned=measures.returned.total(),
         pending=_seconds(waits),
         pending_at_ramp=_seconds(ramped),
         longest_wait=max((wait.lasted.total_seconds() for wait in waits), default=0.0),

@@ -24,7 +24,7 @@ from shared.core.draining.cordon import CORDON_SETTLES
 from shared.core.draining.evicting import STATUS_LAG
 from shared.core.planning.plan import PlannedOrder
 from shared.core.policy import DrainSettings, Limit, LongGrace, NamespaceRate, Policy, SingleReplicas
-from shared.core.reasons import DrainReason, Halt
+from shared.core.reasons import DrainReason, ReturnReason
 from tests.builders import NOW, cluster, node, pdb, pod, policy, taint
 from tests.cli.analysis.simulated_days.time_passing import let_pass
 
@@ -101,9 +101,9 @@ def test_a_drain_lasts_as_long_as_its_pods_may_take_to_end(expected: timedelta, 
     assert drains.under_way["n1"].record.deadline == NOW + DrainSettings().timeout + expected
 
 
-def test_a_drain_that_was_given_back_does_not_act_for_the_one_after_it() -> None:
+def test_a_drain_that_was_returned_does_not_act_for_the_one_after_it() -> None:
     world, drains = begun(*PAIR)
-    drains.give_back(drains.under_way["n1"], Halt.STALE)
+    drains.return_node(drains.under_way["n1"], ReturnReason.STALE)
     world.now = NOW + SECOND
     claim(drains, "n1")
 
@@ -134,7 +134,7 @@ def test_a_drain_whose_pods_have_lost_their_place_moves_none() -> None:
     play(world, NOW + CORDON_SETTLES)
 
     assert (drains.under_way, leaving(world.pods.values())) == ({}, set())
-    assert world.measures.given_back == {Halt.STALE.value: 1}
+    assert world.measures.returned == {ReturnReason.STALE.value: 1}
 
 
 def test_one_drain_gives_way_for_one_pod_that_waits() -> None:
@@ -149,7 +149,7 @@ def test_one_drain_gives_way_for_one_pod_that_waits() -> None:
     bind(world, first, "n3")
     play(world, NOW + timedelta(minutes=1))
 
-    assert world.measures.given_back == {Halt.REPLACEMENT_PENDING.value: 1}
+    assert world.measures.returned == {ReturnReason.REPLACEMENT_PENDING.value: 1}
     assert len(drains.under_way) == 1
 
 
@@ -186,11 +186,11 @@ def test_a_single_replica_ends_once_the_one_beside_it_is_available() -> None:
     assert drains.state.claims["uid-n1"].drained
 
 
-def test_the_restart_of_a_drain_that_is_given_back_is_undone() -> None:
+def test_the_restart_of_a_drain_that_is_returned_is_undone() -> None:
     world, drains = surging()
     play(world, NOW + timedelta(minutes=2))
 
-    assert world.measures.given_back == {Halt.SURGE_PENDING.value: 1}
+    assert world.measures.returned == {ReturnReason.SURGE_PENDING.value: 1}
     assert drains.under_way == {}
     assert world.pods.keys() == {"default/p"}
 
@@ -235,14 +235,14 @@ def test_a_node_is_drained_once_its_pods_have_a_place() -> None:
     assert drains.state.claims["uid-n1"].drained
 
 
-def test_a_drain_is_given_back_once_a_pod_that_it_moved_has_waited_for_its_grace() -> None:
+def test_a_drain_is_returned_once_a_pod_that_it_moved_has_waited_for_its_grace() -> None:
     world, drains = begun(pod("p", on="n1", grace_seconds=0), pod("long", on="n1", owner="ReplicaSet/x"))
     waits = NOW + CORDON_SETTLES + DrainSettings().pending_grace
     play(world, waits)
     assert "n1" in drains.under_way
 
     play(world, waits + 2 * WATCH_EVERY)
-    assert world.measures.given_back == {Halt.REPLACEMENT_PENDING.value: 1}
+    assert world.measures.returned == {ReturnReason.REPLACEMENT_PENDING.value: 1}
     assert not world.nodes["n1"].unschedulable
 
 
@@ -254,11 +254,11 @@ def test_a_pod_that_waits_for_another_reason_ends_no_drain() -> None:
     assert drains.under_way.keys() == {"n1"}
 
 
-def test_a_drain_is_given_back_at_its_deadline() -> None:
+def test_a_drain_is_returned_at_its_deadline() -> None:
     world, drains = begun(*(pod(f"p{n}", on=f"n{n}") for n in (1, 2)), disruption_budgets=(pdb("web", app="web"),))
     deadline = drains.under_way["n1"].record.deadline
     evict(world, world.pods["default/p2"], Actor.AUTOSCALER)
     assert deadline is not None
     play(world, deadline + WATCH_EVERY)
 
-    assert world.measures.given_back == {Halt.DEADLINE.value: 1}
+    assert world.measures.returned == {ReturnReason.DEADLINE.value: 1}

@@ -8,7 +8,7 @@ from functions.cli.analysis.simulated_days.pod_lives import bind
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.policy import DrainSettings
-from shared.core.reasons import Halt
+from shared.core.reasons import ReturnReason
 from tests.builders import NOW, cluster, node, our_taint, pod, policy
 from tests.cli.analysis.simulated_days.recorded import Recorded
 from tests.cli.analysis.simulated_days.time_passing import let_pass
@@ -24,13 +24,13 @@ def played(*pods: Any, lasts: timedelta, **pool: Any) -> World:
     return world
 
 
-def test_a_node_that_nobody_deletes_is_given_back_by_the_watchdog() -> None:
+def test_a_node_that_nobody_deletes_is_returned_by_the_watchdog() -> None:
     world = played(lasts=DrainSettings().watchdog + 2 * DELAYS.interval)
 
-    assert (world.measures.given_back[Halt.WATCHDOG.value], world.nodes["n1"].unschedulable) == (1, False)
+    assert (world.measures.returned[ReturnReason.WATCHDOG.value], world.nodes["n1"].unschedulable) == (1, False)
 
 
-def test_a_node_that_an_earlier_drain_left_cordoned_is_given_back() -> None:
+def test_a_node_that_an_earlier_drain_left_cordoned_is_returned() -> None:
     orphan = node("n1", unschedulable=True, taints=(our_taint(),))
     world = World(cluster([orphan], []), load(), DELAYS, NOW)
     Ebb(world, policy(), load()).begin()

@@ -69,7 +69,7 @@ def test_no_pod_that_a_wave_moves_is_moved_again() -> None:
     without, waves = played(), played("wave: {nodes: 50%, deadline: 4h}")
 
     assert waves.end_nodes == without.end_nodes < NODES
-    assert (waves.twice, waves.given_back) == (0, 0)
+    assert (waves.twice, waves.returned) == (0, 0)
     assert without.twice > 0
     assert waves.evictions < without.evictions
 
