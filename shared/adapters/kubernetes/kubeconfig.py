@@ -30,21 +30,21 @@ _LONGEST: Final = 200
 _PLUGINS_EXTENSION: Final = "client.authentication.k8s.io/exec"
 
 
-class _Part(msgspec.Struct, rename="kebab", frozen=True):
+class _KubeconfigPart(msgspec.Struct, rename="kebab", frozen=True):
     """A part of the file; what is not read here is passed over."""
 
 
-class _Context(_Part, frozen=True):
+class _Context(_KubeconfigPart, frozen=True):
     cluster: str
     user: str = ""
 
 
-class _Extension(_Part, frozen=True):
+class _Extension(_KubeconfigPart, frozen=True):
     name: str = ""
     extension: Any = None
 
 
-class _Cluster(_Part, frozen=True):
+class _Cluster(_KubeconfigPart, frozen=True):
     server: str = ""
     certificate_authority: str = ""
     certificate_authority_data: str = ""
@@ -54,7 +54,7 @@ class _Cluster(_Part, frozen=True):
     extensions: list[_Extension] | None = None
 
 
-class _Variable(_Part, frozen=True):
+class _Variable(_KubeconfigPart, frozen=True):
     name: str
     value: str
 
@@ -70,13 +70,13 @@ class _Plugin(msgspec.Struct, rename="camel", frozen=True):
     provide_cluster_info: bool = False
 
 
-class _Provider(_Part, frozen=True):
+class _Provider(_KubeconfigPart, frozen=True):
     """OpenID Connect; the others are gone from kubectl."""
 
     config: dict[str, str] | None = None
 
 
-class _User(_Part, frozen=True):
+class _User(_KubeconfigPart, frozen=True):
     token: str = ""
     token_file: str = msgspec.field(default="", name="tokenFile")
     client_certificate: str = ""
@@ -87,7 +87,7 @@ class _User(_Part, frozen=True):
     auth_provider: _Provider | None = None
 
 
-class _Entry(_Part, frozen=True):
+class _Entry(_KubeconfigPart, frozen=True):
     """One of a list: it holds the part that the list is of."""
 
     name: str
@@ -96,7 +96,7 @@ class _Entry(_Part, frozen=True):
     user: _User | None = None
 
 
-class _File(_Part, frozen=True):
+class _File(_KubeconfigPart, frozen=True):
     current_context: str = ""
     contexts: list[_Entry] | None = None
     clusters: list[_Entry] | None = None
