@@ -115,6 +115,8 @@ def cluster_state(metrics: NodeMetrics, cluster: ClusterMetrics) -> dict[str, An
         "overdue_claims": cluster.overdue_claims,
         "open_breakers": cluster.open_breakers,
         "backing_off": cluster.backing_off,
+        "bill_per_hour": None if cluster.bill is None else dollars(cluster.bill),
+        "idle_per_hour": None if cluster.idle is None else dollars(cluster.idle),
         "reclaimed_nodes": cluster.reclaimed_nodes,
         "reclaimed_cost_per_hour": dollars(cluster.reclaimed_cost),
         "reclaimed_node_hours": round(cluster.reclaimed_nodes * cluster.hours, 6),

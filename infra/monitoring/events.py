@@ -62,7 +62,7 @@ GAUGES: Final = (
     Field("pods", Type.INTEGER, "pods; those of no node count for the cluster"),
     *SIZES,
     Field("excess_nodes", Type.NUMBER, "nodes to spare, in units of the least used one", sometimes=True),
-    Field("cost_per_hour", Type.NUMBER, "dollars an hour, by the price table"),
+    Field("cost_per_hour", Type.NUMBER, "dollars an hour at list prices"),
     Field("saving_per_hour", Type.NUMBER, "dollars an hour that this pass's orders save (in dry run: would save)"),
 )
 TOOK: Final = (
@@ -115,6 +115,10 @@ EVENTS: Final = (
             Field("overdue_claims", Type.INTEGER, "claims older than deadline, watchdog and two passes"),
             Field("open_breakers", Type.INTEGER, "pools in which no drain may start"),
             Field("backing_off", Type.INTEGER, "nodes that are left alone for a while"),
+            Field("bill_per_hour", Type.NUMBER, "dollars an hour that are paid with commitments, fees included; "
+                  "null where nothing is committed", sometimes=True),
+            Field("idle_per_hour", Type.NUMBER, "dollars an hour of that for commitments that no node uses",
+                  sometimes=True),
             Field("reclaimed_nodes", Type.INTEGER, "nodes removed within a day that have not come back"),
             Field("reclaimed_cost_per_hour", Type.NUMBER, "dollars an hour that those would cost"),
             Field("reclaimed_node_hours", Type.NUMBER, "their hours since the last pass"),

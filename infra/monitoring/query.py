@@ -79,6 +79,13 @@ QUERIES: Final = (
         "of its pod template is the id of the order that did it last.",
     ),
     Query(
+        "What is paid where capacity is committed?",
+        (*OURS, label("event", "cluster_state"), "jsonPayload.bill_per_hour>0"),
+        "A line a pass. `cost_per_hour` is the list price of all nodes, `bill_per_hour` what is paid with the "
+        "commitments, `idle_per_hour` what of that no node uses. The last month of `idle_per_hour` shows what not to "
+        "renew.",
+    ),
+    Query(
         "What was not saved, and why?",
         (*OURS, label("event", "missed_saving")),
         "A line a pass for each pool and reason; `per_hour` is what those nodes would save. `ebb why-not` shows which "

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import replace
 from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from functions.drainer.main import PushReply
 from functions.planner.main import answer
 from shared.core.policy import Limit
-from shared.core.policy.values import Commitments, WaveLimits
+from shared.core.policy.values import Commitments, FlexibleCommitment, WaveLimits
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
@@ -129,8 +130,9 @@ def surged() -> FakeEbb:
 
 
 def committed() -> FakeEbb:
-    """Commitments are listed once, and cannot be listed an hour later."""
-    ebb = fake_ebb(policy=policy(cluster_wide={"commitments": Commitments(read=True)}))
+    """Commitments are listed once, and cannot be listed an hour later; a flexible one is always paid."""
+    flexible = FlexibleCommitment(Fraction(1), Fraction(28, 100))
+    ebb = fake_ebb(policy=policy(cluster_wide={"commitments": Commitments(flexible=flexible, read=True)}))
     tick(ebb)
     ebb.pass_time(hours=1)
     ebb.commitments.failure = Retryable("Compute API", "no answer in time")

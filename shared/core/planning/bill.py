@@ -128,6 +128,21 @@ class Bill:
             left[each.family] = _less(have, used)
             yield CommitmentUse(each, used, self._fee(each, each.size), self._fee(each, _less(each.size, used)))
 
+    def flexible_idle(self, nodes: Iterable[Node]) -> int:
+        """Return what of the flexible commitment's fee is paid for nothing, in micro-dollars an hour."""
+        flexible = self.commitments.flexible
+        if flexible is None:
+            return 0
+        families = Bill(self.prices, replace(self.commitments, flexible=None), self.region)
+        rows = tuple(nodes)
+        covered = self.covered(self.total(rows)) - families.covered(families.total(rows))
+        return max(self.fees - families.fees - round(covered * (1 - flexible.discount)), 0)
+
+    def idle(self, nodes: Iterable[Node]) -> int:
+        """Return what of all fees is paid for nothing with these nodes, in micro-dollars an hour."""
+        rows = tuple(nodes)
+        return sum(use.idle for use in self.uses(rows)) + self.flexible_idle(rows)
+
     def _fee(self, commitment: Commitment, size: Capacity) -> int:
         listed = self.prices.rates(commitment.family, self.region).of(size.vcpu, size.gib)
         return round(listed * (1 - commitment.discount) * MICRO)

@@ -70,6 +70,10 @@ class ClusterMetrics:
     reclaimed_nodes: int
     reclaimed_cost: int
     """Micro-dollars per hour, as `reclaimed` counts it."""
+    bill: int | None
+    """What is paid for all nodes with commitments, in micro-dollars per hour; None where nothing is committed."""
+    idle: int | None
+    """What of that is paid for commitments that no node uses."""
     hours: float
     """Hours since the last pass: reclaimed nodes and cost times these are node-hours and money."""
 
@@ -120,6 +124,7 @@ def cluster_metrics(
     """Return what else is reported. `state` is the cluster's document as the pass began with it."""
     saved = still_saved(state.reclaimed, snapshot.nodes, state.last_pass, now)
     marked = [each.marked_since for each in plan.decisions if each.marked_since is not None]
+    bill = plan.savings.bill if plan.savings and not plan.savings.bill.is_list else None
     return ClusterMetrics(
         unschedulable_pods=sum(not pod.node and pod.unschedulable_since is not None for pod in snapshot.pods),
         oldest_mark=now - min(marked, default=now),
@@ -130,6 +135,8 @@ def cluster_metrics(
         backing_off=sum(now < each.until for each in state.backoffs.values()),
         reclaimed_nodes=sum(each.nodes for each in saved),
         reclaimed_cost=sum(each.cost_per_hour for each in saved),
+        bill=bill.of_all(snapshot.nodes) if bill else None,
+        idle=bill.idle(snapshot.nodes) if bill else None,
         hours=hours_since(state.last_pass, now),
     )
 

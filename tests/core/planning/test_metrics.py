@@ -1,6 +1,8 @@
 """A pass in numbers: pools add up to the cluster, groups name every reason, and an overdue claim is seen."""
 
+from dataclasses import replace
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,10 +12,13 @@ from hypothesis import strategies as st
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.search import LITTLE
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.metrics import ClusterMetrics, cluster_metrics, missed_savings, node_metrics, pool_metrics
 from shared.core.planning.plan import Plan
+from shared.core.planning.prices import MICRO
 from shared.core.policy import DrainSettings
+from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.reasons import ReasonGroup
 from shared.core.records.state import Breaker, ClusterState
 from shared.core.rules.situation import Situation
@@ -120,3 +125,38 @@ def test_only_a_breaker_that_is_open_counts() -> None:
     state = ClusterState(breakers={"a": Breaker(NOW + MINUTE, "why"), "b": Breaker(NOW, "why")})
 
     assert told(state).open_breakers == 1
+
+
+PRICES = load()
+HALF = Fraction(PRICES.of(node("n")).per_hour, 2)
+"""Of a node's price, in micro-dollars an hour."""
+
+
+def for_half(nodes: int) -> Commitments:
+    """So many nodes' worth at half its price."""
+    size = Capacity(Fraction(4 * nodes), Fraction(16 * nodes))
+    return Commitments((Commitment("e2", size, discount=Fraction(1, 2)),), elsewhere={})
+
+
+@pytest.mark.parametrize(
+    ("halves", "idle", "commitments"),
+    [
+        pytest.param(3, 0, for_half(1), id="one of two nodes is committed"),
+        pytest.param(3, 1, for_half(3), id="three nodes for two: one fee is paid for nothing"),
+        pytest.param(
+            4, 2, Commitments(flexible=FlexibleCommitment(4 * HALF / MICRO, Fraction(1, 2))), id="money for four nodes"
+        ),
+    ],
+)
+def test_where_capacity_is_committed_the_bill_is_told(halves: int, idle: int, commitments: Commitments) -> None:
+    snapshot = cluster([node("n1"), node("n2")])
+    plan = make_plan(Situation(snapshot, ClusterState(), replace(policy(), commitments=commitments)), {}, PRICES)
+    found = cluster_metrics(plan, snapshot, ClusterState(), NOW)
+
+    assert found.bill == pytest.approx(halves * HALF, abs=LITTLE)
+    assert found.idle == pytest.approx(idle * HALF, abs=LITTLE)
+
+
+def test_without_commitments_there_is_no_bill() -> None:
+    found = told(ClusterState())
+    assert (found.bill, found.idle) == (None, None)

@@ -10,7 +10,7 @@ from functions.cli.analysis.worth import FLEXIBLE
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill, CommitmentUse, ends
-from shared.core.planning.prices import Prices
+from shared.core.planning.prices import MICRO, Prices
 from shared.core.policy.values import Capacity, Commitments, FlexibleCommitment
 from shared.core.rules.situation import Situation
 
@@ -98,12 +98,8 @@ def _row(use: CommitmentUse) -> CommittedRow:
 
 
 def _flexible_row(bill: Bill, flexible: FlexibleCommitment, nodes: Sequence[Node]) -> CommittedRow:
-    """Return what the flexible commitment covers of what the others leave."""
-    families = Bill(bill.prices, replace(bill.commitments, flexible=None), bill.region)
-    covered = bill.covered(bill.total(nodes)) - families.covered(families.total(nodes))
-    fee = bill.fees - families.fees
-    idle = max(fee - round(covered * (1 - flexible.discount)), 0)
-    return CommittedRow(FLEXIBLE, None, flexible.until, fee, UsedPart(None, idle))
+    fee = round(flexible.per_hour * MICRO)
+    return CommittedRow(FLEXIBLE, None, flexible.until, fee, UsedPart(None, bill.flexible_idle(nodes)))
 
 
 def later_additions(base: PolicyAtRest, alone: Rest) -> tuple[LaterAddition, ...]:
