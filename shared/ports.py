@@ -1,8 +1,9 @@
 """READ FIRST. What Ebb asks of the world, in its own words.
 
-The planner reads the cluster (`Cluster.read`, `Pools`), what it remembers (`State`) and what people want
-(`PolicySource`), and gives orders (`OrderBus`). The drainer takes one order and works on one node through
-`Cluster`. Adapters implement these; tests use hand-written fakes that pass the same contract tests.
+The planner reads the cluster (`Cluster.read`, `Pools`), what it remembers (`State`), what people want
+(`PolicySource`) and what is paid for anyway (`CommitmentList`), and gives orders (`OrderBus`). The drainer takes one
+order and works on one node through `Cluster`. Adapters implement these; tests use hand-written fakes that pass the same
+contract tests.
 All methods raise the failures of `shared.errors` and nothing else: `Retryable` for an outage, `Stale` or
 `Gone` when the world changed, `Terminal` when repeating cannot help.
 """

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.fleet.sharing import SharedUse, divided, shares, use_of
+from functions.cli.fleet.sharing import DIVIDED, SharedUse, divided, shares, use_of
+from functions.cli.input.commitments import COUNTED_BY_EACH, SHARED
 from shared.adapters.prices import load
 from shared.core.cluster.names import SPOT_LABELS
 from shared.core.planning.prices import HOURS_PER_MONTH
@@ -84,10 +85,24 @@ def test_bills_of_clusters_that_share_a_commitment_add_up(tmp_path: Path) -> Non
     commitments = "{families: {e2: {vcpu: 48, gib: 192}}, elsewhere: {}, sharedBy: [alpha, beta]}"
     policy.write_text(f"cluster: {{commitments: {commitments}}}\nnodePools: {{default-pool: {{enabled: true}}}}\n")
 
-    found: Any = json.loads(ebb("fleet", "--dump", folder, "--policy", policy, "-o", "json").stdout)
+    shown = ebb("fleet", "--dump", folder, "--policy", policy, "-o", "json")
+    found: Any = json.loads(shown.stdout)
     one, other = ((each["ladder"][0], each["commitments"][0]) for each in found["clusters"])
 
+    assert DIVIDED.format(clusters="alpha, beta") in shown.stderr
+    assert not [note for note in (SHARED.format(clusters="alpha, beta"), COUNTED_BY_EACH) if note in shown.stderr]
     assert sorted([one[1]["vcpu"], other[1]["vcpu"]]) == [16, 32]
     listed = (one[0]["cost_per_month"] + other[0]["cost_per_month"]) / HOURS_PER_MONTH
     paid = one[0]["bill_per_hour"] + other[0]["bill_per_hour"]
     assert paid == pytest.approx(listed - listed * 12 / 36 * 0.37, rel=1e-4)
+
+
+def test_clusters_that_share_nothing_by_their_policy_count_all_of_it_each_and_a_note_names_it(tmp_path: Path) -> None:
+    dumps = [dump(tmp_path / f"{name}.json", name, 6) for name in BOTH]
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("cluster: {commitments: {families: {e2: {vcpu: 48, gib: 192}}}}\nnodePools: {web-pool: {}}\n")
+
+    shown = [ebb(command, "--dump", *dumps, "--policy", policy, "-o", "json") for command in ("plan", "fleet")]
+
+    assert [COUNTED_BY_EACH in each.stderr for each in shown] == [True, True]
+    assert [row["commitments"][0]["vcpu"] for row in json.loads(shown[1].stdout)["clusters"]] == [48, 48]

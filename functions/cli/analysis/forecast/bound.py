@@ -61,7 +61,7 @@ def bound(snapshot: Snapshot, bill: Bill, state: ClusterState) -> Bound:
     leaving = departing_nodes(snapshot, state)
     fixed = np.array([each.stays and each.node.name not in leaving for each in rows], np.bool_)
     room, demand = np.array([each.room for each in rows]), np.array([each.demand for each in rows])
-    parts = [_Part.of(part, room, demand, fixed) for part in _parts(snapshot)]
+    parts = [_NodePart.of(part, room, demand, fixed) for part in _parts(snapshot)]
     prices = np.array([bill.prices.of(each.node).per_hour for each in rows], np.float64)
     amounts = np.array([bill.amounts(each.node) for each in rows], np.float64)
 
@@ -94,7 +94,7 @@ def _best(bill: Bill, prices: _Floats, amounts: _Floats, least: Callable[[_Float
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _NodePart:
     """Nodes among which pods may move, by index, with their room, what is to be placed, and which of them stay."""
 
     where: NDArray[np.int64]
@@ -105,7 +105,7 @@ class _Part:
     """How many nodes remain at least."""
 
     @classmethod
-    def of(cls, where: NDArray[np.int64], rooms: _Floats, demands: _Floats, stays: NDArray[np.bool_]) -> "_Part":
+    def of(cls, where: NDArray[np.int64], rooms: _Floats, demands: _Floats, stays: NDArray[np.bool_]) -> "_NodePart":
         room, requested, fixed = rooms[where], demands[where].sum(axis=0), stays[where]
         count = ceil(_least(np.ones(len(where)), room, requested, fixed) - _ERROR)
         return cls(where, room, requested, fixed, count)
