@@ -1,7 +1,7 @@
 """What a person may type to ask about many clusters at once: `ebb fleet`."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -21,75 +21,45 @@ from functions.cli.input.options import (
 _WHICH: Final = "Which clusters; all of them may be given together"
 
 
+def _named(option: str, metavar: str, text: str) -> Any:
+    """Return an option that names clusters, and may be given again."""
+    return typer.Option(option, metavar=metavar, rich_help_panel=_WHICH, help=f"{text} Repeatable.")
+
+
+_DUMP: Final = _named("--dump", "FOLDER|FILE", "Dumps. In a folder, each file and each subfolder is one cluster.")
+_CONTEXT: Final = _named("--context", "NAME", "Context of the kubeconfig, or a pattern such as 'gke_shop_*'.")
+_CLUSTER: Final = _named("--cluster", "NAME", "Installation profile: a name in ~/.config/ebb, or a file.")
+_STATE_ONLY: Final = "Read only state and policy of installations: fast, and needs no access to the clusters."
+_JOBS: Final = "Clusters to read in parallel; else one for each CPU, at most 8."
+_OUTPUT: Final = "Output format: a table, markdown to share, or JSON, YAML, OpenMetrics for tools."
+
+
 def fleet(  # noqa: PLR0913 - each is something that a person may type
     files: Files = None,
     *,
-    dump: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--dump",
-            metavar="FOLDER|FILE",
-            rich_help_panel=_WHICH,
-            help="Dumps. In a folder, each file and each subfolder is one cluster. Repeatable.",
-        ),
-    ] = None,
+    dump: Annotated[list[Path] | None, _DUMP] = None,
     kubeconfig: Annotated[
         Path | None, typer.Option(metavar="FILE", rich_help_panel=_WHICH, help="Kubeconfig with the contexts.")
     ] = None,
-    context: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--context",
-            metavar="NAME",
-            rich_help_panel=_WHICH,
-            help="Context of the kubeconfig, or a pattern such as 'gke_shop_*'. Repeatable.",
-        ),
-    ] = None,
-    cluster: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--cluster",
-            metavar="NAME",
-            rich_help_panel=_WHICH,
-            help="Installation profile: a name in ~/.config/ebb, or a file. Repeatable.",
-        ),
-    ] = None,
+    context: Annotated[list[str] | None, _CONTEXT] = None,
+    cluster: Annotated[list[str] | None, _CLUSTER] = None,
     installations: Annotated[
         bool, typer.Option("--installations", rich_help_panel=_WHICH, help="Use all profiles in ~/.config/ebb.")
     ] = False,
-    state_only: Annotated[
-        bool,
-        typer.Option(
-            "--state-only",
-            rich_help_panel=_WHICH,
-            help="Read only state and policy of installations: fast, and needs no access to the clusters.",
-        ),
-    ] = False,
+    state_only: Annotated[bool, typer.Option("--state-only", rich_help_panel=_WHICH, help=_STATE_ONLY)] = False,
     policy: PolicyFile = None,
     assume_marked: AssumeMarked = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", metavar="N", min=1, max=64, help="Clusters to read in parallel; else one for each CPU, at most 8."
-        ),
-    ] = None,
-    output: Annotated[
-        Format,
-        typer.Option(
-            "--output", "-o", help="Output format: a table, markdown to share, or JSON, YAML, OpenMetrics for tools."
-        ),
-    ] = Format.TABLE,
+    jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, max=64, help=_JOBS)] = None,
+    output: Annotated[Format, typer.Option("--output", "-o", help=_OUTPUT)] = Format.TABLE,
     sort: Annotated[
-        FleetSort,
-        typer.Option("--sort", help="Sort clusters; saved, cost: highest first."),
+        FleetSort, typer.Option("--sort", help="Sort clusters; saved, cost: highest first.")
     ] = FleetSort.SAVED,
     top: Annotated[
         int | None,
         typer.Option("--top", metavar="N", min=1, help="List the first N, and those that failed; sums cover all."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Also write a self-contained HTML page."),
+        Path | None, typer.Option("--out", metavar="FILE", help="Also write a self-contained HTML page.")
     ] = None,
     prices: PriceTable = None,
     discount: Discounts = None,

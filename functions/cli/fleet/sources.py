@@ -42,10 +42,6 @@ def is_of(installation: str, cluster: str, home: "Home | None") -> bool:
     return home.project == project and location.startswith(home.region) and (home.name == name or cut)
 
 
-if TYPE_CHECKING:
-    from functions.cli.dumps.homes import Home
-
-
 @dataclass(frozen=True)
 class InstallationSource:
     """One installation: what its profile is called, and the variables in it; without them, why there are none."""

@@ -1,18 +1,34 @@
 """What a person may type for simulated days."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from functions.cli.input.options import AnswerAs, AnswerFormat, Dumps, Sources, with_sources
 
-_DEMAND = "What is wanted when"
+_DEMAND: Final = "What is wanted when"
 _MOST_NODES = 2000
 JOB_MINUTES = 30
 WEEKEND = 30
 BOOT = "90s"
 _A_DAY = 1440
+
+
+def _demand(option: str, metavar: str, text: str, least: int | None = None, most: int | None = None) -> Any:
+    """Return an option about what is wanted when."""
+    return typer.Option(option, metavar=metavar, rich_help_panel=_DEMAND, help=text, min=least, max=most)
+
+
+_FILE: Final = _demand(
+    "--demand", "FILE", "CSV of replicas by hour, or cluster_state log lines; else HPA limits, else --night."
+)
+_NIGHT: Final = _demand(
+    "--night", "PERCENT", "Replicas that each Deployment keeps at night; 60 if demand is unknown.", 0, 100
+)
+_WEEKEND: Final = _demand("--weekend", "PERCENT", "Weekend demand, as a share of a workday's rise.", 0, 100)
+_TIME_ZONE: Final = _demand("--time-zone", "ZONE", "Time zone of these hours.")
+_LASTS: Final = "Minutes that each run of a CronJob takes, up to its activeDeadlineSeconds."
 
 
 @with_sources("node_pools", "cluster", "policy", dump=Dumps)
@@ -26,59 +42,18 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
         ),
     ] = None,
     seed: Annotated[
-        int,
-        typer.Option("--seed", metavar="N", help="Seed of the generated cluster; it fixes the days."),
+        int, typer.Option("--seed", metavar="N", help="Seed of the generated cluster; it fixes the days.")
     ] = 1,
     policy: Annotated[
         list[Path] | None,
         typer.Option("--policy", metavar="FILE", help="Policy file; repeat it to compare several. Else the defaults."),
     ] = None,
     days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="Days to simulate; 7 is a week.")] = 1,
-    demand: Annotated[
-        Path | None,
-        typer.Option(
-            "--demand",
-            metavar="FILE",
-            rich_help_panel=_DEMAND,
-            help="CSV of replicas by hour, or cluster_state log lines; else HPA limits, else --night.",
-        ),
-    ] = None,
-    night: Annotated[
-        int | None,
-        typer.Option(
-            "--night",
-            metavar="PERCENT",
-            min=0,
-            max=100,
-            rich_help_panel=_DEMAND,
-            help="Replicas that each Deployment keeps at night; 60 if demand is unknown.",
-        ),
-    ] = None,
-    weekend: Annotated[
-        int,
-        typer.Option(
-            "--weekend",
-            metavar="PERCENT",
-            min=0,
-            max=100,
-            rich_help_panel=_DEMAND,
-            help="Weekend demand, as a share of a workday's rise.",
-        ),
-    ] = WEEKEND,
-    time_zone: Annotated[
-        str, typer.Option("--time-zone", metavar="ZONE", rich_help_panel=_DEMAND, help="Time zone of these hours.")
-    ] = "UTC",
-    job_minutes: Annotated[
-        int,
-        typer.Option(
-            "--job-minutes",
-            metavar="N",
-            min=1,
-            max=_A_DAY,
-            rich_help_panel=_DEMAND,
-            help="Minutes that each run of a CronJob takes, up to its activeDeadlineSeconds.",
-        ),
-    ] = JOB_MINUTES,
+    demand: Annotated[Path | None, _FILE] = None,
+    night: Annotated[int | None, _NIGHT] = None,
+    weekend: Annotated[int, _WEEKEND] = WEEKEND,
+    time_zone: Annotated[str, _TIME_ZONE] = "UTC",
+    job_minutes: Annotated[int, _demand("--job-minutes", "N", _LASTS, 1, _A_DAY)] = JOB_MINUTES,
     boot: Annotated[str, typer.Option("--boot", metavar="TIME", help="Time until pods start on a new node.")] = BOOT,
     output: AnswerAs = AnswerFormat.TABLE,
     picture: Annotated[
