@@ -22,11 +22,10 @@ from shared.adapters.kubernetes import (
     vertical_autoscalers,
     wire,
 )
-from shared.adapters.kubernetes.buffer_objects import COMPUTE_CLASS, BufferRows
+from shared.adapters.kubernetes.buffer_objects import BufferRows
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.odd_objects import OddObjects
 from shared.adapters.kubernetes.workloads import workloads
-from shared.core.cluster.autoscaling import BUFFER_KIND
 from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.node import Node
@@ -144,9 +143,7 @@ class DumpContents:
             "ResourceQuota": lambda raw: _keyed(namespace_limits.quota_from_dump(raw)),
         }
         self._adders: Mapping[str, Callable[[Bytes], None]] = {
-            BUFFER_KIND: self._buffers.add_buffer,
-            "PodTemplate": self._buffers.add_template,
-            COMPUTE_CLASS: self._buffers.add_class,
+            **{kind: partial(self._buffers.add, name.partition(".")[0]) for kind, name in buffer_objects.KINDS.items()},
             **{each.kind: partial(each.add, self._storage.rows[each.resource]) for each in storage_lists.ALL},
         }
         self._rows: dict[str, dict[str, Any]] = {kind: {} for kind in self._readers}
@@ -213,8 +210,7 @@ class DumpContents:
 
     def rows(self) -> tuple[dict[str, Any], ...]:
         """Return what was printed of each kind, by name."""
-        buffers = (self._buffers.buffers, self._buffers.templates, self._buffers.classes)
-        return (*self._rows.values(), *self._storage.rows.values(), *buffers)
+        return (*self._rows.values(), *self._storage.rows.values(), *self._buffers.rows.values())
 
     def read(self) -> ClusterReading:
         rows, pods = self._rows, self.pods.values()

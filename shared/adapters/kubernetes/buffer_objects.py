@@ -16,6 +16,7 @@ from msgspec import structs
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.controller_wire import TemplateResources
 from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.adapters.kubernetes.fold import pod_class
 from shared.adapters.kubernetes.odd_objects import OddObjects, RawPart
@@ -60,16 +61,11 @@ class Buffer(Partial, frozen=True):
     status: BufferStatus = BufferStatus()
 
 
-class BufferAmounts(Partial, frozen=True):
-    requests: wire.Quantities | None = None
-    limits: wire.Quantities | None = None
-
-
 class TemplateContainer(Partial, frozen=True):
     """A container before the API server has written its limits into its requests, as it does with pods."""
 
     name: str = ""
-    resources: BufferAmounts | None = None
+    resources: TemplateResources | None = None
     ports: msgspec.Raw = wire.ABSENT
     restart_policy: str | None = ""
 
@@ -218,7 +214,7 @@ def _defaulted(given: list[TemplateContainer] | None) -> list[wire.Container]:
     ]
 
 
-def _requests(given: BufferAmounts | None) -> wire.Requests | None:
+def _requests(given: TemplateResources | None) -> wire.Requests | None:
     if given is None:
         return None
     return wire.Requests(msgspec.Raw(msgspec.json.encode({**(given.limits or {}), **(given.requests or {})})))
@@ -270,64 +266,61 @@ KINDS: Final[Mapping[str, str]] = {
     COMPUTE_CLASS: f"{CLASSES}.{CLASS_GROUP}",
 }
 """By kind: its name as `kubectl api-resources -o name` prints it."""
-_one_buffer: Final = msgspec.json.Decoder(Buffer)
-_one_template: Final = msgspec.json.Decoder(PodTemplate)
-_one_class: Final = msgspec.json.Decoder(ComputeClass)
+_ONE: Final[Mapping[str, msgspec.json.Decoder[Any]]] = {
+    BUFFERS: msgspec.json.Decoder(Buffer),
+    TEMPLATES: msgspec.json.Decoder(PodTemplate),
+    CLASSES: msgspec.json.Decoder(ComputeClass),
+}
+"""The decoder of one object, by resource."""
 
 
 @dataclass
 class BufferRows:
-    """What the lists held, by `namespace/name`, which could not be read, and which of their objects."""
+    """What the lists held, by resource and then by `namespace/name`, which could not be read, and which objects."""
 
-    buffers: dict[str, Buffer] = field(default_factory=dict)
-    templates: dict[str, PodTemplate] = field(default_factory=dict)
-    classes: dict[str, ComputeClass] = field(default_factory=dict)
+    rows: dict[str, dict[str, Any]] = field(default_factory=lambda: {resource: {} for resource in _ONE})
     unread: list[str] = field(default_factory=list)
     odd: OddObjects = field(default_factory=OddObjects)
 
-    def add_buffer(self, raw: bytes | msgspec.Raw) -> None:
-        """Add one item of a dump, as the next two do; one that cannot be read is named."""
-        _add(self.buffers, self.odd.left_out(BUFFERS, iter((raw,)), _one_buffer.decode))
+    def keep(self, resource: str, items: Iterable[Buffer | PodTemplate | ComputeClass]) -> None:
+        """Add objects; the first one of a name is kept."""
+        for each in items:
+            self.rows[resource].setdefault(f"{each.metadata.namespace}/{each.metadata.name}", each)
 
-    def add_template(self, raw: bytes | msgspec.Raw) -> None:
-        _add(self.templates, self.odd.left_out(TEMPLATES, iter((raw,)), _one_template.decode))
-
-    def add_class(self, raw: bytes | msgspec.Raw) -> None:
-        _add(self.classes, self.odd.left_out(CLASSES, iter((raw,)), _one_class.decode))
+    def add(self, resource: str, raw: bytes | msgspec.Raw) -> None:
+        """Add one item of a dump; one that cannot be read is named."""
+        self.keep(resource, self.odd.left_out(resource, iter((raw,)), _ONE[resource].decode))
 
     def merge(self, other: "BufferRows") -> None:
         """Add what was printed elsewhere of the same cluster; what is known already stays."""
-        _add(self.buffers, other.buffers.values())
-        _add(self.templates, other.templates.values())
-        _add(self.classes, other.classes.values())
+        for resource, rows in other.rows.items():
+            self.keep(resource, rows.values())
         self.odd.found |= other.odd.found
+
+    @property
+    def templates_used(self) -> list[str]:
+        """The templates of buffers that hold room; empty names for those that have none yet."""
+        return [template_of(each) for each in self.rows[BUFFERS].values() if replicas_of(each)]
 
     def read_dumped(self) -> Buffers:
         """The same of a dump, in which a list that is needed may have been left out."""
-        used = [template_of(each) for each in self.buffers.values() if replicas_of(each)]
-        self.unread = [TEMPLATES] if any(name and name not in self.templates for name in used) else []
+        missing = any(name and name not in self.rows[TEMPLATES] for name in self.templates_used)
+        self.unread = [TEMPLATES] if missing else []
         return self.read()
 
     def read(self) -> Buffers:
-        found = held(self.buffers.values(), self.templates, self.classes.values(), self.odd)
+        found = held(self.rows[BUFFERS].values(), self.rows[TEMPLATES], self.rows[CLASSES].values(), self.odd)
         return Buffers(sorted_buffers(found), tuple(self.unread), self.odd.faults)
 
     def read_classes(self) -> ComputeClasses:
-        return classes_of(self.classes.values(), unread=CLASSES in self.unread)
+        return classes_of(self.rows[CLASSES].values(), unread=CLASSES in self.unread)
 
 
 def read_buffers(client: KubernetesClient) -> tuple[Buffers, ComputeClasses]:
     """Read the capacity buffers with their templates, and what the ComputeClasses define of scale-down."""
     rows = BufferRows()
     lists = AdvisoryLists(client, rows.odd, rows.unread)
-    _add(rows.buffers, lists.read(BUFFERS, _one_buffer.decode, BUFFER_GROUP))
-    _add(rows.classes, lists.read(CLASSES, _one_class.decode, CLASS_GROUP))
-    if any(replicas_of(each) for each in rows.buffers.values()):
-        _add(rows.templates, lists.read(TEMPLATES, _one_template.decode))
+    for resource, group in ((BUFFERS, BUFFER_GROUP), (CLASSES, CLASS_GROUP), (TEMPLATES, "")):
+        if resource != TEMPLATES or rows.templates_used:
+            rows.keep(resource, lists.read(resource, _ONE[resource].decode, group))
     return rows.read(), rows.read_classes()
-
-
-def _add(rows: dict[str, Any], items: Iterable[Buffer | PodTemplate | ComputeClass]) -> None:
-    """Add the objects by `namespace/name`; the first one of a name is kept."""
-    for each in items:
-        rows.setdefault(f"{each.metadata.namespace}/{each.metadata.name}", each)
