@@ -14,11 +14,12 @@ from typer.testing import CliRunner
 
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.main import app
-from functions.cli.policy.reference.page import gates, schema, table
-from infra.module_reference import inputs, outputs
+from functions.cli.policy.schema import schema
 from shared.core.reasons import FORMER, Outcome, PodBlock, Reason, Refusal, ReturnReason, Unremovable
 from tests.cli import dumps
 from tests.docs import fleet_sample
+from tests.docs.module_reference import inputs, outputs
+from tests.docs.policy_page import gates, table
 from tests.pages import DOCS, README, ROOT, filled
 
 REASONS: Final = DOCS / "reasons.md"

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.policy.reference.page import schema
+from functions.cli.policy.schema import schema
 from shared.core.policy import Policy
 from shared.core.policy.fields import enough_nodes
 from shared.core.policy.parsing import parse

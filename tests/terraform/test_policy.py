@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from functions.cli.policy.reference.page import schema
+from functions.cli.policy.schema import schema
 from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.policy.values import MOST_POLICY_BYTES

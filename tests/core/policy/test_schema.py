@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from functions.cli.policy.reference.page import gates, schema, table
+from functions.cli.policy.schema import schema
 from shared.core.reasons import Unremovable
 from shared.core.rules.gates import CLAIM_GATES, PASS_GATES
+from tests.docs.policy_page import gates, table
 
 WRITTEN = Path(__file__).parents[3] / "infra" / "policy.schema.json"
 

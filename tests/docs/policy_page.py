@@ -1,13 +1,10 @@
-"""docs/policy.md and the policy's JSON schema, written from the declarations of the fields."""
+"""The tables of docs/policy.md, written from the policy's schema and from the gates: `make pages` puts them there."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
-from shared.core.policy.field import REQUIRED, Field
-from shared.core.policy.parsing import DOCUMENT
 from shared.core.policy.scalars import (
     CLUSTER_NAME_PATTERN,
     DISCOUNT_PATTERN,
@@ -18,7 +15,6 @@ from shared.core.policy.scalars import (
     TAINT_KEY_PATTERN,
     WINDOW_PATTERN,
 )
-from shared.core.policy.shapes import Block, ByName, Group, ListOf, SetOf, Single
 from shared.core.rules.gates import CLAIM_GATES, GATES
 
 _GATES_HEAD: Final = "| | word | reads | checked by |\n|---|---|---|---|\n"
@@ -33,68 +29,6 @@ def _gates() -> Iterator[str]:
     for number, gate in enumerate(GATES, start=1):
         who = "pass and claim" if gate in CLAIM_GATES else "pass"
         yield f"| {number} | `{gate.reason.value}` | {gate.reads} | {who} |\n"
-
-
-Part = dict[str, Any]
-
-
-@cache
-def schema() -> Part:
-    """Return the schema."""
-    sections = {each.title: _section(each) for each in _sections(DOCUMENT.fields)}
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": dict(sorted(sections.items()))}
-    return {**head, **_section(DOCUMENT)}
-
-
-def _sections(fields: Iterable[Field]) -> Iterator[Block[Any] | Group]:
-    """Yield every mapping below these fields."""
-    for field in fields:
-        shape: object = field.shape
-        while isinstance(shape, ListOf | SetOf | ByName):
-            shape = shape.item
-        if isinstance(shape, Block | Group):
-            yield shape
-            yield from _sections(shape.fields)
-
-
-def _section(section: Block[Any] | Group) -> Part:
-    required = [field.name for field in section.fields if field.default is REQUIRED]
-    return _sorted(
-        additionalProperties=False,
-        description=section.text,
-        properties={field.name: _property(field) for field in section.fields},
-        title=section.title,
-        type="object",
-        **({"required": required} if required else {}),
-    )
-
-
-def _property(field: Field) -> Part:
-    shape = _shape(field.shape)
-    part = {"anyOf": [shape, {"type": "null"}]} if field.default is None else shape
-    default = {} if field.default is REQUIRED else {"default": field.default}
-    title = {} if "$ref" in shape else {"title": field.name.capitalize()}
-    return _sorted(description=field.description, **part, **default, **title)
-
-
-def _shape(shape: object) -> Part:
-    match shape:
-        case Block() | Group():
-            return {"$ref": f"#/$defs/{shape.title}"}
-        case ByName():
-            return {"additionalProperties": _shape(shape.item), "type": "object"}
-        case ListOf() | SetOf():
-            most = {} if shape.most is None else {"maxItems": shape.most}
-            return _sorted(items=_shape(shape.item), type="array", **most)
-        case Single():
-            return _sorted(**shape.schema)
-        case _:
-            raise TypeError(shape)
-
-
-def _sorted(**rows: Any) -> Part:
-    """Return them in the order of their names, so that the file changes where a field does and nowhere else."""
-    return dict(sorted(rows.items()))
 
 
 SchemaPart = Mapping[str, Any]

@@ -1,1 +1,0 @@
-"""The policy's reference for people and editors: the page, the JSON Schema, the precedence of settings."""
