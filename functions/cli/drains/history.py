@@ -119,7 +119,7 @@ def show(console: Console, history: History) -> None:
 
 def _table(history: History, width: int) -> Table:
     """Return a row a drain; a name of a node loses what all share before it is broken."""
-    rows = [_cells(past, history.now) for past in history.drains]
+    rows = [_row(past, history.now) for past in history.drains]
     wide = Table.of((*map(Column, _TITLES), Column("ordered"), Column("why", wraps=True)), rows)
     if width >= _ROOM_BESIDE and Table(wide.columns[:-1]).width + wide.gap + _LEAST_WHY <= width:
         return wide
@@ -137,7 +137,7 @@ def _table(history: History, width: int) -> Table:
     )
 
 
-def _cells(past: PastDrain, now: datetime) -> tuple[str, ...]:
+def _row(past: PastDrain, now: datetime) -> tuple[str, ...]:
     """Return what happened, who ordered it or why, and what it ended with."""
     order, word = past.record.order, past.record.why
     took = span(past.took) if past.took is not None else "-"

@@ -146,7 +146,7 @@ def workload_page(
     """Yield the page."""
     yield Title(name)
     yield _summed(rows)
-    yield place_table(PODS, (_cells(view, *row) for row in rows), (1, 3), namer, width)
+    yield place_table(PODS, (_row(view, *row) for row in rows), (1, 3), namer, width)
     found = tuple(each for _, _, place in rows if place for each in place.blockers)
     if found:
         yield KEPT
@@ -162,6 +162,6 @@ def _summed(rows: Sequence[PodRow]) -> str:
     return f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {effect}."
 
 
-def _cells(view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None) -> tuple[str, ...]:
+def _row(view: PlanView, pod: Pod, node: NodeExplanation, place: PodPlace | None) -> tuple[str, ...]:
     target, kept = (place_of(place), kept_by(place)) if place else (WITH_ITS_NODE, "")
     return pod.key, pod.node, view.node(node.decision.name).verdict, target, kept

@@ -194,7 +194,7 @@ def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
     yield FREES.format(what="" if found.base.bill.is_list else " of the bill") if freeing else NOTHING
     if freeing:
         is_whole = all(each.is_rest for each in freeing)
-        yield Table.of(_CHANGES, map(_cells, freeing), foot="" if is_whole else AT_LEAST)
+        yield Table.of(_CHANGES, map(_row, freeing), foot="" if is_whole else AT_LEAST)
     if found.recommended:
         yield from _if_as_recommended(found.recommended)
     yield from _others(found)
@@ -230,7 +230,7 @@ def amounts(each: Oversized) -> tuple[str, str]:
     return " to ".join(cpus), " to ".join(gibs)
 
 
-def _cells(freed: Freed) -> Sequence[str]:
+def _row(freed: Freed) -> Sequence[str]:
     subject, frees = freed.subject, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
     meaning = _HEADROOM if subject.reason is Exclusion.ROOM else subject.reason.sentence
     return frees, f"{freed.nodes:,}", subject.name, meaning, _HARM[subject.harm], how(subject)

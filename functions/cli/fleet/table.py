@@ -24,7 +24,7 @@ def table_of(view: FleetView, top: int | None) -> Table:
     shown = shown_rows(view, top)
     states = any(row.state for row in view.rows)
     left, width = len(view.rows) - len(shown), len(FIGURES) + 1 + states
-    rows = [(*_cells(row), row.state) for row in shown]
+    rows = [(*_row(row), row.state) for row in shown]
     rows += [(f"… {left} more", *[""] * (width - 1), "")] if left else []
     whole = [(*_total(view), states_of(view))] if len(view.rows) > 1 else []
     name = Column(count(len(view.rows), "cluster"), wraps=True)
@@ -50,7 +50,7 @@ def states_of(view: FleetView) -> str:
     return ", ".join(f"{number:,} {word.replace('_', ' ')}" for word, number in words.items())
 
 
-def _cells(row: FleetRow) -> tuple[str, ...]:
+def _row(row: FleetRow) -> tuple[str, ...]:
     return (f"{row.title}{row.view.mark if row.view else ''}", *_figures([row.view] if row.view else []))
 
 

@@ -121,7 +121,7 @@ def markdown(view: PlanView, request: AskedNodes) -> str:
     """Return the plan to paste into an issue, a merge request or a chat."""
     parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
     if request.lists_nodes:
-        listed = Table.of(_LISTED, map(_cells, shown(view, request).nodes))
+        listed = Table.of(_LISTED, map(_row, shown(view, request).nodes))
         parts.append(as_markdown(listed if view.totals.cost else listed.without(("cost/mo",))))
     parts += held_markdown(view.legend)
     return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))
@@ -144,7 +144,7 @@ def _headline(view: PlanView) -> Iterator[str]:
         yield text(" ".join(view.open_points))
 
 
-def _cells(node: NodeView) -> tuple[str, ...]:
+def _row(node: NodeView) -> tuple[str, ...]:
     decision = node.decision
     ratios = percent(decision.cpu_ratio), percent(decision.memory_ratio)
     named = (node.name, decision.pool, node.verdict, node.reason, node.about[0])

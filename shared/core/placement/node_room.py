@@ -33,7 +33,7 @@ class NodeRoom:
         self.arrays = arrays
         self.strategy = strategy
         self._free = arrays.free.copy()
-        self._cells = self._free.data
+        self._free_data = self._free.data
         """The same, for one node."""
         self._open = arrays.destinations.copy()
         self._ties = strategy.ties(len(arrays.nodes)) - _BELOW
@@ -203,7 +203,7 @@ class NodeRoom:
 
     def _put(self, kind: int, node: int, pods: int) -> None:
         for axis, amount in self.arrays.needs[kind]:
-            self._cells[axis, node] -= pods * amount
+            self._free_data[axis, node] -= pods * amount
         here = self._relocated.get(node)
         if here is None:
             here = self._relocated[node] = {}
