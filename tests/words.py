@@ -38,6 +38,7 @@ REFUSED: Final[Mapping[str, str]] = {
     r"(give|gives|gave|given|giving)\s+back": "uncordon, return",
     r"for\s+ever": "always",
     r"whom": "a subject and a verb",
+    r"(under-?)?utilis(ed|ation)|under-utilized": "underutilized, utilization: Kubernetes' spelling",
 }
 """By pattern, the words to write instead."""
 EXCUSED: Final[Mapping[tuple[str, str], str]] = {

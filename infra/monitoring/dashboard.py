@@ -119,14 +119,14 @@ ROWS: Final = (
         card("Node-hours reclaimed in 30 days", total("reclaimed_node_hours", "30d"), "h"),
     ),
     (
-        chart("Utilisation: requested by allocatable", Series("cluster_cpu_utilization", "CPU"),
+        chart("Utilization: requested by allocatable", Series("cluster_cpu_utilization", "CPU"),
               Series("cluster_memory_utilization", "memory")),
         chart("Excess nodes by pool", Series("pool_excess_nodes", by=("pool",))),
         chart("Nodes", Series("cluster_nodes", "all"), Series("cluster_non_tainted_nodes", "untainted"),
               Series("cluster_unschedulable_nodes", "cordoned")),
     ),
     (
-        chart("Under-utilised nodes by pool", Series("pool_underutilized_nodes", by=("pool",)), plot="STACKED_AREA"),
+        chart("Underutilized nodes by pool", Series("pool_underutilized_nodes", by=("pool",)), plot="STACKED_AREA"),
         chart("Marked nodes by pool", Series("pool_marked_nodes", by=("pool",)), plot="STACKED_AREA"),
         chart("In flight by pool", Series("pool_in_flight_nodes", by=("pool",)), plot="STACKED_AREA"),
     ),

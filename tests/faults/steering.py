@@ -16,7 +16,7 @@ COST, MARK = "controller.kubernetes.io/pod-deletion-cost", "ebb.internal/steered
 MOST_WRITES = 50
 """A pass (docs/decisions/steer-scale-in.md)."""
 _FULL = 0.75
-"""From here on a node is not under-utilised, by the default of the policy."""
+"""From here on a node is not underutilized, by the default of the policy."""
 
 
 class CostWrites:

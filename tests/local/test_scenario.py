@@ -15,7 +15,7 @@ from infra.local.clocks import ManualClock
 from infra.local.google_apis import GkeApi, ServedCluster
 from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import allocatable
-from infra.local.scaling.candidates import utilisation
+from infra.local.scaling.candidates import utilization
 from infra.local.scaling.view import BALANCED, View, group_of, is_movable
 from infra.local.scenario import Autoscaling, MachinePool, ScenarioError, load, parse
 from infra.local.simulated_gke import build, world_of
@@ -41,7 +41,7 @@ def test_the_demo_begins_at_rest_with_all_but_one_pool_above_the_autoscalers_gat
     assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 132, True)
     assert (load(DEMO).profile, load(DEMO).autoscaler.threshold) == ("BALANCED", None)
     for node in nodes:
-        share = utilisation(view, node, now, ignore_daemonsets=True)
+        share = utilization(view, node, now, ignore_daemonsets=True)
         low, high = (0.3, 0.4) if group_of(node)[0] == "batch" else (BALANCED.threshold, 0.66)
         assert low < share < high, node["metadata"]["name"]
 

@@ -146,7 +146,7 @@ def _pool(because: str, name: str, pace: NightPace, zone: str) -> Mapping[str, A
         "enabled": Noted(value=True, because=because),
         "maxNodesPerPass": Noted(pace.per_pass.get(name, 1), passing),
         "disruption": {
-            "consolidateAfter": Noted("5m", "so long a node has to be under-utilised"),
+            "consolidateAfter": Noted("5m", "so long a node has to be underutilized"),
             "budgets": Noted([{"nodes": BUDGET}], "no more of the pool are drained at once"),
             "windows": Noted([window], f"{where}; leave it out to drain at any time"),
         },

@@ -22,7 +22,7 @@ from shared.core.reasons import DrainReason
 from shared.errors import BadInput
 
 WHOSE: Final = {
-    DrainReason.UNDERUTILIZED: "under-utilised nodes",
+    DrainReason.UNDERUTILIZED: "underutilized nodes",
     DrainReason.EMPTY: "empty nodes",
     DrainReason.EXPIRED: "expired nodes",
 }

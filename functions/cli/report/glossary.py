@@ -36,8 +36,8 @@ GLOSSARY: Final = {
     BOUND: "A theoretical minimum: the pods' requests need that many nodes under any rules. No plan "
     "is known to reach it.",
     "policy, default settings": "The rules that Ebb follows: yours, or without a policy its defaults for every pool.",
-    "ratio limit": "How full a node may be and still count as under-utilised.",
-    "required number of nodes, excess nodes": "How many under-utilised nodes there must be before one goes, and how "
+    "ratio limit": "How full a node may be and still count as underutilized.",
+    "required number of nodes, excess nodes": "How many underutilized nodes there must be before one goes, and how "
     "many of them stay as a reserve.",
     "local storage, local SSD": "Data that a pod keeps on its node; it is lost when the pod moves.",
     "mark": "Since when a node could go. A node is drained only after it could for some time.",
@@ -95,7 +95,7 @@ KUBERNETES: Final = {
     "surge": "A second copy starts before the only one ends, so that there is no gap.",
     "taint, toleration": "A mark on a node that keeps pods away, and a pod's permission to ignore it.",
     "template": "The text from which pods of a workload, or nodes of a pool, are made.",
-    "under-utilised": "A node of which less is reserved than the ratio limits allow.",
+    "underutilized": "A node of which less is reserved than the ratio limits allow.",
     "unmodelled": "What Ebb's simulation of the scheduler does not know. Such pods stay.",
     "upgrade": "The replacement of a node by one with a newer version. Ebb waits until it is over.",
     "VerticalPodAutoscaler, updateMode": "What recommends requests by what pods used, and its setting to write them.",

@@ -86,7 +86,7 @@ GPU = "nvidia.com/gpu"
 GPU_LABEL = "cloud.google.com/gke-accelerator"
 
 
-def utilisation(view: View, node: Json, now: float, *, ignore_daemonsets: bool) -> float:
+def utilization(view: View, node: Json, now: float, *, ignore_daemonsets: bool) -> float:
     """The larger of the CPU and memory request ratios; ignored pods leave both sides of the fraction."""
     booked: Counter[str] = Counter()
     ignored: Counter[str] = Counter()
@@ -230,7 +230,7 @@ class Candidates:
             return False
         if at_minimum(view, node, leaving.groups):
             return False
-        share = utilisation(view, node, now, ignore_daemonsets=self.settings.ignore_daemonsets)
+        share = utilization(view, node, now, ignore_daemonsets=self.settings.ignore_daemonsets)
         rule = view.rule_of(node)
         own = rule.gpu_threshold if GPU_LABEL in labels_of(node) else rule.threshold
         return share <= (self.settings.threshold if own is None else own)

@@ -1,6 +1,6 @@
 """The cluster autoscaler's part: how it removes nodes, and the room that it holds for capacity buffers.
 
-GKE's profile sets the utilisation up to which a node may go and the delay. The node's ComputeClass and its pool
+GKE's profile sets the utilization up to which a node may go and the delay. The node's ComputeClass and its pool
 override them. With a threshold of 0 the autoscaler removes only nodes on which no pod but a DaemonSet's requests
 anything: it deletes empty nodes only.
 Source: GoogleCloudPlatform/cluster-autoscaler, pkg/computeclass/autoscaling_options.go and the profiles of its chart;
@@ -29,7 +29,7 @@ _SECONDS: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """An autoscaling profile: up to which utilisation a node may be unneeded, and how long it must have been."""
+    """An autoscaling profile: up to which utilization a node may be unneeded, and how long it must have been."""
 
     gate: Fraction
     unneeded: timedelta

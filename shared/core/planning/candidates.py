@@ -54,7 +54,7 @@ class AssessedNode:
 
     @property
     def below_limits(self) -> bool:
-        """Whether estafette would count it as under-utilised: ratios, age and pool, whatever else keeps it."""
+        """Whether estafette would count it as underutilized: ratios, age and pool, whatever else keeps it."""
         known = self.usage is not None and self.claimed_by is None
         return known and all(each.reason.row.underused for each in self.blockers)
 

@@ -71,21 +71,21 @@ class PoolPolicy:
         "scaleDownCPURequestRatioLimit",
         RATIO,
         _RATIO_LIMIT,
-        "A node is under-utilised while its CPU requests are strictly below this share of allocatable. "
+        "A node is underutilized while its CPU requests are strictly below this share of allocatable. "
         "Default {default}.",
     )
     memory_limit: Fraction = setting(
         "scaleDownMemoryRequestRatioLimit",
         RATIO,
         _RATIO_LIMIT,
-        "A node is under-utilised while its memory requests are strictly below this share of allocatable, too. "
+        "A node is underutilized while its memory requests are strictly below this share of allocatable, too. "
         "Default {default}.",
     )
     required_count: int = setting(
         "scaleDownRequiredUnderutilizedNodeCount",
         COUNT,
         None,
-        "Under-utilised nodes needed, plus one for each drain in flight. Default the smallest n with "
+        "Underutilized nodes needed, plus one for each drain in flight. Default the smallest n with "
         "n·(1 - CPU limit) ≥ 1: so many nodes just under the limit absorb one. At limit 1 it is 1.",
         in_force=enough_nodes(ratio(_RATIO_LIMIT)),
         binds=Binds.PASS,

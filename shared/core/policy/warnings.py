@@ -70,7 +70,7 @@ def _required_count(pool: PoolPolicy) -> Iterator[str]:
     """Acceptance row 11: so few nodes just under the limit cannot take in the pods of one of them."""
     if pool.cpu_limit == 1:
         yield (
-            "scaleDownCPURequestRatioLimit: at 1 no number of under-utilised nodes is sure to absorb one; "
+            "scaleDownCPURequestRatioLimit: at 1 no number of underutilized nodes is sure to absorb one; "
             "only the proof of placement decides."
         )
     elif pool.required_count * (1 - pool.cpu_limit) < 1:

@@ -69,10 +69,10 @@ class Unremovable(Reason):
         underused=False)
     CONSOLIDATION_OFF = Row("consolidation_off", "consolidateAfter is Never.",
         "Set consolidateAfter of the pool to a duration, for example 5m.", OFF)
-    MARKED_RECENTLY = Row("marked_recently", "The node has not been under-utilised long enough.",
+    MARKED_RECENTLY = Row("marked_recently", "The node has not been underutilized long enough.",
         "Wait, or lower consolidateAfter of the pool.", TIME)
     TOO_FEW_UNDERUTILIZED = Row("too_few_underutilized",
-        "Fewer nodes are under-utilised than scaleDownRequiredUnderutilizedNodeCount and the drains in progress "
+        "Fewer nodes are underutilized than scaleDownRequiredUnderutilizedNodeCount and the drains in progress "
         "require.", "Wait, or lower scaleDownRequiredUnderutilizedNodeCount of the pool.", ROOM)
     NO_EXCESS = Row("no_excess", "The pool has fewer excess nodes than excessNodesThreshold.",
         "Wait until the pool is emptier, or lower its excessNodesThreshold.", ROOM)

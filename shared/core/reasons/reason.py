@@ -64,9 +64,9 @@ class ReasonRow:
     delays: bool = False
     """Whether it only delays an eviction once the drain has begun, at most until its deadline."""
     keeps_mark: bool = False
-    """Whether the node keeps its mark: it is under-utilised all the same (estafette: pods block the pick)."""
+    """Whether the node keeps its mark: it is underutilized all the same (estafette: pods block the pick)."""
     underused: bool = True
-    """Whether the node can still count as under-utilised."""
+    """Whether the node can still count as underutilized."""
     after: After = After.BACK_OFF
     """Of a give-back."""
 

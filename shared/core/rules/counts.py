@@ -29,7 +29,7 @@ NO_ZONES: Final[Mapping[str, int]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class PoolMeasure:
-    """What only a whole snapshot shows of a pool: its under-utilised nodes outside drains, and its free sums."""
+    """What only a whole snapshot shows of a pool: its underutilized nodes outside drains, and its free sums."""
 
     underutilized: int
     spare: Resources

@@ -221,7 +221,7 @@ def required_count(proposed: ProposedDrain) -> Blocker | None:
     needed = proposed.pool_policy.required_count + len(pool.in_flight & pool.in_use)
     if pool.measure.underutilized >= needed:
         return None
-    detail = f"{pool.measure.underutilized} under-utilised of {needed} needed"
+    detail = f"{pool.measure.underutilized} underutilized of {needed} needed"
     return Blocker(Unremovable.TOO_FEW_UNDERUTILIZED, proposed.node.pool, detail)
 
 

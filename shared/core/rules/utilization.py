@@ -101,7 +101,7 @@ def _accelerators(size: Resources, booked: Resources) -> tuple[tuple[str, Fracti
 
 
 def above_limits(used: Usage, pool: PoolPolicy) -> tuple[Unremovable, ...]:
-    """Return which ratios are at or above the pool's limits; empty = under-utilised (docs/acceptance.md row 27).
+    """Return which ratios are at or above the pool's limits; empty = underutilized (docs/acceptance.md row 27).
 
     Accelerators have the CPU's limit: what a node is bought for is its first measure.
     """

@@ -200,7 +200,7 @@ def _enabled(where: str, settings: Mapping[str, Any], limit: Decimal, notes: lis
     if "enabled" not in settings:
         return Noted(value=False, because="it was not written, and false is estafette's default")
     if settings["enabled"] and limit <= 0:
-        notes.append(f"{where}: without a limit above 0 no node was ever under-utilised, so it is not enabled.")
+        notes.append(f"{where}: without a limit above 0 no node was ever underutilized, so it is not enabled.")
         return Noted(value=False, because=f"it was true without {_LIMIT}")
     return Noted(settings["enabled"], "as written")
 

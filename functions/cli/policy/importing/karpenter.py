@@ -29,7 +29,7 @@ _WITHOUT_EQUIVALENT: Final = {
 _ALWAYS: Final = (
     "nodePools: the names are those of the NodePools; Ebb's pools are GKE's, so rename what is called otherwise.",
     (
-        "limits of utilisation: Karpenter has none; Ebb's defaults hold (CPU and memory requests below "
+        "limits of utilization: Karpenter has none; Ebb's defaults hold (CPU and memory requests below "
         f"{_LIMIT} of a node)."
     ),
     "expireAfter: Karpenter replaces expired nodes whatever the budgets allow; Ebb within budgets and windows.",
