@@ -11,6 +11,7 @@ from msgspec import structs
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
+from functions.cli.output.format import monthly
 from functions.cli.plan import as_json
 from functions.cli.plan.scenarios import DEFAULTS
 from functions.cli.plan.view import with_scenarios
@@ -19,13 +20,17 @@ from functions.cli.report.compute import document, input_of
 from functions.cli.report.extras import ExtraSection, Line, Plot
 from functions.cli.report.page import page
 from functions.cli.report.report_input import ReportInput
+from shared.adapters.prices import load
 from shared.core.cluster.names import ZONE_LABEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Phase
+from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from tests.builders import pod
 from tests.cli.plan.plans import billed, some_committed, some_scenarios
 from tests.cli.report import big_shop, reports
+
+PRICES = load()
 
 
 @pytest.fixture(scope="module")
@@ -333,3 +338,20 @@ def test_where_capacity_is_committed_the_figures_are_the_bill_with_the_list_pric
 def test_without_commitments_no_word_of_bills_is_on_the_page(report: dict[str, Any]) -> None:
     assert {each["list"] for each in report["ladder"]} == {None}
     assert "bill" not in {each["word"] for each in report["glossary"]}
+
+
+def test_where_capacity_is_committed_the_order_shows_what_each_node_adds_to_the_saving(made: ReportInput) -> None:
+    """All but one node's worth is committed: the first that goes saves its price, and the others nothing."""
+    number, *_ = document(made)["report"]["order"]["rows"][0]
+    first = made.now.node_by_name[made.view.nodes[number].name]
+    on_demand = [each for each in made.now.nodes if not each.spot]
+    sizes = [size for each in on_demand if (size := PRICES.size(each.machine))]
+    family, own = PRICES.size(first.machine) or ("", Capacity())
+    vcpu, gib = (sum(getattr(size, axis) for name, size in sizes if name == family) for axis in ("vcpu", "gib"))
+    whole = Capacity(vcpu - own.vcpu, gib - own.gib)
+    committed = Commitments((Commitment(family, whole),), elsewhere={})
+    shown = document(replace(made, policy=replace(made.policy, commitments=committed)))["report"]["order"]
+
+    saved = [row[-1] for row in shown["rows"]]
+    assert len(saved) > 1
+    assert saved == [monthly(PRICES.of(first).per_hour), *["$0"] * (len(saved) - 1)]
