@@ -62,7 +62,6 @@ class Committed:
     later: tuple[LaterAddition, ...] = ()
     use_elsewhere_is_known: bool = True
     """Whether it is known what other machines of the region use."""
-    shared_by: tuple[str, ...] = ()
 
 
 def committed_of(
@@ -74,7 +73,7 @@ def committed_of(
     if bill.is_list:
         return None
     rows, known = rows_of(bill, nodes, left.nodes if left else None), commitments.elsewhere is not None
-    return Committed(rows, bill.region, later, use_elsewhere_is_known=known, shared_by=commitments.shared_by)
+    return Committed(rows, bill.region, later, use_elsewhere_is_known=known)
 
 
 def rows_of(bill: Bill, now: Sequence[Node], rest: Sequence[Node] | None = None) -> tuple[CommittedRow, ...]:

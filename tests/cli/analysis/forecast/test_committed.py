@@ -114,13 +114,11 @@ def test_nothing_is_committed_without_commitments_or_after_their_end() -> None:
 
 
 def test_what_is_not_known_of_other_machines_is_kept() -> None:
-    situation = Situation(
-        nearly_empty(), ClusterState(), policy_with(committed(8, elsewhere=None, shared_by=("a", "b")))
-    )
+    situation = Situation(nearly_empty(), ClusterState(), policy_with(committed(8, elsewhere=None)))
     found = committed_of(situation, PRICES)
 
     assert found
-    assert (found.use_elsewhere_is_known, found.shared_by) == (False, ("a", "b"))
+    assert not found.use_elsewhere_is_known
 
 
 def test_the_potential_is_by_the_bill_and_takes_no_node_that_a_commitment_pays_for() -> None:
