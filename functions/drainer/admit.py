@@ -27,6 +27,7 @@ from shared.core.draining.admission import (
     room_was_claimed,
 )
 from shared.core.draining.completion import deadline, grace_seconds
+from shared.core.planning.selection import savings_of
 from shared.core.policy import STRICTEST_POD_RULES, Policy
 from shared.core.reasons import Blocker, Outcome, Reason, Refusal
 from shared.core.records.claims import back_off, grant, longest_rate, without_order
@@ -305,7 +306,7 @@ def _claim(
     """
     snapshot, policy = judged.snapshot, judged.policy
     claim, pods = claim_to_be(order, node, judged)
-    claim = replace(claim, cost_per_hour=ports.prices.of(node).per_hour)
+    claim = replace(claim, cost_per_hour=savings_of(judged, ports.prices).of(node))
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:

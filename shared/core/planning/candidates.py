@@ -156,7 +156,10 @@ def _judged(assessed: AssessedNode, situation: Situation, savings: Savings) -> A
 
 
 def saves_too_little(assessed: AssessedNode, situation: Situation, savings: Savings) -> tuple[Blocker, ...]:
-    """Return what keeps a node that saves nothing, or too little, given what remains; empty and expired nodes go."""
+    """Return what keeps a node that saves nothing, or too little, given what remains; empty and expired nodes go.
+
+    Only a pass asks this: the drainer judges safety, and an order of a person stands whatever it saves.
+    """
     node = assessed.node
     if assessed.reason is not DrainReason.UNDERUTILIZED:
         return ()

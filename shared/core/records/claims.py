@@ -39,7 +39,7 @@ def claim_for(
 ) -> Claim:
     """Return the claim that an order asks for, with the settings the drain will end with.
 
-    `scale_down` has how long the autoscaler may take; `cost_per_hour` is what the node costs, in micro-dollars.
+    `scale_down` has how long the autoscaler may take; `cost_per_hour` is what the node saves, in micro-dollars.
     """
     return Claim(
         order_id=order.order_id,

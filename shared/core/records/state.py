@@ -56,7 +56,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     replaced: datetime | msgspec.UnsetType = msgspec.UNSET
     """When all that it moved ran again; only written with `drain.budgetUntil: replaced`."""
     cost_per_hour: int = 0
-    """What the node costs by the price table, in micro-dollars: known here, for it is asked when the node is gone."""
+    """What the bill falls by without the node, in micro-dollars: known here, for it is asked when the node is gone."""
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
