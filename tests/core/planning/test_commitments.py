@@ -1,0 +1,148 @@
+"""A pass under commitments: what is ordered, what it saves, what is kept and until when. Machines are e2-standard-4."""
+
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.make_plan import make_plan
+from shared.core.planning.metrics import MissedSaving, missed_savings
+from shared.core.planning.plan import Plan
+from shared.core.policy import Limit, Policy
+from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment, WaveLimits
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, claim, cluster, committed, node, pod, policy, taint
+from tests.core.planning.passes import MINUTE, half_full, ordered, plan, verdicts
+
+DAY = timedelta(days=1)
+PRICE = load().of(node("n1")).per_hour
+COVERED = ("keep", "covered_by_commitment")
+SIX = half_full("n1", "n2", "n3", "n4", "n5", "n6", cpu=1)
+
+
+def worth(machines: float, until: Any = NOW + 100 * DAY) -> Commitment:
+    """So many machines are paid for anyway."""
+    return Commitment("e2", Capacity(Fraction(4 * machines), Fraction(16 * machines)), until)
+
+
+def passed(snapshot: Snapshot, *rows: Commitment, state: ClusterState | None = None, **settings: Any) -> Plan:
+    wide = {"commitments": Commitments(rows), **settings.pop("cluster_wide", {})}
+    rules = policy(**{"max_nodes_per_pass": 5, "cluster_wide": wide, **settings})
+    given = {} if state is None else {"state": state}
+    return plan(snapshot, rules, **given)
+
+
+@pytest.mark.parametrize(
+    ("expected", "machines"),
+    [
+        pytest.param([], 6, id="all are committed"),
+        pytest.param([PRICE], 5, id="one exceeds them: one goes"),
+        pytest.param([PRICE, PRICE], 4, id="two exceed them: two go"),
+        pytest.param([PRICE, PRICE // 2], 4.5, id="one and a half: the second saves half"),
+    ],
+)
+def test_nodes_go_as_long_as_the_bill_falls(expected: list[int], machines: float) -> None:
+    made = passed(SIX, worth(machines))
+    assert [order.saving for order in made.orders] == pytest.approx(expected, abs=2)
+    assert set(verdicts(made).values()) <= {("order", "underutilized"), COVERED}
+
+
+def test_of_the_nodes_that_are_kept_all_have_the_day_from_which_they_save() -> None:
+    made = passed(SIX, worth(3, NOW + DAY), worth(3, NOW + 9 * DAY))
+    assert {each.blockers[0].detail for each in made.decisions} == {f"saves nothing before {NOW + DAY:%F}"}
+    made = passed(SIX, worth(6, None))
+    assert {each.blockers[0].detail for each in made.decisions} == {"saves nothing"}
+
+
+def test_an_end_from_which_on_a_node_still_saves_nothing_is_not_its_day() -> None:
+    made = passed(SIX, worth(1, NOW + DAY), worth(6, NOW + 9 * DAY))
+    assert {each.blockers[0].detail for each in made.decisions} == {f"saves nothing before {NOW + 9 * DAY:%F}"}
+
+
+def test_an_empty_node_goes_whatever_it_saves() -> None:
+    made = passed(cluster([node("n1"), node("n2")], [pod("p", on="n2", cpu=1)]), worth(2))
+    assert [(order.node, order.saving) for order in made.orders] == [("n1", 0)]
+
+
+@pytest.mark.parametrize(
+    ("first", "state"),
+    [
+        pytest.param({}, {"claims": {"uid-n1": claim("n1")}}, id="a drain is under way"),
+        pytest.param({"taints": (taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)}, {}, id="announced"),
+        pytest.param({"taints": (taint(names.AUTOSCALER_DELETING_TAINT),)}, {}, id="the autoscaler deletes it"),
+    ],
+)
+def test_a_node_that_leaves_anyway_is_the_one_that_exceeds_the_commitments(first: Any, state: Any) -> None:
+    nodes = [replace(node("n1"), **first), *SIX.nodes[1:]]
+    made = passed(cluster(nodes, SIX.pods), worth(5), state=ClusterState(last_pass=NOW - 5 * MINUTE, **state))
+    assert {each for name, each in verdicts(made).items() if name != "n1"} == {COVERED}
+
+
+def test_what_a_node_must_save_for_each_pod_is_asked_of_the_bill() -> None:
+    made = passed(SIX, worth(5.99), minimum_saving=Fraction(10))
+    assert {each.reason for each in made.decisions} == {"saving_too_small"}
+
+
+def test_the_second_of_a_pass_must_save_as_much_given_the_first() -> None:
+    made = passed(SIX, worth(4.99), minimum_saving=Fraction(10))
+    assert [order.saving for order in made.orders] == [PRICE]
+    assert {each for each in verdicts(made).values() if each[0] == "keep"} == {("keep", "saving_too_small")}
+
+
+def test_a_flexible_commitment_covers_any_machine() -> None:
+    flexible = FlexibleCommitment(Fraction(10), Fraction(0), NOW + DAY)
+    made = plan(SIX, policy(cluster_wide={"commitments": Commitments(flexible=flexible)}))
+    assert set(verdicts(made).values()) == {COVERED}
+
+
+def waved(*rows: Commitment) -> Policy:
+    limits = WaveLimits(Limit(percent=50), 90 * MINUTE)
+    return policy(cluster_wide={"wave": limits, "commitments": Commitments(rows)}, max_nodes_per_pass=5)
+
+
+@pytest.mark.parametrize(
+    ("expected", "machines"),
+    [
+        pytest.param((), 6, id="none"),
+        pytest.param(("n1", "n2"), 4, id="those that exceed the commitments"),
+        pytest.param(("n1", "n2", "n3"), 0, id="all of its size"),
+    ],
+)
+def test_a_wave_holds_only_nodes_that_save_money(expected: tuple[str, ...], machines: float) -> None:
+    assert plan(SIX, waved(worth(machines))).wave == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "machines"), [pytest.param(("n1", "n2"), 0, id="they save"), pytest.param((), 6, id="they do not")]
+)
+def test_nodes_leave_a_wave_once_they_save_nothing(expected: tuple[str, ...], machines: float) -> None:
+    situation = Situation(SIX, ClusterState(last_pass=NOW - 5 * MINUTE), waved(worth(machines)))
+    assert make_plan(situation, {}, load(), wave=("n1", "n2")).wave == expected
+
+
+def test_a_node_that_saves_nothing_does_not_go_next() -> None:
+    found = {
+        machines: passed(SIX, worth(machines), steer_scale_in=True, consolidate_after=5 * MINUTE).next_nodes
+        for machines in (6, 4)
+    }
+    assert found == {6: (), 4: ("n1", "n2")}
+
+
+def test_a_missed_saving_is_what_the_bill_would_fall_by() -> None:
+    made = passed(SIX, worth(4), cluster_wide={"paused": True})
+    (missed,) = missed_savings(made, SIX)
+    assert replace(missed, per_hour=0) == MissedSaving("a", "paused", 6, 0)
+    assert missed.per_hour == pytest.approx(2 * PRICE, abs=2)
+    assert missed_savings(passed(SIX, worth(6)), SIX) == ()
+
+
+def test_a_commitment_of_another_family_changes_nothing() -> None:
+    made, plain = (plan(SIX, policy(cluster_wide={"commitments": each})) for each in (committed("n2"), Commitments()))
+    assert replace(made, savings=None) == replace(plain, savings=None)
+    assert ordered(made)
