@@ -188,6 +188,12 @@ def test_a_type_without_a_known_family_is_a_warning_and_never_guessed(type_: str
             "holds a Node", {"apiVersion": "v1", "kind": "List", "items": [{"kind": "Node"}]}, id="a dump of nodes"
         ),
         pytest.param(r"resources\[0\]\.amount", [listed(resources=[{"type": "VCPU", "amount": "x"}])], id="no number"),
+        pytest.param("neither JSON nor YAML", {"items": 5}, id="items that are no list"),
+        pytest.param("neither JSON nor YAML", {"items": {"regions/x": 5}}, id="a region that is no list"),
+        pytest.param(
+            r"resources\[0\]\.amount", [listed(resources=[{"type": "VCPU", "amount": "-8"}])], id="less than none"
+        ),
+        pytest.param(r"endTimestamp", [listed(endTimestamp="2027-05-01T00:00:00")], id="a time without a zone"),
         pytest.param(r"endTimestamp", [listed(endTimestamp="May")], id="no time"),
     ],
 )

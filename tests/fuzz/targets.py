@@ -15,12 +15,14 @@ from typing import Final
 
 from functions.cli.analysis.potential import potential
 from functions.cli.dumps import read_dump
+from functions.cli.input.commitments import read_commitments, with_commitments
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of
 from functions.cli.policy.importing import Imported, from_estafette, from_karpenter, from_node_refiner
 from functions.planner import pass_log as lines
 from shared.adapters.prices import load
 from shared.adapters.pubsub import unwrap
+from shared.core.planning.bill import Bill
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.metrics import node_metrics
 from shared.core.policy.parsing import parse
@@ -34,7 +36,7 @@ from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 from shared.port_types import PoolsReading
 from shared.store.snapshots import snapshot_of
-from tests.builders import CLUSTER, NOW, policy
+from tests.builders import CLUSTER, NOW, node, policy
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 _MOST_SCHEDULES: Final = 3
@@ -103,6 +105,16 @@ def read_and_plan(data: bytes) -> None:
     json.dumps(lines.pool_state(node_metrics(plan, snapshot, load())), allow_nan=False)
 
 
+def read_commitment_file(data: bytes) -> None:
+    path = _file()
+    path.write_bytes(data)
+    file = read_commitments(path)
+    read, notes = with_commitments(policy(), file, "europe-west4", NOW)
+    assert all("\n" not in note for note in (*notes, file.unknown("europe-west4")))
+    nodes = [node("n1", machine="n2-standard-8")]
+    assert all(each.idle >= 0 for each in Bill.of(load(), read.commitments, nodes, NOW).uses(nodes))
+
+
 @cache
 def _file() -> Path:
     """One file for each process, in memory where there is such a folder."""
@@ -127,6 +139,7 @@ TARGETS: Final = (
     Target("order", read_order, 0.35),
     Target("envelope", read_envelope, 0.35),
     Target("dump", read_dump_file, 0.2),
+    Target("commitments", read_commitment_file, 0.05, as_yaml=True),
     Target("plan", read_and_plan, 0.005),
     *importers(),
 )

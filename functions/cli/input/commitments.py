@@ -11,6 +11,7 @@ import msgspec
 from functions.cli.dumps.files import name_of
 from functions.cli.input.files import read_bytes
 from functions.cli.output.format import count, moment, some
+from functions.cli.output.visible import visible
 from shared.core.policy import Policy
 from shared.core.policy.reading import read_each
 from shared.core.policy.values import NO_COMMITMENTS, Commitment
@@ -53,7 +54,7 @@ class CommitmentFile:
 
     def unknown(self, region: str) -> str:
         """Return the sentence on commitments of unknown types; empty if there are none."""
-        return unknown_types(counted(self.rows, region))
+        return visible(unknown_types(counted(self.rows, region)))
 
 
 def read_commitments(path: Path) -> CommitmentFile:
@@ -77,16 +78,14 @@ def read_commitments(path: Path) -> CommitmentFile:
 
 
 def _rows(document: Any) -> Iterator[Any]:
-    """Yield each commitment of a document; an aggregated answer has them by region, a list of pages in several."""
+    """Yield each commitment of a document: of a list, of pages, of an answer with `items`, there also by region."""
     if isinstance(document, list):
         for each in document:
-            yield from _rows(each) if isinstance(each, Mapping) and "items" in each else (each,)
+            yield from _rows(each)
     elif isinstance(document, Mapping) and "items" in document:
         items = document["items"]
-        if isinstance(items, Mapping):
-            yield from (row for scope in items.values() for row in scope.get("commitments", ()))
-        else:
-            yield from items
+        for each in items.values() if isinstance(items, Mapping) else (items,):
+            yield from _rows(each.get("commitments", []) if isinstance(each, Mapping) else each)
     else:
         yield document
 
@@ -98,7 +97,7 @@ def _checked(rows: Sequence[Any]) -> Sequence[Any]:
             raise ValueError("it is neither JSON nor YAML of gcloud")  # noqa: TRY004 - one kind of failure is told
         kind = row.get("kind", KIND)
         if kind != KIND:
-            raise ValueError(f"it holds a {str(kind)[:60]} and not only commitments")
+            raise ValueError(f"it holds a {visible(str(kind)[:60])} and not only commitments")
     return rows
 
 
@@ -141,7 +140,7 @@ def _note(name: str, found: CountedCommitments, region: str) -> str:
     families = "; ".join(map(_in_words, found.families)) or "none"
     left = some([f"{count(len(names), 'commitment')} {why}" for why, names in found.left_out.items()], 20)
     note = f"Commitments of {name}{f' in {region}' if region else ''}: {families}."
-    return f"{note} Left out: {left}." if left else note
+    return visible(f"{note} Left out: {left}." if left else note)
 
 
 def _in_words(each: Commitment) -> str:

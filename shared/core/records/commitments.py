@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
-from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments
+from shared.core.policy.values import NO_COMMITMENTS, YEARS, Capacity, Commitment, Commitments
 
 ACTIVE: Final = "ACTIVE"
 _VCPU: Final = "VCPU"
@@ -42,14 +42,17 @@ _FAMILIES: Final[Mapping[str, str]] = {
 }
 """By type: the machine family (Compute API, Commitment.type). MEMORY_OPTIMIZED is not here: it covers M1 and M2."""
 _DISCOUNTS: Final[Mapping[str, Fraction]] = {"TWELVE_MONTH": Fraction(37, 100), "THIRTY_SIX_MONTH": Fraction(55, 100)}
-"""By plan: the published share off the list price, the same for all families that the price table prices by vCPU."""
+"""By plan: the share off the list price that is published for general-purpose families; a list holds no price.
+
+For others it is an estimate. It decides what a commitment costs and what idles, and no choice.
+"""
 
 
 class ListedResource(msgspec.Struct, frozen=True):
     """An amount of one resource: vCPUs, MiB of memory, or something that no bill of Ebb has."""
 
     type: str
-    amount: int = 0
+    amount: Annotated[int, msgspec.Meta(ge=0, le=10**12)] = 0
 
 
 class ListedCommitment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -62,7 +65,7 @@ class ListedCommitment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     region: str = ""
     """The URL of the region, or its name."""
     category: str = "MACHINE"
-    end_timestamp: datetime | None = None
+    end_timestamp: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
     auto_renew: bool = False
     resources: tuple[ListedResource, ...] = ()
 
@@ -116,10 +119,11 @@ def _why_not(row: ListedCommitment, region: str) -> Iterator[str]:
 
 def _commitment(row: ListedCommitment) -> Commitment:
     """Return what it commits to. One that renews itself has no end; an unknown plan counts as one of a year."""
+    end = row.end_timestamp
     return Commitment(
         _FAMILIES[row.type],
         Capacity(Fraction(row.amount(_VCPU)), Fraction(row.amount(_MEMORY), _MIB_PER_GIB)),
-        None if row.auto_renew else row.end_timestamp,
+        None if row.auto_renew or end is None or end.year not in YEARS else end,
         _DISCOUNTS.get(row.plan, _DISCOUNTS["TWELVE_MONTH"]),
     )
 
