@@ -72,10 +72,11 @@ def _figures(view: FleetView) -> Iterator[Html]:
 def _clusters(view: FleetView) -> Section:
     whole = table_of(view, None)
     columns = list(whole.columns)
-    most = max((each.cost or 0 for each in view.rows), default=0)
+    most = max(map(totals.paid_now, view.views), default=0)
     bars = zip_longest((_bar(each, most) for each in view.rows), whole.columns[0].cells)
     columns.insert(len(FIGURES) + 1, Column(_BILL, tuple(bar or "" for bar, _ in bars), wraps=True))
     lead = "Each cluster is planned by itself. What could not be read is a row, too, and is not in the sum."
+    lead = f"{lead} {totals.OF_BILLS}" if any(each.committed for each in view.views) else lead
     made = html.table(replace(whole, columns=tuple(columns)), "Money by cluster", "clusters")
     return Section("clusters", "Money by cluster", lead, (made,))
 

@@ -24,7 +24,7 @@ FIGURES: Final = (
 )
 MEANING: Final = f"All money is a month. alone: with the autoscaler alone. bound: {BOUND}."
 
-OF_BILLS: Final = "It is the bill where capacity is committed, and the list price elsewhere."
+OF_BILLS: Final = "Money is the bill where capacity is committed, and the list price elsewhere."
 
 
 def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def cluster_table(views: Sequence[PlanView]) -> Table:
 
 def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     """Return the cells under `FIGURES` of some clusters together, each sum that of what is printed of each."""
-    nodes, now = f"{sum(each.totals.nodes for each in views):,}", _month([*map(_paid_now, views)])
+    nodes, now = f"{sum(each.totals.nodes for each in views):,}", _month([*map(paid_now, views)])
     scenarios = summed(views)
     if scenarios is None:
         return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))
@@ -114,7 +114,8 @@ def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     return (whole_money(max(money.added, 0)), nodes, now, alone, rest, bound, saved)
 
 
-def _paid_now(view: PlanView) -> int:
+def paid_now(view: PlanView) -> int:
+    """Return what is paid for the cluster now, in micro-dollars an hour: the bill where capacity is committed."""
     return paid(view.scenarios.values.now) if view.scenarios else view.totals.cost
 
 
