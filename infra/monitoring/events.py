@@ -89,6 +89,7 @@ EVENTS: Final = (
             Field("not_healed", Type.INTEGER, "findings that could not be repaired, and come again", sometimes=True),
             Field("dry_run", Type.FLAG, "whether nothing is drained", sometimes=True),
             Field("at_rest", Type.INTEGER, "nodes that the plan of the steady state takes", sometimes=True),
+            Field("wave_left", Type.INTEGER, "nodes of the wave for later passes", sometimes=True),
             Field("search_braked", Type.FLAG, "whether the clock ended the search for it early", sometimes=True),
             Field("commitments", Type.TEXT, "where the planner reads them: read, stale or list_prices", sometimes=True),
             Field("commitments_read_at", Type.TIME, "when those that count were read", sometimes=True),

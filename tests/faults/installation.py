@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from functions.drainer.main import PushReply, receive
-from functions.planner.main import Tick, tick
+from functions.planner.main import Tick, passes
 from functions.planner.plan_pass import PlannerDeps
 from infra.local.broker import Push
 from infra.local.http_messages import HttpAnswer, HttpRequest, RefusedError
@@ -220,7 +220,7 @@ class Installation:
 
         def act() -> None:
             try:
-                self._passed(name, tick(desk, call))
+                self._passed(name, passes(desk, call))
             except EbbError as fault:
                 self.replies[name] = f"failed: {fault}"
 

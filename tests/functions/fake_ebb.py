@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from functions.drainer.main import PushReply, receive
-from functions.planner.main import Tick, tick
+from functions.planner.main import Tick, passes, tick
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from shared.adapters.prices import load
@@ -86,8 +86,15 @@ class FakeEbb:
 
     def tick(self, schedule_time: str = "") -> dict[str, Any]:
         """Run one planner call."""
-        desk = PlannerDeps(self.ports, self.settings, PassLog(everything=True))
-        return tick(desk, Tick(owner=self._owner("tick"), schedule_time=schedule_time))
+        return tick(self._desk, Tick(owner=self._owner("tick"), schedule_time=schedule_time))
+
+    def passes(self, schedule_time: str = "") -> dict[str, Any]:
+        """Run one planner call with the pass that may follow half-way to the next."""
+        return passes(self._desk, Tick(owner=self._owner("tick"), schedule_time=schedule_time))
+
+    @property
+    def _desk(self) -> PlannerDeps:
+        return PlannerDeps(self.ports, self.settings, PassLog(everything=True))
 
     def deliver(self, order: Order | bytes, **envelope: Any) -> PushReply:
         """Push one message to the drainer."""

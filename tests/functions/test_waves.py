@@ -1,5 +1,6 @@
 """A wave from its first pass to its end: its document, the orders for its soft taints, and the drainer's writes."""
 
+import dataclasses
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -14,8 +15,9 @@ from shared.core.policy.values import WaveLimits
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Wave, WaveNode
 from shared.errors import EbbError, Retryable, Stale
-from shared.port_types import WAVE_KEY
+from shared.port_types import WAVE_KEY, PoolsReading
 from tests.builders import NOW, node, order, our_taint, pod, policy
+from tests.fakes import FakeClock, FakePools
 from tests.functions.fake_ebb import FakeEbb
 
 HALF = WaveLimits(Limit(percent=50), timedelta(minutes=90))
@@ -26,9 +28,15 @@ HOLD, LET_GO = OrderKind.HOLD, OrderKind.LET_GO
 ONE_AT_A_TIME = (Budget(Limit(count=1)),)
 
 
-def rules(*, dry_run: bool = False, version: str = "h", wave: WaveLimits | None = HALF) -> Policy:
+def rules(
+    *,
+    dry_run: bool = False,
+    version: str = "h",
+    wave: WaveLimits | None = HALF,
+    budgets: tuple[Budget, ...] = ONE_AT_A_TIME,
+) -> Policy:
     wide = {"wave": wave, "dry_run": dry_run, "hash": version}
-    return policy(cluster_wide=wide, required_count=0, budgets=ONE_AT_A_TIME)
+    return policy(cluster_wide=wide, required_count=0, budgets=budgets)
 
 
 def ebb_with_room(**given: Any) -> FakeEbb:
@@ -96,6 +104,52 @@ def test_the_log_names_the_nodes_that_leave_a_wave_and_no_others() -> None:
     assert [each.name for each in found.nodes] == ["n1", "n3"]
     (line,) = (each for each in ebb.log.of("wave") if each["reason"] == "shrunk")
     assert [name for name in NAMES if name in line["message"]] == ["n2"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "settings"),
+    [
+        pytest.param([0.0, 150.0], {}, {}, id="half-way to the next tick"),
+        pytest.param([0.0], {"schedule_time": ""}, {}, id="not while a person waits for the answer"),
+        pytest.param([0.0], {"policy": rules(dry_run=True)}, {}, id="not in dry run"),
+        pytest.param([0.0], {"policy": rules(wave=None)}, {}, id="not without a wave"),
+        pytest.param([0.0], {"policy": rules(budgets=())}, {}, id="not if all nodes of the wave are ordered"),
+        pytest.param([0.0], {}, {"pass_seconds": 209.0}, id="not if the call ends before"),
+        pytest.param([0.0, 30.0], {}, {"interval_seconds": 60.0}, id="sooner with a shorter interval"),
+    ],
+)
+def test_a_second_pass_follows_while_a_wave_has_nodes_left(
+    expected: list[float], given: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    ebb = ebb_with_room(**{key: value for key, value in given.items() if key == "policy"})
+    ebb.settings = dataclasses.replace(ebb.settings, **settings)
+    begun, when = ebb.clock.passed, given.get("schedule_time", "2026-03-04T22:00:00Z")
+
+    summary = ebb.passes(when)
+
+    runs = [each["run_id"] for each in ebb.log.of("run_summary")]
+    assert runs == [summary["run_id"], f"{when}+"][: len(expected)]
+    assert ebb.clock.passed - begun == expected[-1]
+
+
+@dataclasses.dataclass
+class SlowPools(FakePools):
+    """The pools, which are read for a quarter of the time between two ticks."""
+
+    clock: FakeClock = dataclasses.field(kw_only=True)
+
+    def read(self) -> PoolsReading:
+        self.clock.advance(75)
+        return super().read()
+
+
+def test_no_second_pass_meets_the_next_tick() -> None:
+    ebb = ebb_with_room()
+    ebb.pools = SlowPools(ebb.pools.pools, clock=ebb.clock)
+
+    ebb.passes("t")
+
+    assert len(ebb.log.of("run_summary")) == 1
 
 
 def test_a_dry_run_begins_no_wave() -> None:

@@ -17,10 +17,10 @@ from types import FrameType
 from typing import Final
 
 from infra.local.demo.evidence import Evidence, PassRecord, limits_of, pdb_rules_of
-from infra.local.demo.installation import DemoInstallation, running
+from infra.local.demo.installation import EVERY, DemoInstallation, running
 from infra.local.demo.promise import PromiseResult, check
 from infra.local.demo.screen import Screen, table
-from infra.local.demo.story import EVERY, MOST_SECONDS, Story, new_story, show_closing
+from infra.local.demo.story import MOST_SECONDS, Story, new_story, show_closing
 from shared.errors import EbbError
 
 PROFILE: Final = "demo.env"

@@ -69,6 +69,8 @@ POLICY: Final = "gs://ebb-demo/policy.yaml"
 """The scenario puts the policy there."""
 PUSH_WINDOW: Final = "20"
 """A subscription that has carried messages for a while pushes many at once; a demo has no time to begin with three."""
+EVERY: Final = 2.0
+"""Seconds between two ticks: schedule times are whole seconds, and no two ticks may have the same."""
 _HOST: Final = "127.0.0.1"
 
 
@@ -167,6 +169,7 @@ def _environment(addresses: Mapping[str, Any], folder: Path) -> dict[str, str]:
         "EBB_POLICY": POLICY,
         "EBB_KUBECONFIG": addresses["kubeconfig"],
         "EBB_GKE_API": addresses["gke"],
+        "EBB_INTERVAL_SECONDS": str(EVERY),
         "EBB_LOG_LEVEL": "INFO",
         "EBB_DECISION_LOG": "all",
         "PUBSUB_EMULATOR_HOST": addresses["pubsub"],

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from infra.local.demo.installation import POLICY, DemoInstallation
+from infra.local.demo.installation import EVERY, POLICY, DemoInstallation
 from infra.local.demo.narration import Narration, StoryEvent, Tail
 from infra.local.demo.screen import ClusterView, Screen, Sign, ViewBuilder
 from shared.errors import Terminal
 
-EVERY: Final = 2.0
-"""Seconds between two ticks: schedule times are whole seconds, and no two ticks may have the same."""
 LOOK_SECONDS: Final = 0.4
 MOST_SECONDS: Final = 120.0
 """Several times what it takes; then the promise is checked on what there is."""

@@ -8,6 +8,7 @@ Nothing is cordoned before its own drain.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from fractions import Fraction
 from typing import Final
@@ -169,6 +170,20 @@ def wave_after(
     nodes = tuple(WaveNode(uids[name], name) for name in plan.wave)
     deadline = plan.taken_at + policy.wave.deadline
     return Wave(id=new_id, nodes=nodes, policy_hash=policy.hash, began=plan.taken_at, deadline=deadline)
+
+
+def still_to_order(plan: Plan) -> tuple[str, ...]:
+    """Return the nodes of the wave that this pass leaves to a later one, in their order."""
+    ordered = {order.node for order in plan.orders}
+    return tuple(name for name in plan.wave if name not in ordered)
+
+
+def between(interval: timedelta) -> timedelta:
+    """Return how long after a pass the next is made while a wave has nodes left; `interval` is that of the schedule.
+
+    By then a budget that counts until what was moved runs again (`drain.budgetUntil`) is mostly free.
+    """
+    return interval / 2
 
 
 @dataclass(frozen=True)

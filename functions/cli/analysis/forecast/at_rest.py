@@ -31,9 +31,10 @@ from shared.core.planning.bill import Bill
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
 from shared.core.planning.selection import departing_nodes
+from shared.core.planning.waves import between
 from shared.core.policy import Policy
 from shared.core.reasons import Reason
-from shared.core.records.state import ClusterState, PoolMarks
+from shared.core.records.state import INTERVAL, ClusterState, PoolMarks
 from shared.core.rules.counts import NodeCounts, counts_in_budgets
 from shared.core.rules.situation import Situation
 
@@ -170,10 +171,10 @@ class _Turns:
 
 def pace_of(situation: Situation) -> Pace:
     """Return the clock of the situation, which begins now."""
-    counts = situation.counts(situation.snapshot.nodes)
+    counts, interval = situation.counts(situation.snapshot.nodes), INTERVAL
     if situation.policy.wave:
-        counts = replace(counts, policy=without_gaps(situation.policy))
-    return Pace(counts, under_way=_under_way(counts, situation.snapshot))
+        counts, interval = replace(counts, policy=without_gaps(situation.policy)), between(INTERVAL)
+    return Pace(counts, interval, _under_way(counts, situation.snapshot))
 
 
 def _under_way(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:

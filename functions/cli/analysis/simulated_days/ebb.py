@@ -26,7 +26,7 @@ from shared.core.planning.candidates import assess_nodes, could_go, update_marks
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
-from shared.core.planning.waves import left_of, soft_taints, wave_after
+from shared.core.planning.waves import between, left_of, soft_taints, still_to_order, wave_after
 from shared.core.policy import Policy
 from shared.core.reasons import DrainReason
 from shared.core.records.claims import with_breakers, without_past
@@ -50,6 +50,8 @@ class Ebb:
         self._schedules = Schedules(policy, world.origin.nodes_by_pool)
         self._steers = any(pool.steer_scale_in for pool in policy.pools.values())
         self._wave: Wave | None = None
+        self._still_to_order = False
+        """Whether the last plan left nodes of the wave for a later pass."""
         self._seen: tuple[object, ...] = ()
         self._again: datetime | None = None
 
@@ -58,8 +60,14 @@ class Ebb:
         self._world.agenda.note(self._world.now, self._pass)
 
     def _pass(self) -> None:
-        world, drains = self._world, self._drains
+        world = self._world
         world.agenda.note(world.now + world.delays.interval, self._pass)
+        self._make_one()
+        if self._still_to_order:
+            world.agenda.note(world.now + between(world.delays.interval), self._make_one)
+
+    def _make_one(self) -> None:
+        world, drains = self._world, self._drains
         world.measures.passes += 1
         if drains.state.claims or drains.state.backoffs or not world.measures.planned:
             self._heal()
@@ -119,6 +127,7 @@ class Ebb:
         plan = make_plan(situation, self._marks, self._prices, world.delays.interval, wave=left)
         self._marks = plan.marks
         self._wave = wave_after(f"w{world.measures.passes}", plan, self._policy, wave, left)
+        self._still_to_order = bool(still_to_order(plan))
         for order in plan.orders:
             world.agenda.note(world.now + world.delays.claim, partial(self._drains.claim, order, world.now))
         ordered = {order.node for order in plan.orders}
