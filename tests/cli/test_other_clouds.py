@@ -68,6 +68,12 @@ def test_money_is_shown_for_machines_of_google_alone(
     assert (UNPRICED.partition("{")[0] in " ".join(result.stdout.split())) is not expected
 
 
+def test_why_not_shows_that_a_cluster_is_not_of_gke_before_it_refuses(tmp_path: Path) -> None:
+    dump = written(tmp_path, machine="m5.xlarge", provider="aws", pools=0)
+    first, second = CliRunner().invoke(app, ["why-not", "--dump", dump]).stderr.splitlines()
+    assert (POOL_LABEL in first, "--prices" in second) == (True, True)
+
+
 def test_without_prices_the_most_nodes_could_go(tmp_path: Path) -> None:
     found = [
         json.loads(

@@ -32,7 +32,7 @@ from shared.core.cluster.resources import Resources
 from shared.core.planning.plan import NodeDecision, Verdict
 
 KEPT: Final = "What keeps it; the first names the verdict:"
-CLOSED: Final = "Gates that are closed now:"
+CLOSED: Final = "Gates that are closed now (a gate is a limit over many nodes, such as a window, a budget or a rate):"
 PODS: Final = ("pod", "goes to", "or else to", "kept by")
 _GATES: Final = (
     Column("gate", code=True, style=BOLD), Column("meaning", wraps=True), Column("what to do", wraps=True, below=True),

@@ -21,7 +21,7 @@ from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import money
 from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_beside
-from functions.cli.plan.sentences import show_odd, show_rests_on
+from functions.cli.plan.sentences import is_odd, show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.node import Node
 from shared.core.planning.plan import NodeDecision
@@ -250,7 +250,7 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     if inputs.partial:
         raise BadInput(PARTIAL.format(why=inputs.partial))
     if not inputs.prices.of_all(inputs.snapshot.nodes):
-        raise BadInput(UNPRICED)
+        raise BadInput("\n".join((*filter(is_odd, inputs.notes), UNPRICED)))
     past = remembered(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     with reading_line(inputs.snapshot.cluster, doing="Planning") as phase, no_search_for_cycles():

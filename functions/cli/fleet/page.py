@@ -55,9 +55,10 @@ def _seen(view: FleetView) -> str:
 
 def _figures(view: FleetView) -> Iterator[Html]:
     """Yield the figures on top."""
-    scenarios = totals.summed(view.views)
+    views = totals.priced(view.views)
+    scenarios = totals.summed(views)
     if scenarios:
-        money = totals.money_of(view.views, scenarios)
+        money = totals.money_of(views, scenarios)
         adds, rest = max(money.added, 0), f"{money.month(scenarios.at_rest)} a month with Ebb"
         alone = money.saved(scenarios.alone)
         yield figure("Ebb adds, a month", whole_money(adds), added_note(money), good=adds > 0)

@@ -222,25 +222,25 @@ RESTS_ON: Final = "What this rests on"
 
 def show_odd(console: Console, notes: Sequence[str]) -> None:
     """Print the warnings among the notes: a reader has to know them first."""
-    show_notes(console, tuple(filter(_is_odd, notes)))
+    show_notes(console, tuple(filter(is_odd, notes)))
 
 
 def show_rests_on(console: Console, notes: Sequence[str]) -> None:
     """Print all other notes under their heading."""
-    rests_on = tuple(note for note in notes if not _is_odd(note))
+    rests_on = tuple(note for note in notes if not is_odd(note))
     if rests_on:
         console.print(RESTS_ON, style="bold")
         show_notes(console, rests_on)
 
 
-def _is_odd(note: str) -> bool:
+def is_odd(note: str) -> bool:
     return note.startswith(WARNING)
 
 
 def show_notes(console: Console, notes: Sequence[str]) -> None:
     """Print the notes and an empty line; nothing if there are none."""
     for note in notes:
-        console.print(note, style="yellow" if _is_odd(note) else "italic")
+        console.print(note, style="yellow" if is_odd(note) else "italic")
     if notes:
         console.print()
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
-from functions.cli.output.format import dollars_a_month, whole_money
+from functions.cli.output.format import count, dollars_a_month, whole_money
 from functions.cli.output.tables import BOLD, DIM, Column, Table
 from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, paid, scenario_documents
 from functions.cli.plan.view import PlanView
@@ -78,11 +78,21 @@ def money_of(views: Sequence[PlanView], scenarios: Scenarios) -> ScenarioMoney:
 
 def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     """Return what Ebb adds in all clusters, and of how many that is known."""
-    scenarios, whole = summed(views), [view for view in views if view.scenarios]
+    whole = [view for view in views if view.scenarios]
+    counted = priced(whole)
+    scenarios = summed(counted)
     if scenarios is None:
         return f"{PARTIAL}of no cluster it is known what could go."
-    summary = headline(scenarios, whose, max(view.taken_at for view in whole), parts_of(views))
-    return summary if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. {summary}"
+    summary = headline(scenarios, whose, max(view.taken_at for view in whole), parts_of(counted))
+    others = sum(view.totals.nodes for view in whole) - scenarios.now.nodes
+    unpriced = f" Not counted: {count(others, 'node')} without a price." if others else ""
+    partial = "" if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. "
+    return f"{partial}{summary}{unpriced}"
+
+
+def priced(views: Sequence[PlanView]) -> Sequence[PlanView]:
+    """Return those whose machines have prices, or all if none has: nodes and money of a sentence are of the same."""
+    return [view for view in views if view.totals.cost] or views
 
 
 def cluster_table(views: Sequence[PlanView]) -> Table:

@@ -105,6 +105,14 @@ def test_a_partial_cluster_is_not_summed_up_as_a_whole_one(two: tuple[Path, Path
     assert "Now 60 nodes for $" in headline
 
 
+def test_nodes_without_a_price_are_not_in_the_sentence_about_money(two: tuple[Path, Path]) -> None:
+    two[1].write_text(two[1].read_text().replace('"e2-standard-4"', '"m5.xlarge"'))
+    *_, total, _, _, headline = ebb("plan", "--dump", two[0], "--dump", two[1]).stdout.splitlines()
+    assert total.split()[2] == "84"
+    assert "Now 60 nodes for $" in headline
+    assert "24 nodes" in headline.rpartition("; with Ebb ")[2]
+
+
 def test_what_is_printed_of_the_clusters_adds_up_and_agrees_with_the_headline(two: tuple[Path, Path]) -> None:
     *_, first, second, total, _, _, headline = ebb(
         "plan", "--dump", two[0], "--dump", two[1], "--potential"
