@@ -4,6 +4,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,7 +83,19 @@ def _without_types(params: list[Any]) -> list[Any]:
             param.metavar = ""
         if param.param_type_name == "argument":
             param.display_type_rich = lambda **_: None
+            if kind := getattr(param, "type", None):  # of typer 0.28
+                param.type = copy(kind)
+                param.type.get_metavar = lambda *_, **__: ""
+                param.make_metavar = partial(_usage_of, param)
     return params
+
+
+def _usage_of(argument: Any, *_: Any, usage: bool = False, **__: Any) -> str:
+    """Return an argument as usage lines have it: `{NODE}...` if it is required and may be repeated."""
+    name = argument.metavar or argument.name.upper()
+    if not usage:
+        return str(name)
+    return f"{f'{{{name}}}' if argument.required else f'[{name}]'}{'' if argument.nargs == 1 else '...'}"
 
 
 class EbbGroup(TyperGroup):
