@@ -1,0 +1,152 @@
+"""READ FIRST here. Which machine types the pools should have for the requests that are there, and what that saves.
+
+Nodes that no drain may empty stay as they are; all others may go for new nodes of machine types on offer (`offers`).
+What the search finds (`search`) is proved in the end (`proof`). Several snapshots of one cluster must all fit: the
+fullest is planned for, and what the pods of the others need more is added.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from functions.cli.analysis.shapes.offers import NewGroup
+from functions.cli.analysis.shapes.proof import ProvedWorld
+from functions.cli.analysis.shapes.study import SearchEnd, ShapeRequest, Study
+from shared.core.cluster.node import Node
+from shared.core.cluster.resources import total
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.bill import Bill
+from shared.core.rules.situation import Situation
+
+NIGHT: Final = 0.6
+"""A snapshot that books less of CPU and memory than this share may be one of the night."""
+
+
+@dataclass(frozen=True)
+class PoolAdvice:
+    """One pool now and as proposed. Money is micro-dollars an hour."""
+
+    pool: str
+    machine: str
+    before: int
+    kept: int
+    """Nodes of today that stay."""
+    new: Mapping[NewGroup, int]
+    saving: int
+    moved: int
+    blocked: int
+    """How many of the nodes that stay no drain may empty."""
+    gone: tuple[str, ...] = ()
+    """The nodes that go."""
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def after(self) -> int:
+        return self.kept + sum(self.new.values())
+
+    @property
+    def types(self) -> Mapping[str, int]:
+        """By machine type how many new nodes come, the most first."""
+        found = Counter[str]()
+        for group, count in self.new.items():
+            found[group.machine] += count
+        return dict(sorted(found.items(), key=lambda row: (-row[1], row[0])))
+
+    @property
+    def proposed(self) -> str:
+        """The machine types that come; the pool's own where none do."""
+        return " + ".join(self.types) or self.machine
+
+
+@dataclass(frozen=True)
+class Advice:
+    """The whole answer. Money is micro-dollars an hour."""
+
+    pools: tuple[PoolAdvice, ...]
+    now: int
+    alone: int
+    """What is paid once nodes are removed, as Ebb does, and no other machine types come."""
+    proposed: int
+    share: float
+    """What is saved, less what moves count for, as a share of a bound on what any choice could save."""
+    booked: float
+    """The share of all CPU or memory that pods book, whichever is more, in the fullest snapshot."""
+    proof: ProvedWorld
+
+    @property
+    def saving(self) -> int:
+        return self.now - self.proposed
+
+    @property
+    def more(self) -> int:
+        """What other machine types save beyond the removal of nodes."""
+        return self.alone - self.proposed
+
+    @property
+    def moved(self) -> int:
+        return sum(each.moved for each in self.pools)
+
+
+def advise(situations: Sequence[Situation], bill: Bill, asked: ShapeRequest) -> Advice:
+    """Return which machine types the pools should have.
+
+    Several situations are one cluster at different times: the pods of each must fit. Money is that of the fullest one.
+    """
+    fullest, *others = sorted(situations, key=lambda each: -booked(each.snapshot))
+    study = Study(fullest, bill, asked)
+    found = study.search()
+    proof = study.prover.proved(fullest.snapshot, found.kept, found.new, found.meant)
+    for other in others:
+        proof = _also_for(study, other.snapshot, proof, found)
+    return _advice(study, proof, found)
+
+
+def booked(snapshot: Snapshot) -> float:
+    """Return the share of all CPU or memory that pods book, whichever is more."""
+    nodes = [node for node in snapshot.nodes if not node.outside]
+    offered = total(node.allocatable for node in nodes)
+    taken = total(snapshot.pods_by_node[node.name].booked for node in nodes)
+    return max(taken.cpu / max(offered.cpu, 1), taken.memory / max(offered.memory, 1))
+
+
+def _also_for(study: Study, other: Snapshot, proof: ProvedWorld, found: SearchEnd) -> ProvedWorld:
+    """Return the proof with the nodes added that another snapshot needs; nodes that stay and are not in it come new."""
+    known = {node.name for node in other.nodes}
+    missing = Counter(_group(node) for node in study.snapshot.nodes if node.name in proof.kept - known)
+    there = study.prover.proved(other, proof.kept & known, Counter(proof.new) + missing, {})
+    needed = Counter(there.new) - missing - Counter(proof.new)
+    if not needed:
+        return proof
+    return study.prover.proved(study.snapshot, proof.kept, Counter(proof.new) + needed, found.meant)
+
+
+def _group(node: Node) -> NewGroup:
+    return NewGroup(node.pool, node.machine, node.zone)
+
+
+def _advice(study: Study, proof: ProvedWorld, found: SearchEnd) -> Advice:
+    bill, nodes = study.bill, study.snapshot.nodes
+    pools = tuple(_pools(study, proof))
+    now, proposed = bill.of_all(nodes), bill.of_all(proof.world.nodes)
+    moved = sum(each.moved for each in pools)
+    most = now - study.least
+    share = (now - proposed - study.moving * moved) / most if most > 0 else 1.0
+    return Advice(pools, now, found.alone, proposed, min(max(share, 0.0), 1.0), booked(study.snapshot), proof)
+
+
+def _pools(study: Study, proof: ProvedWorld) -> Iterator[PoolAdvice]:
+    """Yield what becomes of each pool; what a change of pools saves is counted pool by pool, in the order of names."""
+    nodes = list(study.snapshot.nodes)
+    for offer in study.offered:
+        gone = [node for node in offer.nodes if node.name not in proof.kept]
+        new = {group: count for group, count in proof.new.items() if group.pool == offer.pool}
+        come = [study.new_nodes.node(group, number) for group, count in new.items() for number in range(count)]
+        after = [node for node in nodes if node not in gone] + come
+        saving, nodes = study.bill.of_all(nodes) - study.bill.of_all(after), after
+        kept = [node for node in offer.nodes if node.name in proof.kept]
+        yield PoolAdvice(
+            offer.pool, offer.machine, len(offer.nodes), len(kept), new, saving,
+            sum(study.moving_pods(node) for node in gone), sum(node.name not in study.may_go for node in kept),
+            tuple(node.name for node in gone), offer.unknown,
+        )  # fmt: skip

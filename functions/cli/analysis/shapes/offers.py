@@ -1,0 +1,255 @@
+"""What each pool may be made of: machine types, and new nodes of them as the pool would get them.
+
+A new node is a live node of the pool and zone with another machine: labels, taints, kubelet, disks and the number of
+pods stay. Where a live node has the machine type, what it offers counts; elsewhere GKE's formula, less what firmware
+and kernel take of the pool's own nodes. Static pods are on each new node, as on the one that it is like.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Final
+
+from msgspec import structs
+
+from functions.cli.analysis.shapes.machine_types import (
+    ARM,
+    SHARED_CORE,
+    MachineType,
+    allocatable,
+    machine_type,
+    types_of,
+)
+from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, is_mirror
+from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, Resources
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.storage import CSINode
+from shared.core.planning.prices import GIB, Prices
+from shared.core.rules.unmodelled import admits
+from shared.core.rules.utilization import own_taints
+
+_SHARE: Final = Fraction(1, 8)
+"""Of what a pool's pods request no machine carries more, unless those of today do: what one failure takes along."""
+_KERNEL: Final = Fraction(1, 40)
+"""What firmware and kernel take of a machine's memory where no live node shows it."""
+_MOST_KERNEL: Final = Fraction(1, 10)
+MIN_PLATFORM_LABEL: Final = "cloud.google.com/requested-min-cpu-platform"
+_BY_HYPERDISK: Final = frozenset({"n4", "c3", "c3d"})
+"""Families on which the number of disks that can be attached depends on the machine."""
+_MEMORY_LABEL: Final = "cloud.google.com/gke-memory-gb-scaling-level"
+"""By the memory that the machine reports, which is not known before: a pod that asks for it is put on no new node."""
+_OF_MACHINES: Final = (names.MACHINE_LABEL, "beta.kubernetes.io/instance-type")
+
+
+@dataclass(frozen=True)
+class PoolOffer:
+    """One pool: its nodes that are counted, and the machine types that it may have."""
+
+    pool: str
+    nodes: tuple[Node, ...]
+    types: tuple[MachineType, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def machine(self) -> str:
+        """The machine type that most of its nodes have."""
+        found = Counter(node.machine for node in self.nodes)
+        return min(found, key=lambda name: (-found[name], name))
+
+    @property
+    def zones(self) -> Mapping[str, int]:
+        """By zone how many nodes it has."""
+        return dict(sorted(Counter(node.zone for node in self.nodes).items()))
+
+
+@dataclass(frozen=True, slots=True)
+class NewGroup:
+    """New nodes that are alike: a pool, a machine type and a zone."""
+
+    pool: str
+    machine: str
+    zone: str
+
+
+def offers(snapshot: Snapshot, prices: Prices, families: Collection[str] = ()) -> tuple[PoolOffer, ...]:
+    """Return an offer for each pool with nodes that are counted; `families` are those that pools may change to."""
+    rows = ((pool, tuple(node for node in nodes if not node.outside)) for pool, nodes in snapshot.nodes_by_pool.items())
+    return tuple(_offer(PoolOffer(pool, nodes), snapshot, prices, families) for pool, nodes in rows if pool and nodes)
+
+
+def _offer(plain: PoolOffer, snapshot: Snapshot, prices: Prices, families: Collection[str]) -> PoolOffer:
+    own, keeps = machine_type(plain.machine, prices), _keeps_its_type(plain.nodes)
+    if own is None or keeps or any(prices.of(node).estimated for node in plain.nodes):
+        why = keeps or f"{plain.machine or 'its machine type'} is not in the price table: it stays"
+        return replace(plain, types=(own,) if own else (), unknown=(why,))
+    notes = list(_keeps_its_family(plain.nodes))
+    crossed = () if notes else tuple(sorted(set(families) - {own.family}))
+    other = [family for family in crossed if (family in ARM) == (own.family in ARM)]
+    known = [own, *(each for family in (own.family, *other) for each in types_of(family, prices))]
+    notes += _about_families(own.family, crossed, other)
+    fitting = _of_fitting_size(known, own, plain, snapshot)
+    if own.name in SHARED_CORE:
+        notes.append("shared cores burst, other machine types do not: compare use before you change them")
+    if snapshot.storage.csi_nodes and any(each.family in _BY_HYPERDISK for each in fitting):
+        notes.append("how many disks each of these machine types can attach: taken from the pool's nodes")
+    return replace(plain, types=tuple(dict.fromkeys(fitting)), unknown=tuple(notes))
+
+
+def _keeps_its_type(nodes: Sequence[Node]) -> str:
+    """Return why the pool keeps its machine type; empty where it need not."""
+    if any(node.labels.get(names.GPU_LABEL) or any(map(node.allocatable.get, ACCELERATORS)) for node in nodes):
+        return "accelerators: the machine type stays"
+    if any(
+        node.labels.get(key) == "true" for node in nodes for key in (names.EPHEMERAL_SSD_LABEL, names.RAW_SSD_LABEL)
+    ):
+        return "local SSDs: the machine type stays"
+    return ""
+
+
+def _keeps_its_family(nodes: Sequence[Node]) -> Iterator[str]:
+    if any(node.spot for node in nodes):
+        yield "Spot: the family stays; whether Spot machines of another type are to be had is not known"
+    if any(node.labels.get(MIN_PLATFORM_LABEL) for node in nodes):
+        yield "a minimum CPU platform: the family stays"
+
+
+def _about_families(own: str, crossed: Sequence[str], other: Sequence[str]) -> Iterator[str]:
+    for family in crossed:
+        if family in other:
+            yield f"{family} and {own} do not run equally fast, and not every zone has {family}: measure first"
+        else:
+            yield f"{family} has other processors, for which images must be built: left out"
+
+
+def _of_fitting_size(
+    known: Iterable[MachineType], own: MachineType, plain: PoolOffer, snapshot: Snapshot
+) -> list[MachineType]:
+    """Return those that carry an eighth at most of what the pool's pods request, or no more than the pool's own type.
+
+    The pool's pods are all that it would admit: those of other pools may move to it.
+    """
+    counts = Counter(pod.spec for pod in snapshot.pods if not pod.spec.stays and not pod.phase.finished)
+    asked = {CPU: 0, MEMORY: 0}
+    for spec, count in counts.items():
+        if admits(spec, plain.nodes[0]):
+            asked = {axis: amount + count * spec.requests.get(axis) for axis, amount in asked.items()}
+    most = max(_SHARE, _share(own, asked))
+    return [each for each in known if each == own or _share(each, asked) <= most]
+
+
+def _share(machine: MachineType, asked: Mapping[str, int]) -> Fraction:
+    """Return which share of what is requested the machine could carry at most."""
+    cpu, memory = machine.size.vcpu * 1000, machine.size.gib * GIB
+    return min(Fraction(cpu) / max(asked[CPU], 1), Fraction(memory) / max(asked[MEMORY], 1))
+
+
+@dataclass
+class NewNodes:
+    """Makes new nodes of pools, and the snapshot in which they stand empty."""
+
+    snapshot: Snapshot
+    offered: Sequence[PoolOffer]
+    _like: dict[tuple[str, str], Node] = field(init=False)
+    _live: dict[str, Resources] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find a live node for each pool and zone, and what live nodes of each machine type offer at least."""
+        self._like, self._live = {}, {}
+        by_use = sorted(self.snapshot.nodes, key=lambda node: (not node.ready, node.unschedulable, node.name))
+        for node in by_use:
+            self._like.setdefault((node.pool, node.zone), node)
+            if node.ready:
+                self._live[node.machine] = _least(self._live.get(node.machine), node.allocatable)
+        self._taints = {
+            each.pool: tuple(sorted(own_taints(each.nodes), key=lambda one: one.key)) for each in self.offered
+        }
+        self._types = {kind.name: kind for each in self.offered for kind in each.types}
+
+    def node(self, group: NewGroup, number: int) -> Node:
+        """Return one new node of the group, empty and Ready."""
+        like, machine = self._like[group.pool, group.zone], self._types[group.machine]
+        name = f"new-{group.pool}-{machine.name}-{group.zone}-{number:03d}"
+        labels = {**like.labels, **_labels_of(machine, like), names.HOSTNAME_LABEL: name}
+        if machine.name != like.machine:
+            labels.pop(_MEMORY_LABEL, None)
+        return replace(
+            like, name=name, uid=name, labels=labels, taints=self._taints[group.pool], annotations={},
+            unschedulable=False, ready=True, once_ready=True, conditions=frozenset(),
+            allocatable=self._allocatable(machine, like),
+        )  # fmt: skip
+
+    def _allocatable(self, machine: MachineType, like: Node) -> Resources:
+        if machine.name == like.machine:
+            return like.allocatable
+        offered = self._live.get(machine.name) or self._by_formula(machine, like)
+        return Resources.of({**dict(like.allocatable.amounts), CPU: offered.cpu, MEMORY: offered.memory})
+
+    def _by_formula(self, machine: MachineType, like: Node) -> Resources:
+        """Return what GKE documents, less what the pool's own node offers less than documented."""
+        plain, own = allocatable(machine), self._types.get(like.machine)
+        cpu, kernel = 0, _KERNEL
+        if own is not None:
+            documented = allocatable(own)
+            cpu = max(documented.cpu - like.allocatable.cpu, 0)
+            lost = Fraction(documented.memory - like.allocatable.memory) / (own.size.gib * GIB)
+            kernel = min(max(lost, Fraction(0)), _MOST_KERNEL)
+        memory = plain.memory - round(kernel * machine.size.gib * GIB)
+        return Resources.of({CPU: max(plain.cpu - cpu, 0), MEMORY: max(memory, 0)})
+
+    def added_to(self, seen: Snapshot, wanted: Mapping[NewGroup, int]) -> Snapshot:
+        """Return a snapshot of the cluster with so many new nodes of each group, and their static pods, besides."""
+        nodes, pods, csi = list(seen.nodes), list(seen.pods), dict(seen.storage.csi_nodes)
+        for group, count in wanted.items():
+            like = self._like[group.pool, group.zone]
+            attaching = self.snapshot.storage.csi_nodes.get(like.name)
+            for number in range(count):
+                new = self.node(group, number)
+                nodes.append(new)
+                pods += [_copied(pod, new) for pod in self.snapshot.pods_by_node[like.name] if _is_static(pod)]
+                if attaching:
+                    csi[new.name] = _attaching(attaching, group.machine)
+        return replace(
+            seen, nodes=tuple(sorted(nodes, key=lambda each: each.name)),
+            pods=tuple(sorted(pods, key=lambda each: each.key)), storage=replace(seen.storage, csi_nodes=csi),
+        )  # fmt: skip
+
+    def groups(self, pool: str, machine: str) -> Iterator[NewGroup]:
+        """Yield the groups of a pool's machine type, one for each zone of the pool."""
+        return (NewGroup(pool, machine, zone) for name, zone in sorted(self._like) if name == pool)
+
+
+def _labels_of(machine: MachineType, like: Node) -> dict[str, str]:
+    """Return the labels that depend on the machine, as far as nodes of the pool have them."""
+    values = {
+        "cloud.google.com/machine-family": machine.family,
+        "cloud.google.com/gke-cpu-scaling-level": str(machine.size.vcpu),
+        **dict.fromkeys(_OF_MACHINES, machine.name),
+    }
+    return {key: value for key, value in values.items() if key in like.labels}
+
+
+_SHARED_CORE_DISKS: Final = 15
+"""Disks that a shared core attaches besides its own (compute docs, persistent disk limits)."""
+
+
+def _attaching(like: CSINode, machine: str) -> CSINode:
+    if machine not in SHARED_CORE:
+        return like
+    return replace(like, limits={driver: min(most, _SHARED_CORE_DISKS) for driver, most in like.limits.items()})
+
+
+def _is_static(pod: Pod) -> bool:
+    return is_mirror(pod.spec) and not pod.phase.finished
+
+
+def _copied(pod: Pod, node: Node) -> Pod:
+    return structs.replace(pod, name=f"{pod.name}-{node.name}", uid=f"{pod.uid}-{node.name}", node=node.name)
+
+
+def _least(known: Resources | None, offered: Resources) -> Resources:
+    if known is None:
+        return offered
+    return Resources.of({name: min(known.get(name), offered.get(name)) for name in (CPU, MEMORY)})

@@ -1,0 +1,128 @@
+"""What holds of all advice, on drawn clusters; and single decisions on clusters made by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from functions.cli.analysis.shapes.advice import Advice, advise
+from functions.cli.analysis.shapes.study import ShapeRequest
+from functions.cli.input.inputs import EVERY_POOL
+from shared.core.cluster.resources import CPU, MEMORY
+from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.bill import Bill
+from shared.core.planning.prices import HOURS_PER_MONTH, MICRO
+from shared.core.policy.values import Capacity, Commitment, Commitments
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, cluster, node, pod
+from tests.cli.analysis.shapes.drawn_clusters import KINDS, PRICES, ZONES, Kind, drawn, offered
+from tests.placement_checker import faults
+
+SMALL = {
+    "memory-bound": Kind((("n2-standard-8", 14),), 7.5),
+    "cpu-bound": Kind((("n2-standard-8", 14),), 1.2),
+    "two pools": Kind((("e2-standard-4", 12), ("n2-standard-8", 5)), 3.4),
+    "few large": Kind((("n2-standard-32", 4),), 3.8),
+}
+CLUSTERS = [(name, fill) for name in SMALL for fill in (0.5, 0.8)]
+MONTH = HOURS_PER_MONTH / MICRO
+
+
+def advice(*snapshots: Snapshot, bill: Bill | None = None, **asked: Any) -> Advice:
+    given = {"trials": 60, "fill": 100, **asked}
+    situations = [Situation(each, ClusterState(), EVERY_POOL) for each in snapshots]
+    return advise(situations, bill or Bill(PRICES), ShapeRequest(**given))
+
+
+@pytest.mark.parametrize(("name", "fill"), CLUSTERS)
+def test_what_holds_of_all_advice(name: str, fill: float) -> None:
+    seen = drawn(SMALL[name], fill)
+    found = advice(seen)
+    world, proof = found.proof.world, found.proof
+    pending = replace(world, pods=tuple(_unplaced(each, proof.places) for each in world.pods))
+    blocked = {each.node for each in seen.pods if each.spec.labels["app"] == "cache"}
+
+    assert faults(pending, proof.places, ()) == []
+    assert {each.key for each in seen.pods if not each.spec.stays} <= {each.key for each in world.pods if each.node}
+    assert blocked <= proof.kept
+    assert proof.homeless == ()
+    assert found.proposed + found.moved * 5 / MONTH <= found.now + 1
+    assert found.proposed <= found.now
+    assert found.saving == sum(each.saving for each in found.pools)
+    assert 0 <= found.share <= 1
+    assert all(len({group.zone for group in each.new}) + each.kept >= min(3, each.after) for each in found.pools)
+    assert all(len(each.types) <= 3 for each in found.pools)
+
+
+def _unplaced(each: Any, places: Any) -> Any:
+    return structs.replace(each, node="") if each.key in places else each
+
+
+def test_equal_input_gives_equal_advice() -> None:
+    seen = drawn(SMALL["two pools"], 0.6)
+    assert advice(seen).pools == advice(seen).pools
+
+
+BARS = {"memory-bound": (0.8, 0.90, "n2-highmem-8"), "cpu-bound": (0.55, 0.90, "n2-highcpu-16")}
+"""Of the clusters of the bench: fill, the least share of the bound with few trials, and the type that pays most."""
+
+
+@pytest.mark.parametrize(("name", "fill", "least", "machine"), [(name, *row) for name, row in BARS.items()], ids=BARS)
+def test_other_shapes_are_found_where_pods_ask_for_other_proportions(
+    name: str, fill: float, least: float, machine: str
+) -> None:
+    found = advice(drawn(KINDS[name], fill), trials=100, pod_worth=Fraction(0))
+    assert found.share >= least
+    assert machine in found.pools[0].types
+    assert found.more > 0
+
+
+def test_a_pod_that_moves_must_pay_what_it_is_worth() -> None:
+    seen = drawn(SMALL["two pools"], 0.8)
+    moved = [advice(seen, pod_worth=Fraction(worth)).moved for worth in (0, 5, 1000)]
+    assert moved[0] > moved[1] > moved[2] == 0
+
+
+def test_no_node_is_filled_beyond_what_was_asked() -> None:
+    found = advice(drawn(SMALL["memory-bound"], 0.6), fill=70)
+    world = found.proof.world
+    for each in world.nodes:
+        if each.name.startswith("new-"):
+            booked = world.pods_by_node[each.name].booked
+            assert all(booked.get(axis) <= 0.7 * each.allocatable.get(axis) for axis in (CPU, MEMORY))
+
+
+def test_the_pods_of_every_snapshot_fit_and_more_is_proposed_for_two_than_for_the_emptier() -> None:
+    night, day = drawn(SMALL["memory-bound"], 0.45, seed=3), drawn(SMALL["memory-bound"], 0.8, seed=3)
+    both, alone = advice(night, day), advice(night)
+    assert both.now == advice(day).now
+    assert both.pools[0].after > alone.pools[0].after
+    assert both.proof.homeless == ()
+
+
+def test_pods_that_keep_apart_get_a_node_each() -> None:
+    apart = PodTerm("kubernetes.io/hostname", LabelSelector((Requirement("app", "In", ("web",)),)), ("default",))
+    nodes = [
+        node(f"n{place}", machine="n2-standard-8", allocatable=offered("n2-standard-8"), zone=ZONES[0])
+        for place in range(6)
+    ]
+    pods = [pod(f"w{place}", on=f"n{place}", cpu=0.5, memory=0.5, anti_affinity=(apart,)) for place in range(6)]
+    found = advice(cluster(nodes, pods))
+    assert found.pools[0].after == 6
+    assert found.proposed < found.now
+    assert len(set(found.proof.places.values())) == len(found.proof.places)
+
+
+def test_what_is_committed_stays() -> None:
+    """A cluster whose family is committed as it is saves nothing by other machines of that family."""
+    seen = drawn(SMALL["memory-bound"], 0.8)
+    vcpu, gib = Fraction(14 * 8), Fraction(14 * 32)
+    all_of_it = Commitments((Commitment("n2", Capacity(vcpu, gib), discount=Fraction(1, 2)),))
+    bill = Bill.of(PRICES, all_of_it, seen.nodes, NOW)
+    found = advice(seen, bill=bill)
+    assert (found.saving, found.moved) == (0, 0)
+    assert found.now == bill.fees

@@ -1,0 +1,115 @@
+"""What each pool may become, and what its new nodes are like."""
+
+from typing import Any
+
+import pytest
+
+from functions.cli.analysis.shapes.offers import NewGroup, NewNodes, PoolOffer, offers
+from shared.core.cluster import names
+from shared.core.cluster.node import Node
+from shared.core.cluster.resources import MEMORY, Resources
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.storage import CSINode
+from tests.builders import GIB, cluster, node, pod, resources, storage, taint
+from tests.cli.analysis.shapes.drawn_clusters import PRICES, offered
+
+
+def pool_of(count: int = 10, machine: str = "n2-standard-8", **changes: Any) -> list[Node]:
+    return [node(f"n{place}", machine=machine, allocatable=offered(machine), **changes) for place in range(count)]
+
+
+def filled(nodes: list[Node], *more: Any) -> Snapshot:
+    """Every node carries 6 vCPUs and 24 GiB of its pool's pods."""
+    pods = [pod(f"p-{each.name}", on=each.name, cpu=6, memory=24, tolerations=()) for each in nodes]
+    return cluster(nodes, [*pods, *more])
+
+
+def offer(nodes: list[Node], *families: str) -> PoolOffer:
+    (found,) = offers(filled(nodes), PRICES, families)
+    return found
+
+
+def types(found: PoolOffer) -> set[str]:
+    return {each.name for each in found.types}
+
+
+def test_a_pool_is_offered_the_sizes_and_shapes_of_its_own_family() -> None:
+    found = offer(pool_of())
+    assert {"n2-standard-4", "n2-highmem-8", "n2-highcpu-8"} < types(found)
+    assert {each.family for each in found.types} == {"n2"}
+    assert found.unknown == ()
+
+
+def test_no_machine_carries_more_than_an_eighth_of_the_requests_unless_those_of_today_do() -> None:
+    assert "n2-standard-16" not in types(offer(pool_of(10)))
+    assert "n2-standard-16" in types(offer(pool_of(25)))
+    assert "n2-standard-8" in types(offer(pool_of(2)))
+
+
+KEEPS = {
+    "GPUs": ({"labels": {names.GPU_LABEL: "nvidia-l4"}}, {"n2-standard-8"}, "accelerators"),
+    "local SSDs": ({"labels": {names.EPHEMERAL_SSD_LABEL: "true"}}, {"n2-standard-8"}, "local SSDs"),
+    "an unknown type": ({"machine": "x9-large-8"}, set(), "price table"),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected", "word"), KEEPS.values(), ids=KEEPS)
+def test_some_pools_keep_their_type_and_it_is_named_why(changes: Any, expected: set[str], word: str) -> None:
+    machine = changes.get("machine", "n2-standard-8")
+    nodes = [node(f"n{place}", **{"machine": machine, **changes}) for place in range(4)]
+    found = offer(nodes, "e2")
+    assert types(found) == expected
+    assert [word in each for each in found.unknown] == [True]
+
+
+@pytest.mark.parametrize("label", [names.SPOT_LABELS[0], "cloud.google.com/requested-min-cpu-platform"])
+def test_spot_and_a_minimum_cpu_platform_keep_the_family_even_if_others_are_asked_for(label: str) -> None:
+    found = offer(pool_of(labels={label: "true"}), "e2")
+    assert {each.family for each in found.types} == {"n2"}
+    assert len(found.unknown) == 1
+
+
+def test_other_families_come_only_when_asked_for_and_never_with_other_processors() -> None:
+    found = offer(pool_of(), "n2d", "t2a")
+    assert {each.family for each in found.types} == {"n2", "n2d"}
+    assert [each.split()[0] for each in found.unknown] == ["n2d", "t2a"]
+
+
+def test_a_new_node_is_like_a_live_one_of_its_pool_and_zone_but_for_the_machine() -> None:
+    own = taint("dedicated", value="web")
+    nodes = pool_of(3, zone="z1", taints=(own, taint("node.kubernetes.io/unreachable")), labels={"team": "a"})
+    seen = filled(nodes)
+    new = NewNodes(seen, offers(seen, PRICES)).node(NewGroup("a", "n2-highmem-8", "z1"), 0)
+    assert (new.machine, new.zone, new.pool, new.labels["team"]) == ("n2-highmem-8", "z1", "a", "a")
+    assert new.taints == (own,)
+    assert new.labels[names.HOSTNAME_LABEL] == new.name
+    assert new.allocatable == offered("n2-highmem-8")
+
+
+def test_what_live_nodes_offer_counts_more_than_the_formula() -> None:
+    live = pool_of(2, "n2-highmem-8")[0]
+    real = Resources.of({**dict(live.allocatable.amounts), MEMORY: 50 * GIB})
+    nodes = [*pool_of(4), node("other", machine="n2-highmem-8", pool="b", allocatable=real)]
+    seen = filled(nodes)
+    assert (
+        NewNodes(seen, offers(seen, PRICES)).node(NewGroup("a", "n2-highmem-8", "z"), 0).allocatable.memory == 50 * GIB
+    )
+
+
+def test_what_the_kernel_takes_of_the_pools_own_nodes_is_taken_of_others_in_proportion() -> None:
+    less = Resources.of({**dict(offered("n2-standard-8").amounts), MEMORY: offered("n2-standard-8").memory - GIB})
+    seen = filled([node(f"n{place}", machine="n2-standard-8", allocatable=less) for place in range(4)])
+    new = NewNodes(seen, offers(seen, PRICES)).node(NewGroup("a", "n2-highmem-8", "z"), 0)
+    assert offered("n2-highmem-8").memory - new.allocatable.memory == 2 * GIB
+
+
+def test_static_pods_and_limits_of_disks_come_with_new_nodes() -> None:
+    nodes = pool_of(2)
+    proxy = pod("proxy", on="n0", annotations={names.MIRROR: "x"}, owner=None, cpu=0.1)
+    limits = {"n0": CSINode({"pd.csi.storage.gke.io": 127})}
+    seen = filled(nodes, proxy)
+    seen = cluster(nodes, seen.pods, storage=storage(limits=limits))
+    world = NewNodes(seen, offers(seen, PRICES)).added_to(seen, {NewGroup("a", "n2-standard-8", "z"): 2})
+    new = [each.name for each in world.nodes if each.name.startswith("new-")]
+    assert [world.pods_by_node[name].booked for name in new] == [resources(cpu=0.1, memory=0.1)] * 2
+    assert [world.storage.csi_nodes[name].limits for name in new] == [limits["n0"].limits] * 2
