@@ -30,6 +30,7 @@ _COMMANDS: Final = {
     "plan": ("explain.commands", _LOOK),
     "explain": ("explain.commands", _LOOK),
     "why-not": ("explain.commands", _LOOK),
+    "shapes": ("shapes.commands", _LOOK),
     "report": ("report.commands", _LOOK),
     "fleet": ("fleet.commands", _LOOK),
     "top": ("top.commands", _LOOK),

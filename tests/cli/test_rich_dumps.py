@@ -25,6 +25,7 @@ COMMANDS: Final = (
     ("report", "--out", OUT),
     ("report", "--output", "json", "--out", OUT),
     ("why-not",),
+    ("shapes",),
     ("simulate", "--days", "1"),
     ("policy", "init"),
     ("policy", "check", POLICY),

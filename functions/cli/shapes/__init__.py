@@ -1,0 +1,1 @@
+"""`ebb shapes`: which machine types the pools should have."""

@@ -1,0 +1,55 @@
+"""The command `ebb shapes`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from functions.cli.input.options import AnswerAs, AnswerFormat, Sources, with_sources
+
+_MOST_WORTH = 10_000
+_Snapshots = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--dump",
+        metavar="FILE",
+        rich_help_panel="Where the cluster is read",
+        help="Output of the kubectl command that `ebb dump` shows. With several, the pods of each must fit.",
+    ),
+]
+
+
+@with_sources(dump=_Snapshots)
+def shapes(
+    *,
+    sources: Sources,
+    families: Annotated[
+        str,
+        typer.Option(
+            "--families", metavar="NAMES", help="Other machine families that pools may change to, such as e2,n2d."
+        ),
+    ] = "",
+    pod_worth: Annotated[
+        float,
+        typer.Option(
+            "--pod-worth", metavar="DOLLARS", min=0, max=_MOST_WORTH, help="What each pod that moves must save a month."
+        ),
+    ] = 5,
+    fill: Annotated[
+        str, typer.Option("--fill", metavar="PERCENT", help="How full nodes may be made; the rest is for the day.")
+    ] = "90%",
+    output: AnswerAs = AnswerFormat.TABLE,
+) -> None:
+    """Show which machine types the pools should have for the pods that are there, and what that saves.
+
+    Advice only: it changes nothing. A dump of the night asks for too little;
+    name one of the day as well.
+
+    Examples:
+      ebb shapes cluster.json
+      ebb shapes --dump day.json --dump night.json --fill 85%
+      ebb shapes cluster.json --families e2,n2d --pod-worth 10 -o json
+    """
+    from functions.cli.shapes.compute import asked_of, show_shapes
+
+    show_shapes(sources, asked_of(families, pod_worth, fill), output)

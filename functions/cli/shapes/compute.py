@@ -1,0 +1,106 @@
+"""`ebb shapes`: gather the snapshots of one cluster, compute the advice, print it."""
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+import typer
+
+from functions.cli.analysis.shapes.advice import Advice, advise
+from functions.cli.analysis.shapes.machine_types import FAMILIES
+from functions.cli.analysis.shapes.study import ShapeRequest
+from functions.cli.explain.parts import as_text, show
+from functions.cli.input.inputs import Inputs, gather
+from functions.cli.input.options import AnswerFormat, Sources
+from functions.cli.output.documents import print_document, text
+from functions.cli.output.format import some
+from functions.cli.output.progress import reading_line
+from functions.cli.output.terminal import printing
+from functions.cli.plan.sentences import show_odd, show_rests_on
+from functions.cli.shapes.view import document, notes_of, parts
+from shared.collector import no_search_for_cycles
+from shared.core.planning.bill import Bill
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from shared.errors import BadInput
+
+UNPRICED: Final = "shapes: no price is known for these machines; name a table with --prices."
+PARTIAL: Final = "shapes: the dump is partial ({why}), so what the pods request is unknown."
+_PERCENT: Final = re.compile(r"(?P<number>\d{1,3})%?")
+_LEAST_FILL, _MOST_FILL = 10, 100
+
+
+def asked_of(families: str, pod_worth: float, fill: str) -> ShapeRequest:
+    """Return what was typed.
+
+    Raises:
+        BadInput: a family is not known, or the fill is no share of a node.
+    """
+    named = tuple(filter(None, (each.strip().lower() for each in families.split(","))))
+    unknown = sorted(set(named) - set(FAMILIES))
+    if unknown:
+        raise BadInput(f"--families: {', '.join(unknown)}: the families known are {some(FAMILIES, 20)}.")
+    match = _PERCENT.fullmatch(fill.strip())
+    if match is None or not _LEAST_FILL <= int(match["number"]) <= _MOST_FILL:
+        raise BadInput(f"--fill: {fill!r}: write a whole percentage from {_LEAST_FILL}% to {_MOST_FILL}%.")
+    return ShapeRequest(named, Fraction(str(pod_worth)), int(match["number"]))
+
+
+def show_shapes(sources: Sources, asked: ShapeRequest, output: AnswerFormat) -> None:
+    """Print the advice: for people with the notes, for tools with these on stderr.
+
+    Raises:
+        BadInput: the dump does not hold the whole cluster, or its machines have no price.
+    """
+    inputs = gather_times(sources)
+    with reading_line(inputs[0].snapshot.cluster, doing="Comparing machine types of"), no_search_for_cycles():
+        found = computed(inputs, asked)
+    notes = (*notes_of(found, len(inputs)), *inputs[0].notes)
+    cluster = inputs[0].snapshot.cluster
+    if output is AnswerFormat.MARKDOWN:
+        page = (f"# Machine types for {text(cluster or 'the cluster')}", as_text(parts(found, asked)))
+        typer.echo("\n\n".join((*page, *(f"> {text(note)}" for note in notes))))
+    elif output is not AnswerFormat.TABLE:
+        print_document(document(found, asked, cluster), output, notes)
+    else:
+        with printing() as console:
+            show_odd(console, notes)
+            show(console, parts(found, asked))
+            console.print()
+            show_rests_on(console, notes)
+
+
+def gather_times(sources: Sources) -> tuple[Inputs, ...]:
+    """Read the cluster, once for each dump that is whole by itself; files that are one dump together are read as one.
+
+    Raises:
+        BadInput: as `gather`, or a snapshot cannot be used for advice.
+    """
+    together = gather(sources)
+    apart: tuple[Inputs, ...] = ()
+    if len(sources.dumps) > 1 and together.snapshot.nodes:
+        apart = _each_by_itself(sources)
+    found = apart or (together,)
+    for each in found:
+        if each.partial:
+            raise BadInput(PARTIAL.format(why=each.partial))
+    if not together.prices.of_all(together.snapshot.nodes):
+        raise BadInput(UNPRICED)
+    return found
+
+
+def _each_by_itself(sources: Sources) -> tuple[Inputs, ...]:
+    """Return the snapshots of the dumps; nothing where a file is none by itself."""
+    try:
+        found = tuple(gather(replace(sources, dumps=(path,))) for path in sources.dumps)
+    except BadInput:
+        return ()
+    return found if all(each.snapshot.nodes and each.snapshot.pods for each in found) else ()
+
+
+def computed(inputs: tuple[Inputs, ...], asked: ShapeRequest) -> Advice:
+    """Return the advice for snapshots of one cluster, with the prices and commitments of the first."""
+    first = inputs[0]
+    bill = Bill.of(first.prices, first.policy.commitments, first.snapshot.nodes, first.snapshot.taken_at)
+    return advise([Situation(each.snapshot, ClusterState(), each.policy) for each in inputs], bill, asked)

@@ -1,0 +1,181 @@
+"""What `ebb shapes` shows: sentences, a row for each pool, and the commands that make the change."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from functions.cli.analysis.shapes.advice import NIGHT, Advice, PoolAdvice
+from functions.cli.analysis.shapes.study import ShapeRequest
+from functions.cli.explain.parts import PagePart
+from functions.cli.input.inputs import WARNING
+from functions.cli.output.format import count, dollars, monthly, rounded_percent
+from functions.cli.output.tables import BOLD, Column, Table
+from functions.cli.plan.as_json import money
+from shared.core.cluster.node import Node
+
+SCHEMA: Final = 1
+IN_PLACE: Final = (
+    "GKE changes no machine type in place: Terraform deletes a pool whose machine_type changes and creates it again. "
+    "Add the new pool, cordon and drain the nodes that go, and only then remove the old one."
+)
+NOTHING: Final = "No other machine types would save money at this price of a pod that moves."
+NIGHT_ONLY: Final = (
+    f"{WARNING}Pods book {{booked}} of the cluster in this snapshot. If it was taken at night, this is too little for "
+    "the day: add a dump of the day with another --dump, or lower --fill."
+)
+FULLEST: Final = "The pods of all {snapshots} snapshots fit. Nodes and money are those of the fullest."
+NOT_PACKED: Final = (
+    "The scheduler does not place pods as tightly as this advice. Let the new pools autoscale: they add the nodes that "
+    "it needs beyond these."
+)
+
+
+def notes_of(found: Advice, snapshots: int) -> tuple[str, ...]:
+    """Return what the advice rests on, what is not known, and a warning if the snapshot may be one of the night."""
+    booked = rounded_percent(Fraction(found.booked).limit_denominator(1000))
+    night = (NIGHT_ONLY.format(booked=booked),) if found.booked < NIGHT and snapshots == 1 else ()
+    several = (FULLEST.format(snapshots=snapshots),) if snapshots > 1 else ()
+    homeless = len(found.proof.homeless)
+    left = (f"{WARNING}{count(homeless, 'pod')} fit on no machine type on offer.",) if homeless else ()
+    unknown = tuple(f"Pool {each.pool}: {word}." for each in found.pools for word in each.unknown)
+    return (*night, *left, *several, *(unknown), NOT_PACKED)
+
+
+def document(found: Advice, asked: ShapeRequest, cluster: str) -> dict[str, Any]:
+    """Return what json.dumps takes."""
+    return {
+        "schema": SCHEMA,
+        "cluster": cluster or None,
+        "fill": asked.fill / 100,
+        "pod_worth_per_month": float(asked.pod_worth),
+        "families": list(asked.families),
+        "cost_per_hour": money(dollars(found.now)),
+        "removal_alone_per_hour": money(dollars(found.alone)),
+        "proposed_per_hour": money(dollars(found.proposed)),
+        "saving_per_hour": money(dollars(found.saving)),
+        "pods_moved": found.moved,
+        "share_of_best": round(found.share, 3),
+        "pools": [_pool(each) for each in found.pools],
+        "commands": list(commands(found)),
+    }
+
+
+def _pool(each: PoolAdvice) -> dict[str, Any]:
+    return {
+        "pool": each.pool,
+        "machine_type": each.machine,
+        "proposed": each.proposed,
+        "nodes_before": each.before,
+        "nodes_after": each.after,
+        "saving_per_hour": money(dollars(each.saving)),
+        "pods_moved": each.moved,
+        "unknown": list(each.unknown),
+        "nodes_kept": each.kept,
+        "nodes_blocked": each.blocked,
+        "new": [
+            {"machine_type": machine, "nodes": nodes, "zones": zones_of(each, machine)}
+            for machine, nodes in each.types.items()
+        ],
+    }
+
+
+def zones_of(each: PoolAdvice, machine: str) -> dict[str, int]:
+    """Return by zone how many new nodes of a machine type the pool gets."""
+    return {group.zone: nodes for group, nodes in sorted(each.new.items(), key=str) if group.machine == machine}
+
+
+_POOLS: Final = (
+    Column("pool", code=True, style=BOLD), Column("now"), Column("nodes", right=True),
+    Column("proposed", wraps=True), Column("nodes", right=True), Column("saves/mo", right=True),
+    Column("pods move", right=True), Column("stay blocked", right=True),
+)  # fmt: skip
+
+
+def parts(found: Advice, asked: ShapeRequest) -> Iterator[PagePart]:
+    """Yield the money, a row for each pool, and what makes the change."""
+    before, after = sum(each.before for each in found.pools), sum(each.after for each in found.pools)
+    yield f"{count(before, 'node')} for {monthly(found.now)} a month now."
+    if found.saving <= 0 or (found.more <= 0 and not any(each.new for each in found.pools)):
+        yield NOTHING
+    yield (
+        f"Proposed: {count(after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less; "
+        f"{_more(found)} {count(found.moved, 'pod')} would move once, each counted as "
+        f"{float(asked.pod_worth):g} dollars a month. This is at least {found.share:.0%} of what any choice could save."
+    )
+    yield Table.of(_POOLS, map(_cells, found.pools))
+    lines = list(commands(found))
+    if lines:
+        yield IN_PLACE
+        yield Table.of((Column("what makes the change", code=True, wraps=True),), ((line,) for line in lines))
+
+
+def _more(found: Advice) -> str:
+    if found.more <= 0:
+        return "the removal of nodes alone reaches it."
+    return f"{monthly(found.more)} more than the removal of nodes alone saves."
+
+
+def _cells(each: PoolAdvice) -> Sequence[str]:
+    new = ", ".join(f"{nodes:,} x {machine}" for machine, nodes in each.types.items())
+    kept = f"{each.kept:,} of today" if each.kept else ""
+    saves = monthly(each.saving) if each.saving >= 0 else f"-{monthly(-each.saving)}"
+    proposed = " + ".join(filter(None, (new, kept))) or "none"
+    blocked = f"{each.blocked:,}" if each.blocked else ""
+    return each.pool, each.machine, f"{each.before:,}", proposed, f"{each.after:,}", saves, f"{each.moved:,}", blocked
+
+
+_NO_NAME: Final = re.compile(r"[^a-z0-9-]+")
+_LONGEST_NAME: Final = 40
+"""What GKE allows in the name of a node pool."""
+
+
+def commands(found: Advice) -> Iterator[str]:
+    """Yield what makes the change: new pools for new machine types, then the drain of the nodes that go."""
+    for each in found.pools:
+        for machine, nodes in each.types.items():
+            if machine != each.machine:
+                yield _created(each, machine, nodes, found)
+        if any(machine != each.machine for machine in each.types) and each.gone:
+            yield f"kubectl cordon {' '.join(each.gone)}"
+            yield f"kubectl drain --ignore-daemonsets --delete-emptydir-data {' '.join(each.gone)}"
+
+
+def _created(each: PoolAdvice, machine: str, nodes: int, found: Advice) -> str:
+    zones = zones_of(each, machine)
+    like = next(node for node in found.proof.world.nodes if (node.pool, node.machine) == (each.pool, machine))
+    flags = [
+        f"--machine-type={machine}",
+        f"--node-locations={','.join(zones)}",
+        f"--num-nodes={-(-nodes // len(zones))}",
+        "--enable-autoscaling --total-min-nodes=0",
+        f"--total-max-nodes={2 * nodes}",
+        *_kept_from(like),
+    ]
+    return f"gcloud container node-pools create {pool_name(each.pool, machine)} --cluster=CLUSTER {' '.join(flags)}"
+
+
+def pool_name(pool: str, machine: str) -> str:
+    """Return a name for the new pool that GKE accepts."""
+    name = _NO_NAME.sub("-", f"{pool}-{machine}")
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - len(machine) - 1].rstrip('-')}-{machine}"
+
+
+def _kept_from(like: Node) -> Iterator[str]:
+    """Yield the flags for what people gave the pool: labels, taints, Spot."""
+    own = {key: value for key, value in sorted(like.labels.items()) if not _is_googles(key)}
+    if own:
+        yield f"--node-labels={_listed(own)}"
+    if like.taints:
+        yield f"--node-taints={','.join(f'{each.key}={each.value}:{each.effect}' for each in like.taints)}"
+    if like.spot:
+        yield "--spot"
+
+
+def _is_googles(key: str) -> bool:
+    domain = key.partition("/")[0] if "/" in key else ""
+    return domain.endswith(("kubernetes.io", "google.com", "gke.io", "projectcalico.org", "k8s.io"))
+
+
+def _listed(labels: Mapping[str, str]) -> str:
+    return ",".join(f"{key}={value}" for key, value in labels.items())

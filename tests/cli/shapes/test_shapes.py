@@ -1,0 +1,119 @@
+"""`ebb shapes` from dumps to the table, the page and the document."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from functions.cli.shapes.view import pool_name
+from tests.cli import dumps
+from tests.cli.running import run_ebb
+
+KEYS = {"pool", "machine_type", "proposed", "nodes_before", "nodes_after", "saving_per_hour", "pods_moved", "unknown"}
+"""What tools rely on."""
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve nodes of two pools whose pods ask for much memory: 120 m beside 2.5 GiB."""
+    return hungry(tmp_path_factory.mktemp("shapes") / "day.json", 4)
+
+
+def hungry(path: Path, pods_a_node: int) -> Path:
+    names = [dumps.name_of(number) for number in range(12)]
+    pods = [dumps.pod(f"web-{at}-{on[-4:]}", on, cpu="120m") for on in names for at in range(pods_a_node)]
+    for each in pods:
+        each["spec"]["containers"][0]["resources"]["requests"]["memory"] = "2560Mi"
+    pods += [dumps.pod(f"agent-{on}", on, kind="DaemonSet", namespace="kube-system", cpu="10m") for on in names]
+    items = [*(dumps.node(number) for number in range(12)), *pods]
+    path.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": items}))
+    return path
+
+
+def document(*args: str | Path) -> dict[str, Any]:
+    ended = run_ebb("shapes", *args, "-o", "json")
+    assert ended.returncode == 0, ended.stderr
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def test_the_document_has_what_tools_rely_on_and_adds_up(dump: Path) -> None:
+    found = document(dump, "--pod-worth", "1")
+    assert all(each.keys() >= KEYS for each in found["pools"])
+    assert [each["pool"] for each in found["pools"]] == ["default-pool", "web-pool"]
+    assert found["saving_per_hour"] == pytest.approx(sum(each["saving_per_hour"] for each in found["pools"]), abs=1e-4)
+    assert found["cost_per_hour"] - found["proposed_per_hour"] == pytest.approx(found["saving_per_hour"], abs=1e-4)
+    assert found["pods_moved"] == sum(each["pods_moved"] for each in found["pools"])
+    assert "highmem" in " ".join(each["proposed"] for each in found["pools"])
+    assert found["removal_alone_per_hour"] > found["proposed_per_hour"]
+
+
+def test_the_commands_create_each_new_pool_and_drain_what_goes(dump: Path) -> None:
+    found = document(dump, "--pod-worth", "1")
+    new = [(each, new) for each in found["pools"] for new in each["new"] if new["machine_type"] != each["machine_type"]]
+    created = [line for line in found["commands"] if line.startswith("gcloud container node-pools create ")]
+    drained = [line for line in found["commands"] if line.startswith("kubectl drain ")]
+    assert new
+    assert len(created) == len(new)
+    assert all(any(f"--machine-type={each['machine_type']}" in line for line in created) for _, each in new)
+    assert sum(line.count("gke-prod-") for line in drained) == sum(
+        each["nodes_before"] - each["nodes_kept"] for each in {each["pool"]: each for each, _ in new}.values()
+    )
+
+
+def test_dumps_of_two_times_must_both_fit_and_files_of_one_dump_are_one(dump: Path, tmp_path: Path) -> None:
+    night = hungry(tmp_path / "night.json", 2)
+    alone, both = document(night), document("--dump", night, "--dump", dump)
+    assert sum(each["nodes_after"] for each in both["pools"]) > sum(each["nodes_after"] for each in alone["pools"])
+    assert both["cost_per_hour"] == document(dump)["cost_per_hour"]
+
+    whole = json.loads(dump.read_text())["items"]
+    for kind in ("Node", "Pod"):
+        rows = [each for each in whole if each["kind"] == kind]
+        (tmp_path / f"{kind}.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": rows}))
+    parts = document("--dump", tmp_path / "Node.json", "--dump", tmp_path / "Pod.json")
+    assert parts["pools"] == document(dump)["pools"]
+
+
+def test_a_snapshot_that_may_be_of_the_night_is_warned_about(dump: Path, tmp_path: Path) -> None:
+    night = run_ebb("shapes", hungry(tmp_path / "night.json", 2))
+    assert "warning: Pods book" in night.stdout
+    assert "warning: Pods book" not in run_ebb("shapes", dump).stdout
+
+
+@pytest.mark.parametrize("output", ["table", "markdown", "yaml"])
+def test_every_output_names_the_pools_and_what_is_proposed(dump: Path, output: str) -> None:
+    shown = run_ebb("shapes", dump, "--families", "n2d", "-o", output)
+    assert shown.returncode == 0
+    assert [pool for pool in ("default-pool", "web-pool") if pool not in shown.stdout] == []
+    assert "n2d" in shown.stdout
+
+
+REFUSED = {
+    "a family that is none": ("--families", "e2,z9"),
+    "a fill above the whole": ("--fill", "120%"),
+    "a fill that is no number": ("--fill", "most"),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_meant_is_refused(dump: Path, words: tuple[str, str]) -> None:
+    ended = run_ebb("shapes", dump, *words)
+    assert ended.returncode == 2
+    assert words[0] in ended.stderr
+
+
+def test_machines_without_a_price_are_refused(dump: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(dump.read_text().replace("e2-standard-4", "m5.xlarge").replace("cloud.google.com", "other.io"))
+    assert run_ebb("shapes", other).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("pool", "machine", "expected"),
+    [("web", "n2-highmem-8", "web-n2-highmem-8"), ("w" * 40, "n2-highmem-8", "w" * 27 + "-n2-highmem-8")],
+)
+def test_a_new_pool_has_a_name_that_gke_accepts(pool: str, machine: str, expected: str) -> None:
+    assert pool_name(pool, machine) == expected
+    assert len(expected) <= 40
