@@ -202,7 +202,8 @@ def headline(scenarios: Scenarios, whose: str, now: datetime, parts: Sequence[Sc
 def at_list_prices(money: ScenarioMoney) -> str:
     """Return what Ebb adds at list prices, where the bill is another figure; else nothing."""
     listed = money.listed
-    return f"{whole_money(listed.added)} a month at list prices" if listed and listed.added > 0 else ""
+    differs = listed and listed.added > 0 and listed.added != money.added
+    return f"{whole_money(listed.added)} a month at list prices" if listed and differs else ""
 
 
 def added_note(money: ScenarioMoney) -> str:

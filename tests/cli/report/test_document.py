@@ -322,15 +322,15 @@ def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: ReportInput)
 
 def test_where_capacity_is_committed_the_figures_are_the_bill_with_the_list_price_next_to_it(made: ReportInput) -> None:
     view = replace(made.view, committed=some_committed())
-    billed_input = replace(made, view=with_scenarios(view, billed(at_rest=30), DEFAULTS))
+    billed_input = replace(made, view=with_scenarios(view, billed(at_rest=20), DEFAULTS))
     shown = document(billed_input)["report"]
     adds, _, now, rest, _ = shown["figures"]
 
-    assert [each["value"] for each in (adds, now, rest)] == ["$73", "$438", "$219"]
+    assert [each["value"] for each in (adds, now, rest)] == ["$146", "$438", "$146"]
     assert ["at list prices" in each["note"] for each in (adds, now, rest)] == [True] * 3
     assert "$365 is committed and idle" in rest["note"]
     assert [each["list"] for each in shown["ladder"][:3]] == ["$730", "$584", "$511"]
-    assert [each["cost"] for each in shown["ladder"][:3]] == [600_000, 400_000, 300_000]
+    assert [each["cost"] for each in shown["ladder"][:3]] == [600_000, 400_000, 200_000]
     assert {"bill", "commitment, committed, idle", "list price"} <= {each["word"] for each in shown["glossary"]}
     assert "bill a month" in page(document(billed_input))
 
