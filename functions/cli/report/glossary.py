@@ -99,6 +99,7 @@ KUBERNETES: Final = {
     "unmodelled": "What Ebb's simulation of the scheduler does not know. Such pods stay.",
     "upgrade": "The replacement of a node by one with a newer version. Ebb waits until it is over.",
     "VerticalPodAutoscaler, updateMode": "What recommends requests by what pods used, and its setting to write them.",
+    "vCPU": "One CPU of a machine, as Google counts them.",
     "volume, mount, CSI, volumeBindingMode, WaitForFirstConsumer, ReadWriteMany": "A disk of a pod, its use on a "
     "node, how Kubernetes attaches it, and the settings of that.",
     "wave": "One set of nodes that is proved as a whole and goes node by node.",

@@ -64,6 +64,18 @@ def test_every_word_of_the_shops_page_is_known(tmp_path: Path) -> None:
     assert unknown([shown(told)], names) == []
 
 
+def test_every_word_of_a_page_with_commitments_is_known(tmp_path: Path) -> None:
+    sources = reports.shop(tmp_path)
+    assert sources.policy
+    committed = "cluster: {commitments: {families: {e2: {vcpu: 900, gib: 3600, until: '2027-05-01'}}}, "
+    sources.policy.write_text(sources.policy.read_text().replace("cluster: {", committed, 1))
+    told = shown(page_of(tmp_path, str(sources.dumps[0]), "--policy", str(sources.policy)))
+    names = ("batch-pool default-pool web-pool shop europe-west4 backend importer cache platform ledger sessions",)
+
+    assert "Committed and idle" in told
+    assert unknown([told], names) == []
+
+
 def test_every_word_of_a_rich_clusters_page_is_known(tmp_path: Path) -> None:
     dump = tmp_path / "dump.json"
     items = rich_dump(0)
