@@ -45,6 +45,21 @@ def test_a_sum_is_the_sum_of_what_is_printed_of_each_cluster(now: int, alone: in
         assert money.left(step) == sum(ScenarioMoney(each).left(getattr(each, name)) for each in parts)
 
 
+@given(AMOUNTS, AMOUNTS, AMOUNTS, AMOUNTS)
+def test_where_capacity_is_committed_bill_and_list_price_add_up_each_by_itself(
+    now: int, alone: int, rest: int, fees: int
+) -> None:
+    """The bill is half of the list price, and the fees."""
+    listed = of(now + alone + rest + 10**6, alone + rest, rest)
+    steps = {name: getattr(listed, name) for name in ("now", "alone", "at_rest")}
+    billed = {name: replace(step, bill=fees + step.cost // 2) for name, step in steps.items()}
+    added, _, by_itself, with_ebb, *_ = rows(replace(listed, **billed), "this policy")
+
+    assert printed(with_ebb.month) - printed(by_itself.month) == printed(added.month)
+    assert printed(with_ebb.listed) - printed(by_itself.listed) == printed(added.listed)
+    assert printed(added.year) == 12 * printed(added.month)
+
+
 @pytest.mark.parametrize(
     ("expected", "now", "rest"),
     [

@@ -19,7 +19,7 @@ function openNamed(event) {
 function showNode(node) {
   const facts = [
     ["pool", [node.pool || "none", node.machine, node.zone, node.spot ? "spot" : ""].filter(Boolean).join(", ")],
-    ...(report.has_money ? [["costs", `${node.month} a month`]] : []),
+    ...(report.has_money ? [["costs", `${node.month} a month${report.added?.list ? " at list prices" : ""}`]] : []),
     ["reserved", `CPU ${share(node.cpu_ratio)}, memory ${share(node.memory_ratio)}`],
     ["verdict", [node.verdict, node.reason, node.when].filter(Boolean).join(", ")],
   ];
