@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ from tests.depth import DEEP, examples
 PRICES = load()
 MACHINES = (("n2-standard-8", "e2-standard-4"), ("e2-standard-4", "n2-highmem-2", "n2-standard-8"))
 SOME = examples(1_000 if DEEP else 100)
+pytestmark = pytest.mark.timeout(1_800 if DEEP else 300)
 
 
 @st.composite

@@ -1,6 +1,6 @@
 """The search, case by case: what a greedy pass misses, what may run out, and what a set is worth."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 
 import pytest
@@ -178,3 +178,33 @@ def test_exchanges_begin_at_the_best_that_an_order_has_found() -> None:
 
     found = search(board(cluster(nodes, pods)), rows, brake=brake_after(5))
     assert set(found.nodes) == {"a", "b", "dear"}
+
+
+def exceeding(amount: int) -> Callable[[Sequence[int]], int]:
+    """Only so much of what goes saves its price."""
+    return lambda gone: max(0, gone[0] - amount)
+
+
+@pytest.mark.parametrize(
+    ("expected", "amount"),
+    [
+        pytest.param([], 0, id="commitments cover all: none"),
+        pytest.param(["big"], 8_000, id="the second makes the first needless: it returns"),
+        pytest.param(["small", "big"], 9_000, id="both save: both"),
+    ],
+)
+def test_no_node_is_taken_without_which_as_much_would_be_saved(expected: list[str], amount: int) -> None:
+    """In the first round `small` goes first, for it has least to move for its money."""
+    nodes = [node("big"), node("small"), node("room", cpu=16, memory=64)]
+    pods = [pod("p", on="big", cpu=3), pod("q", on="small", cpu=0.5)]
+    rows = [Candidate(name, cost, amounts=(cost,)) for name, cost in (("big", 8_000), ("small", 4_000))]
+    found = search(board(cluster(nodes, pods)), rows, lost=exceeding(amount), brake=lambda: True)
+    assert list(found.nodes) == expected
+    assert found.saving == amount
+
+
+def test_an_empty_node_goes_whatever_it_saves_and_its_saving_is_gone_for_others() -> None:
+    rows = [Candidate("empty", 8_000, first=True, amounts=(8_000,)), Candidate("used", 8_000, amounts=(8_000,))]
+    nodes = [node("empty"), node("used"), node("room")]
+    found = search(board(cluster(nodes, [pod("p", on="used", cpu=1)])), rows, lost=exceeding(8_000))
+    assert (found.nodes, found.saving) == (("empty",), 8_000)

@@ -22,7 +22,7 @@ from shared.core.cluster.pod import Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill
 from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, Rate, SingleReplicas
-from shared.core.policy.values import Capacity, Commitment, Commitments
+from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments
 from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.pods import movable
@@ -30,7 +30,7 @@ from shared.core.rules.situation import Situation
 from tests.bench.clusters.api import snapshot as picture_of
 from tests.bench.clusters.generated import generated
 from tests.bench.clusters.workloads import Mix
-from tests.builders import NOW, cluster, node, pod, pod_class, policy
+from tests.builders import NOW, cluster, committed, node, pod, pod_class, policy
 from tests.depth import examples
 
 OPEN = policy(jobs=Jobs.WAIT)
@@ -203,12 +203,17 @@ def test_equal_input_gives_equal_scenarios() -> None:
     fill=st.sampled_from((0.2, 0.4, 0.6, 0.8)),
     mix=st.sampled_from((Mix.PLAIN, Mix.RICH)),
     profile=st.sampled_from(("BALANCED", "OPTIMIZE_UTILIZATION")),
+    commitments=st.sampled_from((NO_COMMITMENTS, committed("e2", 24, 96), committed("e2", 100, 60))),
 )
-@example(seed=233, nodes=9, fill=0.2, mix=Mix.RICH, profile="OPTIMIZE_UTILIZATION")
-@example(seed=2810, nodes=14, fill=0.2, mix=Mix.RICH, profile="BALANCED")
-def test_nothing_gets_below_the_bound(seed: int, nodes: int, fill: float, mix: Mix, profile: str) -> None:
+@example(seed=233, nodes=9, fill=0.2, mix=Mix.RICH, profile="OPTIMIZE_UTILIZATION", commitments=NO_COMMITMENTS)
+@example(seed=2810, nodes=14, fill=0.2, mix=Mix.RICH, profile="BALANCED", commitments=NO_COMMITMENTS)
+def test_nothing_gets_below_the_bound(
+    seed: int, nodes: int, fill: float, mix: Mix, profile: str, commitments: Commitments
+) -> None:
     snapshot = replace(picture_of(generated(nodes, mix, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
-    anything = Policy(minimum_nodes=0, minimum_non_tainted_nodes=0, other_pools=PoolPolicy(enabled=True))
+    anything = Policy(
+        minimum_nodes=0, minimum_non_tainted_nodes=0, other_pools=PoolPolicy(enabled=True), commitments=commitments
+    )
     situation = Situation(snapshot, ClusterState(), anything)
 
     told = scenarios_of(situation, {}, load())
@@ -217,7 +222,9 @@ def test_nothing_gets_below_the_bound(seed: int, nodes: int, fill: float, mix: M
     assert told.bound.nodes <= min(each.nodes for each in scenarios)
     assert told.bound.cost <= min(each.cost for each in scenarios)
     assert told.bound.nodes <= len(snapshot.nodes) - len(most.nodes)
-    assert told.bound.cost <= told.now.cost - most.saving <= told.at_rest.cost
+    bills = [each.cost if each.bill is None else each.bill for each in (told.bound, told.now, told.at_rest, *scenarios)]
+    assert bills[0] <= bills[1] - most.saving <= bills[2]
+    assert bills[0] <= min(bills)
 
 
 def test_the_potential_is_no_less_than_what_the_policy_comes_to() -> None:
