@@ -152,7 +152,7 @@ def test_a_bad_kubeconfig_is_one_sentence_with_its_path(tmp_path: Path, content:
     with pytest.raises(BadSettings) as fault:
         from_kubeconfig(str(path))
 
-    assert str(fault.value).startswith(f"{path}: cannot be used")
+    assert str(fault.value).startswith(f"kubeconfig {path} cannot be used")
 
 
 def test_an_unknown_context_is_refused(tmp_path: Path) -> None:

@@ -48,11 +48,11 @@ def test_every_node_of_the_cluster_has_a_row(addresses: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("expected", "args", "environment"),
     [
-        pytest.param("ebb: /nonexistent (KUBECONFIG): cannot be used (", ("plan",), {"KUBECONFIG": "/nonexistent"},
+        pytest.param("ebb: kubeconfig /nonexistent (KUBECONFIG) ", ("plan",), {"KUBECONFIG": "/nonexistent"},
                      id="of the environment"),
-        pytest.param("ebb: ~/.kube/config (kubectl's own place): cannot be used (", ("plan",), {},
+        pytest.param("ebb: kubeconfig ~/.kube/config (kubectl's default) ", ("plan",), {},
                      id="nothing said"),
-        pytest.param("ebb: /nonexistent (KUBECONFIG): cannot be used (", ("fleet", "--context", "prod-*"),
+        pytest.param("ebb: kubeconfig /nonexistent (KUBECONFIG) ", ("fleet", "--context", "prod-*"),
                      {"KUBECONFIG": "/nonexistent"}, id="of several clusters"),
     ],
 )  # fmt: skip

@@ -193,7 +193,7 @@ def test_explain_says(expected: str, node: str, dump: Path) -> None:
         pytest.param(2, "other.json", "plan --dump other.json", id="JSON that is no dump"),
         pytest.param(2, "leave out --kubeconfig", "plan --dump a.json --kubeconfig k", id="a dump and a kubeconfig"),
         pytest.param(2, "leave out --kubeconfig", "plan --dump a.json --context c", id="a dump and a context"),
-        pytest.param(2, "k: cannot be used", "plan --kubeconfig k", id="a kubeconfig that is none"),
+        pytest.param(2, "kubeconfig k cannot be used", "plan --kubeconfig k", id="a kubeconfig that is none"),
         pytest.param(2, "write for example 2026", "plan --dump a.json --at yesterday", id="a time that is none"),
         pytest.param(
             2, "write for example 2026", "plan --dump a.json --at 2026-01-31T09:00:00", id="a time without zone"

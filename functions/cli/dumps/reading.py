@@ -107,9 +107,10 @@ def _no_nodes(paths: Sequence[Path], parts: Iterable[DumpPart]) -> str:
     whole = DumpContents()
     for part in parts:
         whole.merge(part.contents)
-    ignored = ", ".join(f"{count} {kind}" for kind, count in sorted(whole.ignored.items())) or "nothing"
+    others = ", ".join(f"{count} {kind}" for kind, count in sorted(whole.ignored.items()))
+    ignored = f" (ignored: {others})" if others else ""
     instead = "".join(f"{count} {kind}, " for kind, count in sorted(whole.kinds.items()))
-    return f"{_names(paths)}: holds {instead}no nodes (left aside: {ignored}); {MAKE_ONE}."
+    return f"{_names(paths)}: holds {instead}no nodes{ignored}; {MAKE_ONE}."
 
 
 def _names(paths: Sequence[Path]) -> str:

@@ -141,7 +141,7 @@ def _others(found: WhyNot) -> Iterator[str]:
     rows = (
         (idle, "{changes} tried would free nothing alone: {names}."),
         (found.hopeless, "{changes} cannot free anything, by the bound: {names}."),
-        (found.passing, f"{{changes}} skipped ({{most}} a month at most), {_kept_too(found)}: {{names}}."),
+        (found.passing, f"{{changes}} skipped ({{most}} a month at most), for {_kept_too(found)}: {{names}}."),
         (found.left, "{changes} not tried ({most} a month at most, --top N tries more): {names}."),
     )
     return (_of_group(text, held) for held, text in rows if held)
@@ -158,7 +158,7 @@ def _kept_too(found: WhyNot) -> str:
         for name in sorted(decisions.keys() & set(held.nodes)):
             words.update(sorted(_reasons(decisions[name]) - {held.subject.reason.value, _BY_POD}))
     also = some([word for word, _ in words.most_common()], 4)
-    return f"in steady state kept by {also}, too" if words else "in steady state other things keep their nodes"
+    return f"their nodes would stay all the same ({also})" if words else "their nodes would stay all the same"
 
 
 def _reasons(decision: NodeDecision) -> set[str]:

@@ -6,7 +6,7 @@ from typing import Final
 from rich.console import Console
 
 from functions.cli.output.documents import text
-from functions.cli.output.format import count, hourly, moment, monthly, percent
+from functions.cli.output.format import hourly, moment, monthly, percent
 from functions.cli.output.tables import Column, Table, as_markdown, draw
 from functions.cli.output.terminal import IN_A_FILE, facts
 from functions.cli.plan import sentences
@@ -93,7 +93,7 @@ def _show_nodes(console: Console, given: Shown) -> None:
         return
     draw(console, node_table(given, console.width if console.is_terminal else IN_A_FILE))
     if given.more:
-        console.print(f"\n… and {count(given.more, 'node')} more: leave out --top.")
+        console.print(f"\n… and {given.more:,} more: leave out --top to list all.")
 
 
 def show_held(

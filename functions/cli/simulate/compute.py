@@ -116,9 +116,9 @@ def _demand(
 def _inputs(request: SimulateRequest) -> Inputs:
     if request.synthetic is not None:
         if request.sources.named:
-            raise BadInput("--synthetic: a made-up cluster takes the place of a real one; leave out the other.")
+            raise BadInput("--synthetic: a generated cluster replaces the real one; leave out the other.")
         snapshot, prices = made_up(request.synthetic, request.seed, request.sources.at), priced(request.sources.prices)
-        notes = (f"The cluster is made up: {NAME} of seed {request.seed}.", *basis(snapshot, prices))
+        notes = (f"The cluster is generated: {NAME}, seed {request.seed}.", *basis(snapshot, prices))
         return Inputs(snapshot, EVERY_POOL, prices, notes, committed=committed_of(request.sources))
     inputs = gather(request.sources, EVERY_POOL)
     rests_on = () if request.policies else (NO_POLICY,)

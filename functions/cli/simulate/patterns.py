@@ -100,7 +100,7 @@ NIGHT: Final = 60
 _HALF: Final = Fraction(1, 2)
 SWINGS: Final = (
     "Demand is a guess: each Deployment falls to {night}% of its replicas at night (22 to 6 h {zone}) and is back by "
-    "10 h, at weekends at {weekend}% of the rise; --demand FILE has what is known."
+    "10 h, at weekends at {weekend}% of the rise; --demand FILE replaces the guess."
 )
 BY_NIGHT: Final = (
     "The snapshot is of {hour}, when this curve is low, but its pods are taken for the day's highest demand: "

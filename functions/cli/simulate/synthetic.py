@@ -51,7 +51,7 @@ def made_up(nodes: int, seed: int, at: datetime | None) -> Snapshot:
         number += 1
         _deploy(number, random, rows, room, now)
     return Snapshot(
-        "made-up", now, now, tuple(rows), tuple(sorted(room.pods, key=lambda pod: pod.key)),
+        "a generated cluster", now, now, tuple(rows), tuple(sorted(room.pods, key=lambda pod: pod.key)),
         pools={_POOL: NodePool(_POOL, min_per_zone=1)},
         workloads={
             f"shop/ReplicaSet/{name}": Workload(f"shop/Deployment/{name}", many, many, rolling=False, created=many)

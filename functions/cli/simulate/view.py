@@ -119,5 +119,5 @@ COLUMNS: Final = (
     FigureColumn("Pending", "time that pods were without a node, summed", lambda _, run: _seconds(run.outcome.pending)),
     FigureColumn("at the ramp", "of that, while demand rose", lambda _, run: _seconds(run.outcome.pending_at_ramp)),
     FigureColumn("longest", "the longest wait of one pod", lambda _, run: _seconds(run.outcome.longest_wait)),
-    FigureColumn("bought back", "bought within an hour of a removal", lambda _, run: str(run.outcome.bought_back)),
+    FigureColumn("re-added", "nodes added within an hour of a removal", lambda _, run: str(run.outcome.bought_back)),
 )  # fmt: skip

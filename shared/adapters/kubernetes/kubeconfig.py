@@ -147,7 +147,7 @@ class KubeconfigFiles:
     def __init__(self, path: str) -> None:
         variable = "" if path else os.environ.get("KUBECONFIG", "")
         self._path = path or variable or _KUBECTLS_OWN
-        whose = " (KUBECONFIG)" if variable else " (kubectl's own place)"
+        whose = " (KUBECONFIG)" if variable else " (kubectl's default)"
         self._named = path or f"{self._path}{whose}"
         self._files = list(self._read())
 
@@ -160,12 +160,12 @@ class KubeconfigFiles:
                 with path.open("rb") as file:
                     yield msgspec.convert(yaml.safe_load(file), _File), path.parent
             except yaml.YAMLError as fault:
-                raise self._unusable("it is no YAML") from fault  # the parser's words may hold a token
+                raise self._unusable("it is not YAML") from fault  # the parser's words may hold a token
             except (OSError, msgspec.ValidationError, ValueError, RecursionError) as fault:
                 raise self._unusable(getattr(fault, "strerror", None) or str(fault)) from fault
 
     def _unusable(self, why: str) -> BadSettings:
-        return BadSettings(f"{self._named}: cannot be used ({why}); try `kubectl config view` with it.")
+        return BadSettings(f"kubeconfig {self._named} cannot be used: {why}; --kubeconfig FILE names another.")
 
     def contexts(self) -> list[str]:
         return list(dict.fromkeys(each.name for file, _ in self._files for each in file.contexts or ()))

@@ -236,8 +236,8 @@ def test_a_written_field_may_be_the_newest_time(tmp_path: Path) -> None:
         pytest.param("is not JSON", b"\x80\x81", id="no text at all"),
         pytest.param("is no list of Kubernetes objects", b"[1, 2]", id="another shape"),
         pytest.param("is no list of Kubernetes objects", b'{"items": 5}', id="items that are none"),
-        pytest.param("holds no nodes (left aside: 1 Service)", json.dumps(SERVICE).encode(), id="no nodes"),
-        pytest.param("holds no nodes (left aside: nothing)", b'{"kind": "List", "items": []}', id="nothing"),
+        pytest.param("holds no nodes (ignored: 1 Service)", json.dumps(SERVICE).encode(), id="no nodes"),
+        pytest.param("holds no nodes; ", b'{"kind": "List", "items": []}', id="nothing"),
         pytest.param("is not JSON", b"[" * 100_000, id="nested beyond reason"),
     ],
 )  # fmt: skip

@@ -52,7 +52,7 @@ def test_the_table_has_a_column_for_each_run_and_says_what_demand_rests_on() -> 
     assert "autoscaler alone" in text
     assert "Ebb, default policy" in text
     assert "Demand is a guess" in text
-    assert "made up" in text
+    assert "generated" in text
 
 
 @pytest.mark.parametrize(

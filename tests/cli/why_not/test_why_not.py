@@ -271,7 +271,7 @@ def test_what_else_keeps_them_at_rest_is_named() -> None:
     kept = replace(FOUND, passing=(Held(Subject(PodBlock.JOB_RUNNING, "a"), ("n1", "n2"), DOLLAR // 5),))
     (left,) = [each for each in BASE.decisions if each.name in {"n1", "n2"}]
     (line,) = [line for line in _shown(400, kept).splitlines() if "1 change skipped" in line]
-    assert f"by {left.reason}, too" in line
+    assert left.reason in line
 
 
 def test_what_a_change_would_take_away_is_not_named_as_keeping_the_node_too(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_what_a_change_would_take_away_is_not_named_as_keeping_the_node_too(tmp_
     dump = dumps.write(tmp_path / "c.json", 24, cpu="350m")
 
     shown = " ".join(CliRunner().invoke(app, ["why-not", "--dump", str(dump)]).output.split())
-    assert "by cpu_above_limit, too" in shown
+    assert "all the same (cpu_above_limit" in shown
 
 
 @pytest.mark.parametrize(
