@@ -220,9 +220,9 @@ def worth(scenarios: Scenarios, money: ScenarioMoney) -> str:
 
 
 def _cost(scenario: Scenario, money: ScenarioMoney) -> str:
-    month = " a month" if scenario.kind is ScenarioKind.NOW else ""
-    nodes = count(scenario.nodes, "node")
-    return f"{nodes} for {money.month(scenario)}{month}" if money.known else nodes
+    nodes, is_now = count(scenario.nodes, "node"), scenario.kind is ScenarioKind.NOW
+    bill, month = "a bill of " if is_now and money.listed else "", " a month" if is_now else ""
+    return f"{nodes} for {bill}{money.month(scenario)}{month}" if money.known else nodes
 
 
 def question(scenarios: Scenarios, rules: Mapping[str, ScaleDownRule], *, pools_known: bool = True) -> str:

@@ -83,6 +83,7 @@ def test_a_narrow_terminal_has_no_column_for_the_year_rather_than_none_for_a_fig
         pytest.param("Ebb adds $73 a month ($876 a year) with", ADDS, id="both are equal: one figure"),
         pytest.param("Ebb adds nothing ($73 a month at list prices)", billed(), id="nothing by the bill"),
         pytest.param("Ebb adds $73 a month ($876 a year)", some_scenarios(), id="without commitments"),
+        pytest.param("Now 10 nodes for a bill of $438 a month", ADDS, id="what is paid now is called a bill"),
         pytest.param("autoscaler alone 8 nodes for $292", ADDS, id="what each scenario costs is the bill"),
     ],
 )
