@@ -31,20 +31,14 @@ class ManualClock:
         return self._now
 
 
-class ScaledClock:
-    """The system's time, running `scale` times as fast from the moment it was made.
+class SystemClock:
+    """The system's time when it was made, and from then on what its steady clock adds: it never goes back."""
 
-    Only a scale of 1 agrees with the clocks of processes outside; prefer short durations in the scenario to a fast
-    clock.
-    """
-
-    def __init__(self, scale: float = 1.0) -> None:
-        self._scale = scale
-        self._epoch = time.time()
-        self._origin = time.monotonic()
+    def __init__(self) -> None:
+        self._epoch = time.time() - time.monotonic()
 
     def now(self) -> float:
-        return self._epoch + (time.monotonic() - self._origin) * self._scale
+        return self._epoch + time.monotonic()
 
 
 def stamp(seconds: float) -> str:

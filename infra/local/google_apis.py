@@ -4,8 +4,7 @@ Sources: https://cloud.google.com/kubernetes-engine/docs/reference/rest/v1/proje
 https://cloud.google.com/storage/docs/json_api/v1/objects/get (alt=media).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json, google_error
@@ -21,11 +20,6 @@ class ServedCluster:
     pools: dict[str, MachinePool]
     endpoint: str = "127.0.0.1"
     profile: str = "BALANCED"
-    ca_certificate: str = ""
-    status: str = "RUNNING"
-    autopilot: bool = False
-    overrides: dict[str, Json] = field(default_factory=dict)
-    """Per pool, fields laid over its REST form: how a test sets `updateInfo` or a status."""
 
     @property
     def short_name(self) -> str:
@@ -47,7 +41,7 @@ def _without_defaults(thing: Json) -> Json:
     return {key: value for key, value in thing.items() if value not in (None, 0, False, "")}
 
 
-def pool_body(pool: MachinePool, overrides: Json) -> Json:
+def pool_body(pool: MachinePool) -> Json:
     """A node pool's REST form."""
     return {
         "name": pool.name,
@@ -57,7 +51,6 @@ def pool_body(pool: MachinePool, overrides: Json) -> Json:
         "autoscaling": _autoscaling(pool.autoscaling),
         "status": "RUNNING",
         "version": "1.36.3-gke.1",
-        **overrides,
     }
 
 
@@ -70,39 +63,26 @@ def cluster_body(cluster: ServedCluster) -> Json:
         "location": cluster.location,
         "locations": sorted({zone for pool in cluster.pools.values() for zone in pool.zones}),
         "endpoint": cluster.endpoint,
-        "masterAuth": {"clusterCaCertificate": cluster.ca_certificate},
+        "masterAuth": {"clusterCaCertificate": ""},
         "controlPlaneEndpointsConfig": {"dnsEndpointConfig": dns, "ipEndpointsConfig": ip},
         "autoscaling": {"autoscalingProfile": cluster.profile},
-        "autopilot": {"enabled": True} if cluster.autopilot else {},
-        "nodePools": [pool_body(pool, cluster.overrides.get(name, {})) for name, pool in sorted(cluster.pools.items())],
+        "autopilot": {},
+        "nodePools": [pool_body(pool) for _, pool in sorted(cluster.pools.items())],
         "currentMasterVersion": "1.36.3-gke.1",
-        "status": cluster.status,
+        "status": "RUNNING",
     }
 
 
 class GkeApi:
-    """Answers `GET /v1/projects/P/locations/L/clusters/C`. `denied` names projects that answer 403."""
+    """Answers `GET /v1/projects/P/locations/L/clusters/C`."""
 
-    def __init__(self, clusters: Mapping[str, ServedCluster], denied: frozenset[str] = frozenset()) -> None:
-        self._clusters = clusters
-        self._denied = denied
+    def __init__(self, cluster: ServedCluster) -> None:
+        self._cluster = cluster
 
     def handle(self, request: HttpRequest) -> HttpAnswer:
-        match request.path.strip("/").split("/"):
-            case [("v1" | "v1beta1"), "projects", project, "locations", location, "clusters", name]:
-                if request.method == "GET":
-                    return self._cluster(project, location, name)
+        if (request.method, request.path) == ("GET", f"/v1/{self._cluster.name}"):
+            return answer_json(200, cluster_body(self._cluster))
         return google_error(404, "NOT_FOUND", f"Not found: {request.method} {request.path}.")
-
-    def _cluster(self, project: str, location: str, name: str) -> HttpAnswer:
-        full = f"projects/{project}/locations/{location}/clusters/{name}"
-        if project in self._denied:
-            message = f'Required "container.clusters.get" permission(s) for "{full}".'
-            return google_error(403, "PERMISSION_DENIED", message)
-        cluster = self._clusters.get(full)
-        if cluster is None:
-            return google_error(404, "NOT_FOUND", f"Not found: {full}.")
-        return answer_json(200, cluster_body(cluster))
 
 
 class Bucket:

@@ -1,13 +1,8 @@
-"""HTTP messages of the simulated servers, Kubernetes Status objects for failures, and faults that a test injects.
-
-Nothing fails by chance here: a simulator rolls its own seeded dice and adds faults one by one.
-"""
+"""HTTP messages of the simulated servers, and Kubernetes Status objects for failures."""
 
 import json
-import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -111,48 +106,3 @@ def namespace_terminating(plural: str, name: str, namespace: str) -> RefusedErro
     cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
     refused.details["causes"] = [{**cause, "field": "metadata.namespace"}]
     return refused
-
-
-class Mode(StrEnum):
-    """How a request fails."""
-
-    ANSWER = "answer"
-    """It is answered with the fault's status and has no effect."""
-    TIMEOUT = "timeout"
-    """It has no effect and no answer comes."""
-    DROP = "drop"
-    """It takes effect and no answer comes."""
-
-
-@dataclass
-class InjectedFault:
-    """`method` and `path` are regular expressions that must match wholly; it strikes `times` requests (None: all)."""
-
-    method: str = ".*"
-    path: str = ".*"
-    mode: Mode = Mode.ANSWER
-    status: int = 500
-    body: object = None
-    headers: dict[str, str] = field(default_factory=dict)
-    times: int | None = 1
-
-    def strikes(self, request: HttpRequest) -> bool:
-        live = self.times is None or self.times > 0
-        hit = re.fullmatch(self.method, request.method) and re.fullmatch(self.path, request.path)
-        return live and hit is not None
-
-
-def answer_or_fail(faults: Iterable[InjectedFault], request: HttpRequest, handler: Handler) -> HttpAnswer:
-    """The handler's answer, or the failure by the first fault that strikes."""
-    fault = next((fault for fault in faults if fault.strikes(request)), None)
-    if fault is None:
-        return handler(request)
-    if fault.times is not None:
-        fault.times -= 1
-    if fault.mode is Mode.DROP:
-        return replace(handler(request), lost=True)
-    if fault.mode is Mode.TIMEOUT:
-        return HttpAnswer(504, lost=True, hangs=True)
-    message = f"fault injected with status {fault.status}"
-    default = status_body("Failure", fault.status) | {"message": message, "reason": "InternalError"}
-    return answer_json(fault.status, default if fault.body is None else fault.body, fault.headers)

@@ -118,23 +118,14 @@ class AutoscalerSpec(_ScenarioModel):
     """Nodes as `pool/index` whose deletion fails."""
 
 
-class WebhookSpec(_ScenarioModel):
-    """A mutating webhook that nobody but its owner knows: it writes requests into every new pod of a workload."""
-
-    app: str
-    requests: dict[str, str]
-
-
 class Scenario(_ScenarioModel):
     cluster: str = Field(
         "projects/local/locations/europe-west4/clusters/demo", pattern=r"^projects/.+/locations/.+/clusters/.+$"
     )
     profile: Literal["BALANCED", "OPTIMIZE_UTILIZATION"] = "BALANCED"
     seed: int = 1
-    time_scale: float = 1.0
     pools: list[MachinePool]
     workloads: list[WorkloadSpec] = []
-    webhooks: list[WebhookSpec] = []
     kubelet: KubeletSpec = KubeletSpec()
     autoscaler: AutoscalerSpec = AutoscalerSpec()
     topics: list[str] = []

@@ -18,7 +18,6 @@ from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerS
 from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadBudget, WorkloadSpec
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.whole_world import World
-from infra.local.workloads.admission import OwnersWebhook, VerticalAutoscalerWebhook
 from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, wants_daemon
 from infra.local.workloads.deployments import replica_set_for
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
@@ -179,8 +178,6 @@ def build(scenario: Scenario, world: World) -> NodeNames:
         if plural is None:
             raise ScenarioError(f"manifest of kind {manifest.get('kind')!r}: known are {sorted(PLURAL_OF_KIND)}")
         store.create(plural, manifest, ACTOR)
-    owned = (OwnersWebhook(webhook.app, webhook.requests) for webhook in scenario.webhooks)
-    store.webhooks += [VerticalAutoscalerWebhook(store), *owned]
     return names
 
 
@@ -195,7 +192,7 @@ class SimulatedGke:
         self.api = KubeApi(self.world.store, self.world.record, token)
         pools = {pool.name: pool for pool in scenario.pools}
         self.cluster = ServedCluster(scenario.cluster, pools, profile=scenario.profile)
-        self.gke = GkeApi({self.cluster.name: self.cluster})
+        self.gke = GkeApi(self.cluster)
         self.broker = Broker(clock, set(scenario.topics))
         self.jobs: list[TickJob] = []
         self.bucket = Bucket()

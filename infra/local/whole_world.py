@@ -7,7 +7,6 @@ from typing import Protocol
 
 from infra.local.clocks import TimeSource
 from infra.local.scheduling.scheduler import Scheduler, Scoring
-from infra.local.workloads.admission import LimitRanger, QuotaController
 from infra.local.workloads.controllers import sync_workloads
 from infra.local.workloads.deployments import DeploymentController
 from infra.local.world.budgets import DisruptionController
@@ -43,18 +42,16 @@ class World:
         self.kubelet = Kubelet(self.store, times or KubeletTimes())
         for name in ("default", "kube-system"):
             self.store.create("namespaces", {"metadata": {"name": name}}, "bootstrap")
-        ranger, self._quotas = LimitRanger(self.store), QuotaController(self.store)
-        self.store.webhooks.append(ranger.write_defaults)
-        self.store.checks += [ranger.check, self._quotas.check]
         self._deployments = DeploymentController(self.store)
-        self._timed: tuple[Controller, ...] = (
+        self.controllers: list[Controller] = [
             NodeController(self.store, self.kubelet),
             self.kubelet,
             GarbageCollector(self.store, orphan_quarantine),
             DisruptionController(self.store),
             VolumeController(self.store),
             Scheduler(self.store, scoring),
-        )
+        ]
+        """Those that act in every step."""
         self._settled = -1
 
     def step(self, now: float | None = None) -> None:
@@ -63,9 +60,8 @@ class World:
         if self.store.revision != self._settled or self._deployments.is_due(moment):
             self._deployments.step(moment)
             sync_workloads(self.store)
-            self._quotas.step(moment)
         self._settled = self.store.revision
-        for controller in self._timed:
+        for controller in self.controllers:
             controller.step(moment)
 
     def settle(self, steps: int = 20) -> None:

@@ -54,7 +54,7 @@ def returning_settings() -> tuple[Setting, ...]:
     held: dict[str, Any] = {
         "resourcePolicy": {"containerPolicies": [{"containerName": "*", "maxAllowed": {"cpu": "450m"}}]}
     }
-    larger = ({"app": "a", "requests": {"cpu": "900m"}},)
+    larger = (("a", {"cpu": "900m"}),)
     return (
         _world("shrunk in place", workload("a", [0], cpu=900, resized=_SMALL)),
         _world("a stateful pod shrunk in place", workload("a", [0], kind="StatefulSet", cpu=900, resized=_SMALL)),

@@ -8,6 +8,7 @@ from infra.local.clocks import ManualClock
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.simulated_gke import SimulatedGke
 from tests.faults.worlds import ACK_DEADLINE, TOPIC, Setting
+from tests.local.admission import admit
 
 SUBSCRIPTION = Subscription(
     "projects/local/subscriptions/drain", TOPIC, "drain", ack_deadline=ACK_DEADLINE, max_backoff=60
@@ -36,6 +37,7 @@ class SettledWorld:
     def _new(cls, setting: Setting) -> "SettledWorld":
         clock = ManualClock()
         cloud = SimulatedGke(setting.scenario, clock)
+        admit(cloud.world, setting.webhooks)
         cloud.broker.subscribe(SUBSCRIPTION)
         cloud.world.settle()
         return cls(clock, cloud, cloud.autoscaler() if setting.scenario.autoscaler.enabled else None)

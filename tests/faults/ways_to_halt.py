@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from infra.local.http_messages import InjectedFault
 from infra.local.world.kinds import Json
 from shared.core.reasons import ReturnReason
 from tests.faults.api_requests import ask
@@ -17,6 +16,7 @@ from tests.faults.people import Act, holder
 from tests.faults.returning_worlds import returning_settings
 from tests.faults.surges import STAMP
 from tests.faults.worlds import Limits, Setting, setting, settings, spare_room, workload
+from tests.local.injected_faults import InjectedFault, inject
 
 AGENT: Final = "person"
 _DENIED: Final = {
@@ -46,14 +46,14 @@ def _deny(app: str) -> Deed:
     def do(ebb: Installation, node: Json) -> None:
         del node
         path = f".*/pods/{app}-[^/]*/eviction"
-        ebb.cloud.api.faults.append(InjectedFault("POST", path, status=403, body=_DENIED, times=None))
+        inject(ebb.cloud.api, InjectedFault("POST", path, status=403, body=_DENIED, times=None))
 
     return Deed(f"a webhook denies to evict {app}", do)
 
 
 def _deny_restarts(ebb: Installation, node: Json) -> None:
     del node
-    ebb.cloud.api.faults.append(InjectedFault("PATCH", ".*/deployments/one", status=403, body=_DENIED, times=None))
+    inject(ebb.cloud.api, InjectedFault("PATCH", ".*/deployments/one", status=403, body=_DENIED, times=None))
 
 
 def _undo(ebb: Installation, node: Json) -> None:
@@ -127,7 +127,7 @@ def one_after_another() -> Setting:
     )
 
 
-def single_replicas(webhooks: tuple[dict[str, Any], ...] = (), **one: Any) -> Setting:
+def single_replicas(webhooks: tuple[tuple[str, dict[str, str]], ...] = (), **one: Any) -> Setting:
     """A node with a single replica that leaves without a gap; the others stay."""
     stays: dict[str, Any] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
     kept = [workload(f"kept{place}", [place], cpu=200, **stays) for place in (1, 2, 3, 4)]
@@ -165,7 +165,7 @@ def histories() -> Mapping[ReturnReason, History]:
         ReturnReason.POD_BLOCKS: History(plain, acts=((8.0, Deed("a pod of nobody", _alone)),)),
         ReturnReason.POD_WAITS: History(plain, acts=((8.0, Deed("a Job's pod", _job)),)),
         ReturnReason.REPLACEMENT_PENDING: History(_world("a webhook that nobody knows")),
-        ReturnReason.SURGE_PENDING: History(single_replicas(({"app": "one", "requests": {"cpu": "9"}},))),
+        ReturnReason.SURGE_PENDING: History(single_replicas((("one", {"cpu": "9"}),))),
         ReturnReason.SURGE_FAILED: History(stuck, acts=((15.0, Deed("the restart is undone", _undo)),)),
         ReturnReason.SURGE_REFUSED: History(surging, acts=((3.5, Deed("a webhook denies restarts", _deny_restarts)),)),
         ReturnReason.DEMAND: History(late, acts=tuple((float(at), Act("rival")) for at in (40, 41, 42, 43, 44, 45))),

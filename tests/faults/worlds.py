@@ -104,6 +104,8 @@ class Setting:
     name: str
     scenario: Scenario
     limits: Limits
+    webhooks: tuple[tuple[str, dict[str, str]], ...] = ()
+    """Apps and the requests that a mutating webhook writes into their new pods; nobody but its owner knows of it."""
 
     @property
     def apps(self) -> frozenset[str]:
@@ -151,7 +153,7 @@ def setting(
     limits: Limits | None = None,
     manifests: tuple[dict[str, Any], ...] = (),
     zones: int = 1,
-    webhooks: tuple[dict[str, Any], ...] = (),
+    webhooks: tuple[tuple[str, dict[str, str]], ...] = (),
     **autoscaler: Any,
 ) -> Setting:
     limits = limits or Limits()
@@ -168,12 +170,11 @@ def setting(
         "pools": [pool],
         "workloads": workloads,
         "manifests": manifests,
-        "webhooks": webhooks,
         "topics": [TOPIC],
         "kubelet": {"readyAfter": [2, 2], "shutdown": 2, "nodeBoot": 5},
         "autoscaler": {**times, **autoscaler},
     }
-    return Setting(name, Scenario.model_validate(body), limits)
+    return Setting(name, Scenario.model_validate(body), limits, webhooks)
 
 
 def _class_labels(manifests: tuple[dict[str, Any], ...]) -> dict[str, str]:

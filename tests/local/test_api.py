@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.http_messages import InjectedFault, Mode
 from infra.local.world.kinds import Json
+from tests.local.injected_faults import InjectedFault, Mode, inject
 from tests.local.virtual_cluster import (
     MERGE,
     VirtualCluster,
@@ -129,7 +129,7 @@ def test_a_dry_run_persists_nothing() -> None:
 )
 def test_a_fault_strikes_once_and_in_its_own_way(expected: tuple[int, bool, bool], mode: Mode) -> None:
     virtual = VirtualCluster()
-    virtual.api.faults.append(InjectedFault("PATCH", "/api/v1/nodes/.*", mode, status=503))
+    inject(virtual.api, InjectedFault("PATCH", "/api/v1/nodes/.*", mode, status=503))
     patch = {"spec": {"unschedulable": True}}
     answer = virtual.call("PATCH", NODE, patch, type=MERGE)
     effect = virtual.store.get("nodes", "", "a")["spec"].get("unschedulable", False)

@@ -6,6 +6,7 @@ import pytest
 
 from infra.local.world.kinds import Json
 from infra.local.world.store import NotAdmittedError
+from tests.local.admission import admit
 from tests.local.virtual_cluster import VirtualCluster, node, workload
 
 META = {"name": "team", "namespace": "default"}
@@ -36,6 +37,7 @@ def pod(requests: Json | None = None, limits: Json | None = None) -> Json:
 )
 def test_a_new_pod_has_the_defaults_of_its_namespace(expected: Json, row: Json) -> None:
     virtual = VirtualCluster([node("a")])
+    admit(virtual.world)
     virtual.add("limitranges", limit_range(**row))
     made = virtual.store.create("pods", pod(), "test")
 
@@ -55,6 +57,7 @@ def test_a_new_pod_has_the_defaults_of_its_namespace(expected: Json, row: Json) 
 )
 def test_a_pod_that_is_too_much_is_not_let_in(plural: str, limits: Json) -> None:
     virtual = VirtualCluster([node("a")])
+    admit(virtual.world)
     virtual.add(plural, limits)
 
     with pytest.raises(NotAdmittedError):
@@ -63,6 +66,7 @@ def test_a_pod_that_is_too_much_is_not_let_in(plural: str, limits: Json) -> None
 
 def test_a_quota_counts_a_pod_until_it_is_gone_and_then_lets_another_in() -> None:
     virtual = VirtualCluster([node("a")])
+    admit(virtual.world)
     virtual.add("deployments", workload(replicas=1))
     virtual.run(6)
     virtual.add("resourcequotas", quota(pods="1", **{"requests.cpu": "8"}))

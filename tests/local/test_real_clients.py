@@ -18,9 +18,9 @@ from kubernetes.client.exceptions import ApiException
 from urllib3.exceptions import HTTPError
 
 from infra.local.broker import Subscription
-from infra.local.http_messages import InjectedFault, Mode
 from infra.local.scenario import parse
 from infra.local.servers.servers import SimulatedGkeServers
+from tests.local.injected_faults import InjectedFault, Mode, inject
 from tests.local.virtual_cluster import MERGE
 from tests.local.wait_until import wait_until
 
@@ -102,7 +102,7 @@ def test_the_kubernetes_client_evicts_and_the_pod_comes_back(core: Any) -> None:
 @pytest.mark.parametrize("mode", [Mode.TIMEOUT, Mode.DROP])
 def test_a_lost_answer_is_a_transport_error_to_the_client(mode: Mode, core: Any, gke: SimulatedGkeServers) -> None:
     name = gke.cloud.node_names["main"][0]
-    gke.cloud.api.faults.append(InjectedFault("PATCH", f"/api/v1/nodes/{name}", mode))
+    inject(gke.cloud.api, InjectedFault("PATCH", f"/api/v1/nodes/{name}", mode))
     patch = {"metadata": {"annotations": {"mode": mode.value}}}
     with pytest.raises(HTTPError):
         core.patch_node(name, patch, _content_type=MERGE, _request_timeout=(1, 0.3))

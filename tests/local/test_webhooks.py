@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.workloads.admission import OwnersWebhook, VerticalAutoscalerWebhook
 from infra.local.world.kinds import Json
+from tests.local.admission import OwnersWebhook, VerticalAutoscalerWebhook
 from tests.local.virtual_cluster import VirtualCluster, node, workload
 
 

@@ -23,7 +23,7 @@ from google.pubsub_v1.services.subscriber.transports import SubscriberGrpcTransp
 from grpc import insecure_channel
 
 from infra.local.bound_process import Child
-from infra.local.clocks import ScaledClock
+from infra.local.clocks import SystemClock
 from infra.local.google_apis import Bucket, GkeApi, ServedCluster
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
@@ -84,9 +84,9 @@ class Installation:
         self._lock = threading.RLock()
         self.bucket = Bucket()
         self.bucket.put("policies", "policy.yaml", policy.encode())
-        self._gke = HttpServer(GkeApi({CLUSTER: ServedCluster(CLUSTER, dict(pools))}).handle, self._lock)
+        self._gke = HttpServer(GkeApi(ServedCluster(CLUSTER, dict(pools))).handle, self._lock)
         self._storage = HttpServer(self.bucket.handle, self._lock)
-        self._autoscaler = Autoscaler(HttpTransport(services.proxy_url), pools, ScaledClock(1), AUTOSCALER)
+        self._autoscaler = Autoscaler(HttpTransport(services.proxy_url), pools, SystemClock(), AUTOSCALER)
         self._stopping = threading.Event()
         self._scaling = threading.Thread(target=self._scale, daemon=True)
         self._ports = HeldPorts(2)

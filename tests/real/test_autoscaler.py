@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from infra.local.clocks import ScaledClock
+from infra.local.clocks import SystemClock
 from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
@@ -24,7 +24,7 @@ def test_empty_nodes_above_the_minimum_go_and_a_waiting_pod_brings_one(control_p
     )
     settings = AutoscalerSettings(scan_interval=0.3, unneeded_time=1, deletion=0.3, delay_after_delete=0)
     transport = HttpTransport(control_plane.proxy_url)
-    autoscaler = Autoscaler(transport, {pool.name: pool}, ScaledClock(), settings, cluster="real")
+    autoscaler = Autoscaler(transport, {pool.name: pool}, SystemClock(), settings, cluster="real")
     api = control_plane.api
     for serial in ("a", "b"):
         assert api.request("POST", "/api/v1/nodes", make_node(pool, "z1-a", "real", serial)).status == 201

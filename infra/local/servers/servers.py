@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.local.broker import Push, TickJob
-from infra.local.clocks import ScaledClock
+from infra.local.clocks import SystemClock
 from infra.local.scaling.client import HttpTransport, RefusedCall, call_http
 from infra.local.scenario import Scenario
 from infra.local.servers.control_routes import Control
@@ -46,7 +46,7 @@ class SimulatedGkeServers:
 
     def __init__(self, scenario: Scenario, token: str | None = None) -> None:
         self.lock = threading.RLock()
-        self.cloud = SimulatedGke(scenario, ScaledClock(scenario.time_scale), token)
+        self.cloud = SimulatedGke(scenario, SystemClock(), token)
         self.kube = HttpServer(Control(self.cloud).handle, self.lock)
         self.cloud.cluster.endpoint = self.kube.base.removeprefix("http://")
         self.gke = HttpServer(self.cloud.gke.handle, self.lock)

@@ -5,9 +5,10 @@ kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller (recomme
 boost).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
+from infra.local.whole_world import World
 from infra.local.workloads.controllers import controller_of_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
@@ -23,6 +24,15 @@ from infra.local.world.pods import (
 from infra.local.world.store import NotAdmittedError, Store
 
 ACTOR = "resourcequota-controller"
+
+
+def admit(world: World, requests: Iterable[tuple[str, dict[str, str]]] = ()) -> None:
+    """Let a world admit new pods as a cluster does; `requests` are what webhooks of their owners write, by app."""
+    ranger, quotas, store = LimitRanger(world.store), QuotaController(world.store), world.store
+    store.webhooks += [ranger.write_defaults, VerticalAutoscalerWebhook(store)]
+    store.webhooks += [OwnersWebhook(app, asked) for app, asked in requests]
+    store.checks += [ranger.check, quotas.check]
+    world.controllers.append(quotas)
 
 
 class LimitRanger:
