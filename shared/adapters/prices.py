@@ -77,11 +77,11 @@ def load(path: Path = OWN_TABLE) -> Prices:
 
 def _placed(path: Path, error: Exception) -> str:
     """Return what is wrong with the file; of what is no YAML with the line, as an editor takes it."""
-    lines = str(error).splitlines()
+    words = str(error).splitlines()
     lines = re.findall(r"line (\d+), column", str(error))
     if not lines:
         return f"{path}: {error}"
-    problem = next(line for line in reversed(lines) if not line.startswith(" "))
+    problem = next(line for line in reversed(words) if not line.startswith(" "))
     return f"{path}:{lines[-1]}: this cannot be read as YAML ({problem})"
 
 

@@ -195,7 +195,7 @@ def test_the_currency_of_a_table_is_checked_too(tmp_path: Path) -> None:
 def test_a_table_that_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text("currency: [\nfamilies: {}\n")
-    with pytest.raises(BadInput, match=r"own\.yaml:\d: this cannot be read as YAML \(.*\); write it in the form"):
+    with pytest.raises(BadInput, match=r"own\.yaml:\d: this cannot be read as YAML \([^0-9].*\); write it in the form"):
         priced(PriceOptions(own))
 
 
