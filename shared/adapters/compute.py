@@ -5,11 +5,11 @@ One GET of `regionCommitments.list` with the identity of google-auth. Google's c
 """
 
 import re
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from shared.adapters.google_failures import CALL_SECONDS, FIRST_WAIT, LONGEST_WAIT, Service
+from shared.adapters.google_failures import CALL_SECONDS, RestReader, Service
 from shared.core.records.commitments import ListedCommitment
 from shared.errors import Retryable, Terminal
 
@@ -49,31 +49,17 @@ class RegionCommitments:
             Terminal: there is no identity, it may not list them, or the API is not enabled.
             Retryable: the API did not answer in time, or not with commitments.
         """
-        from google.api_core.retry import Retry, if_transient_error
-
-        patiently = Retry(if_transient_error, FIRST_WAIT, LONGEST_WAIT, timeout=self._seconds)
+        reader = RestReader(_COMPUTE, _SCOPE, self._seconds, anonymous=bool(self._api))
         rows: list[ListedCommitment] = []
         token = ""
-        with _COMPUTE.naming_failures():
-            credentials = _credentials(anonymous=bool(self._api))
-            for _ in range(_MOST_PAGES):
-                page = _page(patiently(self._get)(credentials, token))
-                rows += page.items
-                token = page.next_page_token
-                if not token:
-                    return tuple(rows)
+        for _ in range(_MOST_PAGES):
+            asked = {"fields": _FIELDS, "maxResults": "500", **({"pageToken": token} if token else {})}
+            page = _page(reader.get(self._address(), asked).content)
+            rows += page.items
+            token = page.next_page_token
+            if not token:
+                return tuple(rows)
         raise Terminal(_COMPUTE.what, f"it lists more than {_MOST_PAGES} pages of commitments")
-
-    def _get(self, credentials: Any, token: str) -> bytes:
-        from google.api_core.exceptions import from_http_response
-        from google.auth.transport.requests import AuthorizedSession
-
-        asked = {"fields": _FIELDS, "maxResults": "500", **({"pageToken": token} if token else {})}
-        with AuthorizedSession(credentials) as session:  # type: ignore[no-untyped-call]  # google's is untyped
-            answer = session.get(self._address(), params=asked, timeout=self._seconds)
-        if not answer.ok:
-            raise from_http_response(answer)  # type: ignore[no-untyped-call]  # google's is untyped
-        return bytes(answer.content)
 
     def _address(self) -> str:
         place = _CLUSTER.fullmatch(self._cluster)
@@ -88,12 +74,3 @@ def _page(data: bytes) -> _Page:
         return msgspec.json.decode(data, type=_Page, strict=False)
     except msgspec.DecodeError as error:
         raise Retryable(_COMPUTE.what, f"the answer cannot be read ({error})") from error
-
-
-def _credentials(*, anonymous: bool) -> Any:
-    import google.auth
-    from google.auth.credentials import AnonymousCredentials
-
-    if anonymous:
-        return AnonymousCredentials()  # type: ignore[no-untyped-call]  # google's is untyped
-    return google.auth.default(scopes=[_SCOPE])[0]

@@ -1,6 +1,6 @@
-"""Failures of Google's clients as Ebb's own errors, their retries, and the identity of the process."""
+"""Failures of Google's clients as Ebb's own errors, their retries, the identity of the process, and REST by it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -95,6 +95,47 @@ def call_options(call_seconds: float) -> dict[str, Any]:
     return {"timeout": call_seconds, "retry": Retry(passing, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)}
 
 
+def _identity(scope: str, *, anonymous: bool = False) -> Any:
+    import google.auth
+    from google.auth.credentials import AnonymousCredentials
+
+    if anonymous:
+        return AnonymousCredentials()  # type: ignore[no-untyped-call]  # google's is untyped
+    return google.auth.default(scopes=[scope])[0]
+
+
+class RestReader:
+    """Reads from a Google API that is asked over REST, without a client of its own. Safe for threads."""
+
+    def __init__(self, service: Service, scope: str, call_seconds: float, *, anonymous: bool) -> None:
+        """Find an identity; `anonymous` needs none, for what stands in the API's place.
+
+        Raises:
+            Terminal: there is no identity to ask with.
+        """
+        from google.api_core.retry import Retry, if_transient_error
+
+        self._service, self._seconds = service, call_seconds
+        self._patiently = Retry(if_transient_error, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)
+        with service.naming_failures():
+            self._credentials = _identity(scope, anonymous=anonymous)
+
+    def get(self, address: str, params: Mapping[str, str], known: Collection[int] = (), **headers: str) -> Any:
+        """Return the answer: of success, or with a status that is `known`. Raises Terminal, Retryable."""
+        from google.api_core.exceptions import from_http_response
+        from google.auth.transport.requests import AuthorizedSession
+
+        def ask() -> Any:
+            with AuthorizedSession(self._credentials) as session:  # type: ignore[no-untyped-call]  # google's is untyped
+                answer = session.get(address, params=params, headers=headers, timeout=self._seconds)
+            if answer.ok or answer.status_code in known:
+                return answer
+            raise from_http_response(answer)  # type: ignore[no-untyped-call]  # google's is untyped
+
+        with self._service.naming_failures():
+            return self._patiently(ask)()
+
+
 _SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
 _IDENTITY: Final = Service("The identity", "Run `gcloud auth application-default login`.")
 
@@ -105,11 +146,10 @@ def who() -> str:
     Raises:
         Terminal: there is none. Retryable: it could not be refreshed.
     """
-    import google.auth
     from google.auth.transport.requests import Request
 
     with _IDENTITY.naming_failures():
-        credentials, _ = google.auth.default(scopes=[_SCOPE])
-        credentials.refresh(Request())  # type: ignore[no-untyped-call]  # google-auth types a part of itself
+        credentials = _identity(_SCOPE)
+        credentials.refresh(Request())
     known = (getattr(credentials, name, "") for name in ("service_account_email", "signer_email", "account"))
     return next((str(each) for each in known if each), "a person (application-default credentials)")

@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
-from shared.adapters.google_failures import CALL_SECONDS, FIRST_WAIT, LONGEST_WAIT, Service
+from shared.adapters.google_failures import CALL_SECONDS, RestReader, Service
 from shared.core.policy import Policy
 from shared.core.policy.values import MOST_POLICY_BYTES
 from shared.errors import BadPolicy, Retryable, Terminal
@@ -23,6 +23,8 @@ Parse = Callable[[bytes], Policy]
 
 _ADDRESS: Final = "https://storage.googleapis.com"
 _SCOPE: Final = "https://www.googleapis.com/auth/devstorage.read_only"
+_EMPTY: Final = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
+"""How the service answers when asked for a part of an empty object."""
 
 
 class FilePolicy:
@@ -57,47 +59,21 @@ class BucketPolicy:
         Raises:
             Terminal: there is no identity to ask with.
         """
-        from google.api_core.retry import Retry, if_transient_error
-
         self._name = f"policy gs://{bucket}/{name}"
         self._parse = parse
-        self._service = Service(self._name, "Grant this identity roles/storage.objectViewer on the bucket.")
+        service = Service(self._name, "Grant this identity roles/storage.objectViewer on the bucket.")
         stand_in = os.environ.get("STORAGE_EMULATOR_HOST", "")
         self._address = f"{stand_in or _ADDRESS}/storage/v1/b/{quote(bucket, safe='')}/o/{quote(name, safe='')}"
-        with self._service.naming_failures():
-            self._credentials = _credentials(anonymous=bool(stand_in))
-        self._seconds = call_seconds
-        self._patiently = Retry(if_transient_error, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)
+        self._reader = RestReader(service, _SCOPE, call_seconds, anonymous=bool(stand_in))
 
     def read(self) -> Policy:
         """Read and parse. Raises BadPolicy, Terminal when the object may not be read, Retryable on an outage."""
-        with self._service.naming_failures():
-            data = self._patiently(self._read_bytes)()
-        return self._parse(_check_size(data, self._name))
-
-    def _read_bytes(self) -> bytes:
-        from google.api_core.exceptions import from_http_response
-        from google.auth.transport.requests import AuthorizedSession
-
-        with AuthorizedSession(self._credentials) as session:  # type: ignore[no-untyped-call]  # google's is untyped
-            part = {"Range": f"bytes=0-{MOST_POLICY_BYTES}"}
-            answer = session.get(self._address, params={"alt": "media"}, headers=part, timeout=self._seconds)
+        part = f"bytes=0-{MOST_POLICY_BYTES}"
+        answer = self._reader.get(self._address, {"alt": "media"}, (HTTPStatus.NOT_FOUND, _EMPTY), Range=part)
         if answer.status_code == HTTPStatus.NOT_FOUND:
             raise BadPolicy(f"{self._name}: no such object; upload it, or correct EBB_POLICY.")
-        if answer.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return b""  # how the service answers when asked for a part of an empty object
-        if not answer.ok:
-            raise from_http_response(answer)  # type: ignore[no-untyped-call]  # google's is untyped
-        return bytes(answer.content)
-
-
-def _credentials(*, anonymous: bool) -> Any:
-    import google.auth
-    from google.auth.credentials import AnonymousCredentials
-
-    if anonymous:
-        return AnonymousCredentials()  # type: ignore[no-untyped-call]  # google's is untyped
-    return google.auth.default(scopes=[_SCOPE])[0]
+        data = b"" if answer.status_code == _EMPTY else answer.content
+        return self._parse(_check_size(data, self._name))
 
 
 def _check_size(data: bytes, name: str) -> bytes:
