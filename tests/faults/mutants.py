@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from functions.drainer import admit, finish, reads
-from functions.planner import plan_pass as passing
+from functions.planner import plan_pass, read_and_repair
 from shared.adapters.kubernetes import node_objects, wire, writes
 from shared.core.cluster.names import DELETION_COST, OUR_ANNOTATION, OUR_TAINT, STEERED
 from shared.core.cluster.node import Node
@@ -142,7 +142,7 @@ def no_watchdog() -> Iterator[None]:
     def blind(inputs: HealingInput) -> tuple[Repair, ...]:
         return tuple(each for each in find_repairs(inputs) if each.why is not ReturnReason.WATCHDOG)
 
-    with swapped(passing, "find_repairs", blind):
+    with swapped(read_and_repair, "find_repairs", blind):
         yield
 
 
@@ -245,7 +245,7 @@ def costs_that_are_never_taken_back() -> Iterator[None]:
         found = steering.steering(plan, situation)
         return replace(found, writes=tuple(write for write in found.writes if write.cost is not None))
 
-    with swapped(passing, "steering", forgetful):
+    with swapped(plan_pass, "steering", forgetful):
         yield
 
 
