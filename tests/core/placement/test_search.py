@@ -8,7 +8,7 @@ import pytest
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Supply, Use, search
 from shared.core.placement.rearrangement import Rearrangement
-from shared.core.placement.search import Tally
+from shared.core.placement.search import Choice, Tally
 from tests.builders import cluster, node, pod
 
 SSD = {"disk": "ssd"}
@@ -208,3 +208,12 @@ def test_an_empty_node_goes_whatever_it_saves_and_its_saving_is_gone_for_others(
     nodes = [node("empty"), node("used"), node("room")]
     found = search(board(cluster(nodes, [pod("p", on="used", cpu=1)])), rows, lost=exceeding(8_000))
     assert (found.nodes, found.saving) == (("empty",), 8_000)
+
+
+def test_a_node_that_saves_nothing_takes_nothing_of_what_must_not_run_out() -> None:
+    """Two of three may go; once the first is gone the second saves nothing."""
+    begun = board(cluster(map(node, "abcd"), [pod(f"p-{name}", on=name, cpu=0.5) for name in "abc"]))
+    rows = [Candidate(name, 8_000, uses=(Use("nodes", 1, 1),), amounts=(8_000 * (name != "c"),)) for name in "abc"]
+    tally = Tally({"nodes": Supply(2)}, exceeding(8_000))
+    choice = Choice(begun.first_packing, dict(enumerate(rows)), tally, begun.buffers, begun.first_chunks)
+    assert [choice.take(place) for place in range(3)] == [True, False, True]
