@@ -237,7 +237,7 @@ class Selection:
         self._foreseen = asked, self.savings.without(nodes[name] for name in self._open)
         return self._foreseen[1]
 
-    _RULES: ClassVar[tuple[KeepRule, ...]] = (_closed_gates, _workload_limit, _too_long, _for_too_little, _needed)
+    _RULES: ClassVar[tuple[KeepRule, ...]] = (_for_too_little, _closed_gates, _workload_limit, _too_long, _needed)
     """What keeps a node whose time has come, in the order in which it is asked; what has no place is found last."""
     _WAITING_RULES: ClassVar[tuple[KeepRule, ...]] = (_shut, _too_long)
     """What would keep one whose time has not come."""

@@ -95,6 +95,11 @@ def test_the_second_of_a_pass_must_save_as_much_given_the_first() -> None:
     assert {each for each in verdicts(made).values() if each[0] == "keep"} == {("keep", "saving_too_small")}
 
 
+def test_a_node_that_will_save_nothing_does_not_wait_for_a_budget() -> None:
+    made = passed(SIX, worth(4), max_nodes_per_pass=1)
+    assert list(verdicts(made).values()) == [("order", "underutilized"), ("keep", "nodes_per_pass"), *[COVERED] * 4]
+
+
 def test_a_flexible_commitment_covers_any_machine() -> None:
     flexible = FlexibleCommitment(Fraction(10), Fraction(0), NOW + DAY)
     made = plan(SIX, policy(cluster_wide={"commitments": Commitments(flexible=flexible)}))
