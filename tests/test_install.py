@@ -202,7 +202,7 @@ def test_a_python_that_is_too_old_is_named_before_anything_is_installed(
         python.write_text(f"#!/bin/sh\n{version}\n")
         python.chmod(0o755)
 
-    # As a person calls it: make tells what it runs that it is one of several.
+    # As a person calls it: make lets what it runs know that it is one of several.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     command = ["make", "demo", f"PYTHON={python}"]
 
@@ -233,7 +233,7 @@ def test_an_installation_shows_how_far_it_is(expected: str, lines: list[str]) ->
     assert progress(lines) == expected
 
 
-def test_an_installation_that_fails_says_what_pip_said_last() -> None:
+def test_an_installation_that_fails_shows_what_pip_shown_last() -> None:
     command = [sys.executable, "-m", "infra.installing", "--no-such-option"]
 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)

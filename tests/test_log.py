@@ -142,7 +142,7 @@ def test_only_lines_from_the_level_up_are_written(expected: list[str], level: st
     assert [json.loads(line)["severity"] for line in stream.getvalue().splitlines()] == expected
 
 
-def test_a_bound_log_adds_to_what_its_parent_says_and_leaves_the_parent_alone() -> None:
+def test_a_bound_log_adds_to_what_its_parent_shows_and_leaves_the_parent_alone() -> None:
     to, stream = log()
     to.bind(run_id="r1").bind(node="gke-a", run_id="r2").event("e", "m")
     to.event("e", "m")
@@ -234,7 +234,7 @@ def test_any_fields_give_one_line_with_labels_of_text(fields: dict[str, Any]) ->
         pytest.param({f"field_{number}": "x" * 1500 for number in range(400)}, id="very many short texts"),
     ],
 )
-def test_an_entry_stays_under_256_kb_and_says_what_was_cut(fields: dict[str, Any]) -> None:
+def test_an_entry_stays_under_256_kb_and_shows_what_was_cut(fields: dict[str, Any]) -> None:
     to, stream = log()
     to.event("e", fields.pop("message", "m"), **fields)
 

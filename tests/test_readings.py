@@ -15,7 +15,7 @@ def never_sleeps(seconds: float) -> None:
     raise AssertionError(f"nobody has to wait {seconds} s here")
 
 
-def test_a_good_reading_is_used_again_and_a_bad_one_read_anew() -> None:
+def test_a_good_reading_is_used_again_and_a_bad_one_read_again() -> None:
     shared = SharedReadings()
     numbers = iter(range(9))
 
@@ -86,7 +86,7 @@ def test_the_old_reading_is_let_go_before_the_next_begins() -> None:
     assert seen == [None]
 
 
-def test_a_wait_ends_after_its_time_by_the_callers_clock_and_says_for_what() -> None:
+def test_a_wait_ends_after_its_time_by_the_callers_clock_and_shows_for_what() -> None:
     shared, slept, what = SharedReadings(), list[float](), "the whole cluster"
     with (
         shared.turn(what, never_sleeps),

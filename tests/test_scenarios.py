@@ -27,7 +27,7 @@ MINUTES = {"m": 1, "h": 60, "d": 1440}
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in FILES])
-def test_the_plan_says_what_the_scenario_wants(path: Path) -> None:
+def test_the_plan_shows_what_the_scenario_wants(path: Path) -> None:
     scenario = yaml.safe_load(path.read_text(encoding="utf-8"))
     now = scenario.get("now", NOW)
     snapshot = picture(scenario, now)

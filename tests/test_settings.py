@@ -110,7 +110,7 @@ def test_a_bad_variable_has_its_sentence(sentence: str, name: str, value: str) -
         pytest.param("my-project", "(default)", "", id="nothing written"),
     ],
 )
-def test_the_state_lies_where_its_name_says(project: str, database: str, written: str) -> None:
+def test_the_state_lies_where_its_name_shows(project: str, database: str, written: str) -> None:
     clusters = "projects/my-project/locations/europe-west1/clusters/prod"
     settings = read_settings(
         {
@@ -123,14 +123,14 @@ def test_the_state_lies_where_its_name_says(project: str, database: str, written
     assert settings.state_database == (project, database)
 
 
-def test_the_functions_run_beside_the_cluster_unless_told_otherwise() -> None:
+def test_the_functions_run_next_to_the_cluster_unless_shown_otherwise() -> None:
     clusters = {"EBB_CLUSTER": "projects/clusters/locations/europe-west1/clusters/prod"}
 
     assert read_settings(clusters).project == "clusters"
     assert read_settings({**clusters, "GOOGLE_CLOUD_PROJECT": "functions"}).project == "functions"
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_shown_at_once() -> None:
     with pytest.raises(BadSettings) as caught:
         read_settings({"EBB_TOPIC": "t", "EBB_STATE": "s", "EBB_STEP_SECONDS": "x"})
 
@@ -139,7 +139,7 @@ def test_all_faults_are_told_at_once() -> None:
     ]  # fmt: skip
 
 
-def test_all_that_is_missing_is_told_in_one_sentence() -> None:
+def test_all_that_is_missing_is_shown_in_one_sentence() -> None:
     with pytest.raises(BadSettings) as caught:
         read_settings({}, "topic", "policy")
 

@@ -173,7 +173,7 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
     order = _with_order_id(order, claim, node)
     pool = claim.pool if claim else node.pool if node else ""
     ports = dataclasses.replace(ports, log=ports.log.bind(order_id=order.order_id, pool=pool))
-    # Once in a release: the findings are judged by this very record, and the giving back is written on its version. A
+    # Once in a release: the findings are judged by this very record, and the return is written on its version. A
     # step that has written in between makes that write Stale, and the message comes again, to judge what stands then.
     leased = LeasedRecord.seize(ports.state, ports.clock, order.order_id, f"release-{order.order_id}", seconds)
     if leased is not None and (leased.record.phase is not DrainPhase.SETTLED or leased.record.order.node != order.node):

@@ -113,7 +113,7 @@ def _undo(ports: Ports, name: str, surge: Surge, order_id: str, *, is_over: bool
     except Retryable as fault:
         _log(ports, name, "later", f"{fault}; the next passes try again", severity="WARNING")
         return surge
-    except Terminal as fault:  # the node is given back all the same; a person has to undo the rest
+    except Terminal as fault:  # the node is returned all the same; a person has to undo the rest
         _log(ports, name, "stuck", f"{fault}; {take_back_by_hand(name)}", severity="WARNING")
         return replace(surge, stuck=True, refused=surge.refused + int(is_over))
     return replace(surge, stuck=False, looked_at=found.generation if found else None)

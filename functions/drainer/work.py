@@ -102,7 +102,7 @@ def _act(ports: Ports, leased: LeasedRecord, observed: Observation, step: Step) 
 
 
 def _cordon(ports: Ports, leased: LeasedRecord, node: Node) -> None:
-    leased.write()  # the fence: fails when another step has overtaken this one
+    leased.write()  # the lease's guard: fails when another step has overtaken this one
     order, about = leased.record.order, {"act": NodeAction.CORDON}
     ports.log.event("drain_step", "The node is to be cordoned.", result=ActionResult.ATTEMPTED, **about)
     try:

@@ -171,6 +171,6 @@ def answer(request: flask.Request, settings: Settings) -> ResponseReturnValue:
     except EbbError as fault:
         log.event("run_summary", f"The pass cannot run: {fault}", severity="ERROR", reason="terminal")
         return {"error": str(fault), "run_id": call.run_id}, 500
-    except Exception as fault:  # noqa: BLE001 - the last resort: what nobody foresaw is said, and the next tick goes on
+    except Exception as fault:  # noqa: BLE001 - the last resort: what nobody foresaw is reported, and the next tick goes on
         log.event("run_summary", unforeseen("The pass", fault), severity="ERROR", reason="unforeseen")
         return {"error": type(fault).__name__, "run_id": call.run_id}, 500

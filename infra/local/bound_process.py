@@ -153,7 +153,7 @@ def end_group(process: "subprocess.Popen[bytes]") -> None:
             os.killpg(process.pid, sign)
         except ProcessLookupError:
             return
-        # The leader's end is not the group's: the second signal finds whoever is left.
+        # The leader's end is not the group's: the second signal ends those that are left.
         with suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_SECONDS)
 

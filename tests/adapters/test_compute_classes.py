@@ -102,7 +102,7 @@ def test_the_classes_are_found_by_discovery(
     assert cluster.buffers()[1] == expected
 
 
-def test_a_dump_holds_them_and_one_under_other_names_says_the_same() -> None:
+def test_a_dump_holds_them_and_one_under_other_names_shows_the_same() -> None:
     contents, hidden, given = DumpContents(), DumpContents(), of_class("web", {**REAPER, "secret": "acme"})
     contents.add("ComputeClass", json.dumps(given).encode())
     names = Gathering()

@@ -49,7 +49,7 @@ def name(project: str, location: str, cluster: str) -> str:
         pytest.param("clusters/p_l_c/runs/2026-03-04T22:00:00Z", run_key("2026-03-04T22:00:00Z"), id="a tick"),
     ],
 )
-def test_a_document_stands_where_the_design_says(expected: str, key: object) -> None:
+def test_a_document_stands_where_the_design_shows(expected: str, key: object) -> None:
     assert expected == path(C, key)  # type: ignore[arg-type]  # a table of keys of several types
 
 

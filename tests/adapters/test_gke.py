@@ -164,7 +164,7 @@ def test_an_api_that_is_not_there_is_an_outage() -> None:
         cluster.describe()
 
 
-def test_a_refusal_says_what_to_grant(api: Script) -> None:
+def test_a_refusal_shows_what_to_grant(api: Script) -> None:
     api.says(Say(403, {"error": {"code": 403, "message": "denied"}}))
 
     with pytest.raises(Terminal, match=r"denied.*container\.clusters\.get"):

@@ -87,7 +87,7 @@ def test_a_failure_has_one_name_and_keeps_its_cause(expected: type[EbbError], er
         ),
     ],
 )
-def test_a_lost_login_is_one_sentence_and_the_command_to_run_stands_beside_it(
+def test_a_lost_login_is_one_sentence_and_the_command_to_run_stands_next_to_it(
     expected: tuple[str, str], kind: type[EbbError], error: Any
 ) -> None:
     why, remedy = expected

@@ -24,7 +24,7 @@ def reviews(api: Script) -> AccessReviews:
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_a_right_is_what_the_api_server_says(api: Script, allowed: bool) -> None:
+def test_a_right_is_what_the_api_server_shows(api: Script, allowed: bool) -> None:
     api.says(Say(201, {"kind": "SelfSubjectAccessReview", "status": {"allowed": allowed}}))
 
     assert reviews(api).may("create", "", "pods/eviction") is allowed
@@ -89,7 +89,7 @@ def test_what_stands_and_cannot_be_read_is_named(api: Script, expected: type[Exc
         pytest.param(True, [Say(body={"versions": [{"version": "v1"}]}), Say(body=KINDS)], id="the kind"),
     ],
 )
-def test_a_cluster_says_which_kinds_it_has(api: Script, expected: bool, answers: list[Say]) -> None:
+def test_a_cluster_shows_which_kinds_it_has(api: Script, expected: bool, answers: list[Say]) -> None:
     api.says(*answers)
 
     assert reviews(api).serves("autoscaling.k8s.io", "verticalpodautoscalers") is expected

@@ -174,7 +174,7 @@ def test_a_list_that_we_may_not_read_is_named(
     assert (found.held, found.unread) == ((), (unread,))
 
 
-def test_an_outage_of_what_only_advises_ends_no_picture(api: Script, cluster: KubernetesCluster) -> None:
+def test_an_outage_of_what_only_advises_ends_no_snapshot(api: Script, cluster: KubernetesCluster) -> None:
     api.says(*Say(503, status(503, "no endpoints available")).lasting)
 
     found = cluster.buffers()[0]

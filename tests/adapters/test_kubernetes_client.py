@@ -63,7 +63,7 @@ def test_a_refusal_names_verb_resource_and_remedy(api: Script) -> None:
         client(api).ask(GET)
 
 
-def test_a_webhooks_no_is_no_lack_of_rights_though_its_code_says_so(api: Script) -> None:
+def test_a_webhooks_no_is_no_lack_of_rights_though_its_code_shows_it(api: Script) -> None:
     api.says(Say(403, status(403, 'admission webhook "policy.example.com" denied the request: not this pod')))
 
     with pytest.raises(Terminal, match="403 admission webhook") as failure:
@@ -187,7 +187,7 @@ def test_an_answer_that_cannot_be_read_is_terminal(api: Script, body: Any) -> No
         KubernetesCluster(client(api)).pods_on("n1")
 
 
-def test_a_picture_is_nodes_then_pods_then_budgets_then_namespaces_then_workloads(api: Script) -> None:
+def test_a_snapshot_is_nodes_then_pods_then_budgets_then_namespaces_then_workloads(api: Script) -> None:
     budget = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"selector": {}}}
     namespace = {"metadata": {"name": "shop", "labels": {"team": "a"}}}
     api.says(page(api_node()), page(api_pod()), page(budget), page(namespace), page(), page(), page())

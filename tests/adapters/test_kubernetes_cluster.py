@@ -166,7 +166,7 @@ NEWER = {"reportingComponent": "cluster-autoscaler", "source": {}}
         pytest.param("dated", [said("undated", None), said("dated", "2026-03-04T21:00:00Z")], id="undated ones aside"),
     ],
 )
-def test_what_the_autoscaler_said_last_of_a_failed_deletion_is_read(
+def test_what_the_autoscaler_shown_last_of_a_failed_deletion_is_read(
     api: Script, cluster: KubernetesCluster, expected: str, events: list[dict[str, Any]]
 ) -> None:
     api.says(Say(body={"items": events}))

@@ -70,7 +70,7 @@ def test_the_stamp_and_what_it_replaces_are_written_on_the_version_that_was_read
     assert (found.stamp, found.resource_version) == (stamp, "8")
 
 
-def test_a_restart_tried_dry_says_so_to_the_api(api: Script, cluster: KubernetesCluster) -> None:
+def test_a_restart_tried_dry_shows_it_to_the_api(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(body=api_deployment("7", "order-1")))
 
     cluster.restart(READ, "order-1", dry_run=True)
@@ -79,7 +79,7 @@ def test_a_restart_tried_dry_says_so_to_the_api(api: Script, cluster: Kubernetes
 
 
 @pytest.mark.parametrize("stamp", ["", "order-1"])
-def test_what_says_so_already_is_not_written(api: Script, cluster: KubernetesCluster, stamp: str) -> None:
+def test_what_shows_it_already_is_not_written(api: Script, cluster: KubernetesCluster, stamp: str) -> None:
     given = replace(READ, stamp=stamp)
 
     assert cluster.restart(given, stamp) == given

@@ -130,7 +130,7 @@ def test_an_eviction_names_this_very_pod_and_its_grace(api: Script, cluster: Kub
     }
 
 
-def test_a_dry_run_says_so_to_the_server_and_its_webhooks(api: Script, cluster: KubernetesCluster) -> None:
+def test_a_dry_run_shows_it_to_the_server_and_its_webhooks(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(201))
 
     cluster.evict(read(api_pod()), 30, dry_run=True)

@@ -48,7 +48,7 @@ def _named(node: str) -> dict[str, Any]:
     return {"key": "metadata.name", "operator": "In", "values": [node]}
 
 
-def test_any_other_pod_that_names_its_node_keeps_saying_so() -> None:
+def test_any_other_pod_that_names_its_node_keeps_showing_so() -> None:
     found = read(api_pod(affinity=node_affinity({"matchFields": [_named("n1")]}))).spec
 
     assert found.node_terms == (NodeTerm((), (Requirement("metadata.name", "In", ("n1",)),)),)

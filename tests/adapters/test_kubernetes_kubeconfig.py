@@ -94,7 +94,7 @@ def says(text: str) -> str:
         pytest.param("it gave no credentials (its answer", "other", "echo", {}, id="an answer that is none"),
     ],
 )
-def test_the_sentence_says_what_to_run(
+def test_the_sentence_shows_what_to_run(
     expected: str, name: str, script: str, more: dict[str, Any], tmp_path: Path
 ) -> None:
     command = plugin(tmp_path, name, script) if script else str(tmp_path / name)
@@ -115,7 +115,7 @@ def test_a_plugin_gives_a_token_and_when_it_expires(tmp_path: Path) -> None:
     assert (found.authorization, found.expires) == ("Bearer t", until)
 
 
-def test_a_plugin_is_run_in_the_files_folder_and_told_of_the_cluster(tmp_path: Path) -> None:
+def test_a_plugin_is_run_in_the_files_folder_and_shown_of_the_cluster(tmp_path: Path) -> None:
     script = """python3 -c 'import json, os; info = json.loads(os.environ["KUBERNETES_EXEC_INFO"])
 print(json.dumps({"status": {"token": os.environ["WHO"] + info["spec"]["cluster"]["server"]}}))'"""
     plugin(tmp_path, "other", script)

@@ -64,7 +64,7 @@ def test_a_cordoned_tainted_node_is_read() -> None:
     assert (found.pool, found.resource_version) == ("a", "7")
 
 
-def test_what_somebody_says_of_a_nodes_life_is_read_where_it_is_true() -> None:
+def test_what_somebody_shows_of_a_nodes_life_is_read_where_it_is_true() -> None:
     rows = [("Suspended", "True"), ("MaintenancePlanned", "True"), ("Drained", "False"), ("DiskPressure", "True")]
     found = read_node(status={"conditions": [{"type": kind, "status": status} for kind, status in rows]})
 

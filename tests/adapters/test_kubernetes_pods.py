@@ -210,7 +210,7 @@ def test_label_keys_stand_in_the_selector(
         pytest.param(("nfs", ""), {"nfs": {"server": "s", "path": "/"}}, id="a kind from long ago"),
     ],
 )
-def test_a_volume_keeps_its_kind_and_what_tells_it_apart(expected: tuple[str, str], volume: dict[str, Any]) -> None:
+def test_a_volume_keeps_its_kind_and_what_sets_it_apart(expected: tuple[str, str], volume: dict[str, Any]) -> None:
     assert read(api_pod(volumes=[{"name": "v", **volume}])).spec.volumes == (Volume("v", *expected),)
 
 
@@ -290,7 +290,7 @@ def test_the_time_of_being_unschedulable_is_the_conditions() -> None:
     assert read(api_pod(status={"conditions": [gated]})).unschedulable_since is None
 
 
-def test_a_terminating_pod_tells_when_its_grace_ends() -> None:
+def test_a_terminating_pod_shows_when_its_grace_ends() -> None:
     found = read(api_pod(meta={"deletionTimestamp": "2026-03-04T12:00:30Z"}))
 
     assert found.deleting == datetime(2026, 3, 4, 12, 0, 30, tzinfo=UTC)

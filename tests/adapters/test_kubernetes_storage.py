@@ -79,7 +79,7 @@ WITH_VOLUME: dict[str, Any] = {**PLAIN, "volume": "pv-data", "bound": True}
                      meta={"annotations": None}), id="with nothing but a name"),
     ],
 )  # fmt: skip
-def test_a_claim_says_what_it_is_bound_to(expected: dict[str, Any], given: dict[str, Any]) -> None:
+def test_a_claim_shows_what_it_is_bound_to(expected: dict[str, Any], given: dict[str, Any]) -> None:
     found = storage_lists.claim(decoded(wire.Claim, given))
 
     assert found == PersistentVolumeClaim("shop", "data", **expected)
@@ -116,13 +116,13 @@ BETA = names.VOLUME_ZONE_LABELS[0]
                      id="an affinity that asks for nothing"),
     ],
 )  # fmt: skip
-def test_a_volume_says_what_it_is_and_where(expected: dict[str, Any], given: dict[str, Any]) -> None:
+def test_a_volume_shows_what_it_is_and_where(expected: dict[str, Any], given: dict[str, Any]) -> None:
     found = storage_lists.volume(decoded(wire.Volume, given))
 
     assert found == PersistentVolume("pv-data", **expected)
 
 
-def test_a_class_says_when_and_where_its_volumes_are_made() -> None:
+def test_a_class_shows_when_and_where_its_volumes_are_made() -> None:
     given = {
         "metadata": {"name": "fast", "creationTimestamp": "2026-03-04T22:00:00Z",
                      "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
@@ -137,13 +137,13 @@ def test_a_class_says_when_and_where_its_volumes_are_made() -> None:
     )
 
 
-def test_a_class_that_says_nothing_binds_at_once_and_anywhere() -> None:
+def test_a_class_that_shows_nothing_binds_at_once_and_anywhere() -> None:
     given = {"metadata": {"name": "slow"}, "provisioner": "p", "volumeBindingMode": None}
 
     assert storage_lists.storage_class(decoded(wire.StorageClass, given)) == StorageClass("slow", "p")
 
 
-def test_a_nodes_drivers_say_how_much_they_attach() -> None:
+def test_a_nodes_drivers_show_how_much_they_attach() -> None:
     given = {
         "metadata": {"name": "n1", "annotations": {
             "storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/gce-pd,kubernetes.io/cinder"}},
@@ -155,7 +155,7 @@ def test_a_nodes_drivers_say_how_much_they_attach() -> None:
     assert found == CSINode({"pd": 15}, frozenset({"kubernetes.io/gce-pd", "kubernetes.io/cinder"}))
 
 
-def test_a_pods_ephemeral_volume_says_of_which_class_its_claim_will_be() -> None:
+def test_a_pods_ephemeral_volume_shows_of_which_class_its_claim_will_be() -> None:
     def ephemeral(**spec: Any) -> dict[str, Any]:
         return {"ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"], **spec}}}}
 
@@ -233,7 +233,7 @@ def test_any_other_failure_of_a_list_is_the_callers(
         cluster.storage()
 
 
-def test_storage_is_part_of_a_picture_only_where_a_pod_has_a_claim(api: Script, cluster: KubernetesCluster) -> None:
+def test_storage_is_part_of_a_snapshot_only_where_a_pod_has_a_claim(api: Script, cluster: KubernetesCluster) -> None:
     rest = [page(), page(), page(), page(), page()]
     api.says(page(api_node()), page(api_pod()), *rest)
     assert cluster.read().storage is NO_CLAIMS

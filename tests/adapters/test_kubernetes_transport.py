@@ -139,7 +139,7 @@ def test_where_the_cluster_is_is_asked_at_most_once_a_minute(plane: Plane) -> No
 @pytest.mark.parametrize(
     "failure", [pytest.param(OUTAGE, id="an outage"), pytest.param(Terminal("GKE API", "403"), id="denied")]
 )
-def test_a_gke_api_that_does_not_say_leaves_the_outage_as_it_is(plane: Plane, failure: EbbError) -> None:
+def test_a_gke_api_that_does_not_show_leaves_the_outage_as_it_is(plane: Plane, failure: EbbError) -> None:
     plane.rotate()
     plane.gke.failure = failure
 

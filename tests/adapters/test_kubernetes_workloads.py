@@ -106,7 +106,7 @@ ROLLED_OUT = {"resource_version": "7", "uid": "u", "created": 3, "updated": 3, "
         ),
     ],
 )
-def test_a_deployment_says_how_it_is_rolled_out(expected: dict[str, Any], spec: dict[str, Any]) -> None:
+def test_a_deployment_shows_how_it_is_rolled_out(expected: dict[str, Any], spec: dict[str, Any]) -> None:
     given = controller("web", spec=spec)
     notes = {"x": "y" * 99, names.SURGE: "true", names.SURGED_BEFORE: "order-0"}
     given["metadata"] |= {"uid": "u", "resourceVersion": "7", "annotations": notes}
@@ -147,7 +147,7 @@ def partition(pods: int) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_stateful_set_says_whether_it_is_rolled_out(expected: bool, given: dict[str, Any]) -> None:
+def test_a_stateful_set_shows_whether_it_is_rolled_out(expected: bool, given: dict[str, Any]) -> None:
     assert stateful_set(read(controller("db", **given))).rolling is expected
 
 
@@ -236,7 +236,7 @@ def app(requests: dict[str, str], **more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_template_tells_what_the_next_pod_asks_for(expected: Resources | None, given: dict[str, Any]) -> None:
+def test_a_template_shows_what_the_next_pod_asks_for(expected: Resources | None, given: dict[str, Any]) -> None:
     found = replica_set(read(controller("web-5d4f", spec=given)), None).template
 
     assert (found.total if found else None) == expected
@@ -261,7 +261,7 @@ def test_the_next_pod_of_a_deployment_is_made_from_its_newest_template() -> None
         pytest.param(True, {"podReplacementPolicy": "TerminationComplete"}, id="once it has ended"),
     ],
 )
-def test_a_deployment_says_when_it_makes_a_pod_anew(expected: bool, spec: dict[str, Any]) -> None:
+def test_a_deployment_shows_when_it_makes_a_pod_again(expected: bool, spec: dict[str, Any]) -> None:
     own = read(controller("web-5d4f", owner="Deployment/web"))
 
     assert replica_set(own, read(controller("web", spec=spec))).replaced_at_end is expected
@@ -279,7 +279,7 @@ def test_a_deployment_says_when_it_makes_a_pod_anew(expected: bool, spec: dict[s
         ),
     ],
 )
-def test_a_workload_tells_what_controls_it(expected: str, found: Workload) -> None:
+def test_a_workload_shows_what_controls_it(expected: str, found: Workload) -> None:
     assert found.owner == expected
 
 

@@ -121,5 +121,5 @@ def test_a_list_that_may_not_be_read_is_named(
         ),
     ],
 )
-def test_a_list_that_cannot_be_read_is_named_and_ends_no_picture(answers: tuple[Say, ...], api: Script) -> None:
+def test_a_list_that_cannot_be_read_is_named_and_ends_no_snapshot(answers: tuple[Say, ...], api: Script) -> None:
     assert read(api, *answers).unread == ("limitranges",)

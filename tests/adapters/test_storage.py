@@ -79,7 +79,7 @@ def test_a_path_that_is_no_file_is_a_persons_mistake(path: str, tmp_path: Path) 
         FilePolicy(str(tmp_path / path), parse).read()
 
 
-def test_a_passing_fault_of_the_service_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_passing_fault_of_the_service_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     with LoopbackBucket() as bucket:
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", bucket.address)
         bucket.data = b"one"
@@ -88,7 +88,7 @@ def test_a_passing_fault_of_the_service_is_not_told(monkeypatch: pytest.MonkeyPa
         assert BucketPolicy("policies", "policy.yaml", parse).read().hash == "one"
 
 
-def test_without_an_identity_the_start_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_an_identity_the_start_shows_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("STORAGE_EMULATOR_HOST", raising=False)
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "missing.json"))
 

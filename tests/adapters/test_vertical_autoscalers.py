@@ -142,7 +142,7 @@ def read(api: Script, *answers: Say) -> VerticalAutoscalers:
         ),
     ],
 )
-def test_they_are_found_by_what_the_cluster_says_that_it_has(
+def test_they_are_found_by_what_the_cluster_shows_that_it_has(
     expected: VerticalAutoscalers, answers: list[Say], asked: list[str], api: Script
 ) -> None:
     assert read(api, *answers) == expected
@@ -158,7 +158,7 @@ def test_they_are_found_by_what_the_cluster_says_that_it_has(
         pytest.param([VERSIONS, KINDS, Say(body={"items": 7})], id="or of the list"),
     ],
 )
-def test_a_list_that_cannot_be_read_is_named_and_ends_no_picture(answers: list[Say], api: Script) -> None:
+def test_a_list_that_cannot_be_read_is_named_and_ends_no_snapshot(answers: list[Say], api: Script) -> None:
     assert read(api, *answers) == VerticalAutoscalers(unread=(RESOURCE,))
 
 

@@ -70,7 +70,7 @@ def test_two_processes_that_ask_at_the_same_time_fetch_once(debian: Path) -> Non
     assert debian.read_text() == "fetch\n"
 
 
-def test_a_fetch_that_fails_says_why_and_leaves_nothing(debian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fetch_that_fails_shows_why_and_leaves_nothing(debian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIL", "100")
     with pytest.raises(ChromiumError, match="apt-get failed:\nno such package"):
         chromium.locate()
@@ -79,7 +79,7 @@ def test_a_fetch_that_fails_says_why_and_leaves_nothing(debian: Path, monkeypatc
     assert debian.read_text() == "fetch\nfetch\n"
 
 
-def test_what_a_page_says_and_asks_for_is_told(chromium: Chromium) -> None:
+def test_what_a_page_shows_and_asks_for_is_shown(chromium: Chromium) -> None:
     with opened(chromium) as page:
         page.open("data:text/html,<script>console.error('odd'); fetch('http://127.0.0.1:9/x').catch(() => 0)</script>")
         page.value("new Promise((done) => setTimeout(done, 100))")

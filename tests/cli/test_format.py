@@ -61,7 +61,7 @@ NOW = datetime(2026, 3, 4, 22, 0, tzinfo=UTC)
         pytest.param("22:30", datetime(2026, 3, 4, 23, 30, tzinfo=timezone(timedelta(hours=1))), id="another zone"),
     ],
 )
-def test_a_time_of_day_is_utc_and_says_its_date_when_it_is_another(expected: str, time: datetime) -> None:
+def test_a_time_of_day_is_utc_and_shows_its_date_when_it_is_another(expected: str, time: datetime) -> None:
     assert words.clock(time, NOW) == expected
 
 
@@ -89,5 +89,5 @@ def test_a_duration_is_written_as_in_the_policy(expected: str, length: timedelta
         pytest.param("a, b, c and 2 more", ("a", "b", "c", "d", "e"), id="five"),
     ],
 )
-def test_a_long_list_says_how_many_more(expected: str, names: tuple[str, ...]) -> None:
+def test_a_long_list_shows_how_many_more(expected: str, names: tuple[str, ...]) -> None:
     assert words.some(names) == expected

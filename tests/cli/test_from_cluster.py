@@ -73,7 +73,7 @@ def test_a_kubeconfig_that_is_not_there_is_named(
         pytest.param("Pools are those that the GKE API names", "", id="an address"),
     ],
 )
-def test_it_is_said_what_the_pools_rest_on(expected: str, api: str, addresses: dict[str, Any]) -> None:
+def test_it_is_shown_what_the_pools_rest_on(expected: str, api: str, addresses: dict[str, Any]) -> None:
     shown = _ebb(addresses, "plan", EBB_CLUSTER=addresses["cluster"], EBB_GKE_API=api or addresses["gke"])
     assert shown.returncode == 0, shown.stderr
     assert expected in shown.stdout
@@ -107,7 +107,7 @@ def test_an_autopilot_cluster_is_refused_with_a_sentence(addresses: dict[str, An
     assert "Traceback" not in shown.stderr
 
 
-def test_usage_that_the_cluster_does_not_tell_is_a_note_and_no_fault(addresses: dict[str, Any]) -> None:
+def test_usage_that_the_cluster_does_not_show_is_a_note_and_no_fault(addresses: dict[str, Any]) -> None:
     shown = _ebb(addresses, "explain", _names(addresses)[0])
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "Usage is unknown (Kubernetes API, list nodes.metrics.k8s.io: " in shown.stdout

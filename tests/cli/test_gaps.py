@@ -113,7 +113,7 @@ def test_a_whole_dump_is_not_partial(tmp_path: Path) -> None:
                      "ReplicaSet", id="no workloads"),
     ],
 )  # fmt: skip
-def test_what_a_kind_that_was_not_printed_means_is_said(expected: str, kind: str, tmp_path: Path) -> None:
+def test_what_a_kind_that_was_not_printed_means_is_shown(expected: str, kind: str, tmp_path: Path) -> None:
     without = written(tmp_path, lambda item: not of(item, kind))
     assert expected in ebb("plan", "--dump", without, "-o", "json").stderr
 
@@ -157,7 +157,7 @@ def test_an_autopilot_cluster_is_refused_by_name(tmp_path: Path) -> None:
     assert shown.stderr.startswith("ebb: night.json: is an Autopilot cluster (its nodes are named gk3-…)")
 
 
-def test_the_help_says_where_the_command_stands_that_prints_a_dump() -> None:
+def test_the_help_shows_where_the_command_stands_that_prints_a_dump() -> None:
     assert "ebb dump" in " ".join(ebb("plan", "--help").output.replace("│", " ").split())
 
 
@@ -190,5 +190,5 @@ def test_the_help_says_where_the_command_stands_that_prints_a_dump() -> None:
         ),
     ],
 )
-def test_lists_of_a_cluster_that_may_not_be_read_are_told(expected: list[str], changes: dict[str, Any]) -> None:
+def test_lists_of_a_cluster_that_may_not_be_read_are_shown(expected: list[str], changes: dict[str, Any]) -> None:
     assert list(unread(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected

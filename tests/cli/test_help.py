@@ -29,7 +29,7 @@ def shown(*path: str) -> str:
 
 
 @pytest.mark.parametrize(("path", "command"), ALL)
-def test_no_flag_tells_its_type_and_nothing_is_cut_off(path: tuple[str, ...], command: Any) -> None:
+def test_no_flag_shows_its_type_and_nothing_is_cut_off(path: tuple[str, ...], command: Any) -> None:
     del command
     text = shown(*path)
     assert "--help" in text

@@ -39,7 +39,7 @@ POLICY = "dryRun: false\nnodePools:\n  web-pool: {enabled: true}\n"
         pytest.param(False, True, "", Home(), id="no cluster is named"),
     ],
 )
-def test_a_dump_is_the_installations_where_its_nodes_tell_or_a_person_says_so(
+def test_a_dump_is_the_installations_where_its_nodes_show_or_a_person_shows_it(
     expected: bool, confirmed: bool, cluster: str, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EBB_CLUSTER", cluster)
@@ -152,7 +152,7 @@ def test_a_plan_uses_the_planners_list_of_commitments(
 
 
 @pytest.mark.usefixtures("installation")
-def test_a_dump_of_another_cluster_is_planned_without_them_and_that_is_said(
+def test_a_dump_of_another_cluster_is_planned_without_them_and_that_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EBB_CLUSTER", PROD.replace("prod", "test"))

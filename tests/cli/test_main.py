@@ -40,7 +40,7 @@ def test_every_node_of_a_dump_has_one_row(dump: Path) -> None:
         assert sum(line.startswith(f"{dumps.name_of(number)} ") for line in shown.stdout.splitlines()) == 1
 
 
-def test_the_first_note_says_that_there_is_no_policy(dump: Path) -> None:
+def test_the_first_note_shows_that_there_is_no_policy(dump: Path) -> None:
     lines = ebb("plan", "--dump", dump).output.splitlines()
 
     assert lines[lines.index("What this rests on") + 1].startswith("Without --policy every pool counts as enabled")
@@ -68,7 +68,7 @@ def test_the_scenarios_come_first_and_the_last_line_repeats_them(dump: Path) -> 
         ),
     ],
 )
-def test_the_table_says(expected: str, dump: Path) -> None:
+def test_the_table_shows(expected: str, dump: Path) -> None:
     assert expected in ebb("plan", "--dump", dump, "--nodes").output
 
 
@@ -81,7 +81,7 @@ def test_the_table_says(expected: str, dump: Path) -> None:
         pytest.param("", ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "CSINode"), id="a whole dump"),
     ],
 )  # fmt: skip
-def test_a_dump_without_storage_says_so_where_a_pod_has_a_claim(
+def test_a_dump_without_storage_shows_it_where_a_pod_has_a_claim(
     expected: str, kinds: tuple[str, ...], tmp_path: Path
 ) -> None:
     volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
@@ -179,7 +179,7 @@ def test_no_google_client_is_imported_for_a_dump(dump: Path) -> None:
         pytest.param("removable at", dumps.name_of(1), id="a node that waits"),
     ],
 )
-def test_explain_says(expected: str, node: str, dump: Path) -> None:
+def test_explain_shows(expected: str, node: str, dump: Path) -> None:
     shown = ebb("explain", node, "--dump", dump)
     assert shown.exit_code == 0
     assert expected in shown.output
@@ -270,7 +270,7 @@ def test_without_a_forecast_there_are_no_scenarios_and_the_pass_is_the_same(dump
     assert "autoscaler alone" not in ebb("plan", "--dump", dump, "--no-forecast", "--potential").output
 
 
-def test_what_the_potential_counts_beyond_the_policy_is_said(dump: Path) -> None:
+def test_what_the_potential_counts_beyond_the_policy_is_shown(dump: Path) -> None:
     assert BEYOND in ebb("plan", "--dump", dump, "--potential").output
     assert BEYOND not in ebb("plan", "--dump", dump).output
 
@@ -289,14 +289,14 @@ def test_prices_are_ones_own(dump: Path) -> None:
         for given in ((), ("--discount", "25%", "--currency", "EUR=2"))
     )
 
-    use_currency("USD")  # a process says money in one currency
+    use_currency("USD")  # a process shows money in one currency
     assert less["totals"]["cost_per_hour"] == pytest.approx(listed["totals"]["cost_per_hour"] * 0.75 * 2, abs=0.001)
     assert less["prices"]["currency"] == "EUR"
     assert less["prices"]["discounts"] == [{"family": None, "share": 0.25}]
     assert [each["rung"] for each in less["ladder"]][:3] == ["now", "autoscaler_alone", "policy_at_rest"]
 
 
-def test_the_profile_is_told_by_the_scheduler_that_pods_name(tmp_path: Path) -> None:
+def test_the_profile_is_shown_by_the_scheduler_that_pods_name(tmp_path: Path) -> None:
     dump = dumps.write(tmp_path / "balanced.json")
     packed = tmp_path / "packed.json"
     packed.write_text(dump.read_text().replace("default-scheduler", PACKING_SCHEDULER))

@@ -40,7 +40,7 @@ def test_nothing_at_all_is_a_text_too() -> None:
         pytest.param("ebb_cost_money_per_hour", "€", id="a sign that no name may hold"),
     ],
 )
-def test_the_name_ends_with_its_unit_and_the_unit_tells_the_currency(expected: str, currency: str) -> None:
+def test_the_name_ends_with_its_unit_and_the_unit_shows_the_currency(expected: str, currency: str) -> None:
     (family,) = openmetrics_of(exposition((COST,), [("a", 1.0)], currency))
     assert (family.name, family.unit) == (expected, expected.removeprefix("ebb_cost_"))
 

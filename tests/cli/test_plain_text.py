@@ -74,7 +74,7 @@ def test_a_terminal_of_the_c_locale_gets_the_whole_answer(folder: Path) -> None:
     try:
         while piece := os.read(ours, 65536):
             shown += piece
-    except OSError:  # how Linux says that the other end is closed
+    except OSError:  # how Linux shows that the other end is closed
         pass
     os.close(ours)
     assert (running.wait(SECONDS), b"Traceback" in shown) == (0, False)

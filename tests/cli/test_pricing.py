@@ -49,7 +49,7 @@ def test_the_basis_is_one_line(expected: str, given: dict[str, Any]) -> None:
     assert expected in line(**given)
 
 
-def test_what_a_table_has_no_rate_of_is_said_not_to_be_in_the_figures() -> None:
+def test_what_a_table_has_no_rate_of_is_shown_not_to_be_in_the_figures() -> None:
     bare = replace(priced(PriceOptions()), gpus={}, local_ssd=Attached())
     (told,) = basis(cluster([node("n")]), bare)
 
@@ -90,7 +90,7 @@ def test_a_licence_that_no_figure_includes_is_named_with_its_nodes(
     assert [each.split(": ")[1].rstrip(".") for each in told] == list(expected)
 
 
-def test_discounts_are_said_and_taken_off() -> None:
+def test_discounts_are_shown_and_taken_off() -> None:
     options = PriceOptions(discounts=("28%", "e2=37.5%"))
     prices = priced(options)
 
@@ -158,7 +158,7 @@ def test_what_is_estimated_is_named() -> None:
     assert found[1] == "Prices are estimated for machines that the price table does not name whole: x9-standard-4."
 
 
-def test_a_discount_for_machines_that_no_node_is_of_is_said() -> None:
+def test_a_discount_for_machines_that_no_node_is_of_is_shown() -> None:
     nodes = cluster([node("n"), node("s", machine="n2-standard-4", labels={"cloud.google.com/gke-spot": "true"})])
     (told,) = unused_discounts(nodes, priced(PriceOptions(discounts=("28%", "e2=20%", "n2=10%", "c2=10%"))))
 

@@ -47,7 +47,7 @@ def test_the_environment_names_the_cluster_where_nothing_else_does(home: dict[st
     assert home == before
 
 
-def test_the_only_profile_needs_no_name_and_is_said(
+def test_the_only_profile_needs_no_name_and_is_shown(
     home: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "ebb" / "test.env").unlink()
@@ -56,7 +56,7 @@ def test_the_only_profile_needs_no_name_and_is_said(
     assert "prod.env" in capsys.readouterr().err
 
 
-def test_nothing_of_another_cluster_is_left_beside_a_profile(home: dict[str, str]) -> None:
+def test_nothing_of_another_cluster_is_left_next_to_a_profile(home: dict[str, str]) -> None:
     home |= {"EBB_CLUSTER": TEST, "EBB_TOPIC": "projects/p/topics/test"}
     use_profile("prod", None, home)
     assert "EBB_TOPIC" not in home

@@ -149,7 +149,7 @@ def test_a_terminal_sees_it_and_the_line_is_gone_in_the_end(tmp_path: Path) -> N
     assert shown.rindex("Reading") < shown.rindex("\r\x1b[2K") < shown.index("Without --policy")
 
 
-def test_a_terminal_is_told_what_is_read_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_is_shown_what_is_read_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, watches = terminal_of(monkeypatch), Watches()
     with reading_line("the cluster", watches):
         (watch,) = watches.made

@@ -92,7 +92,7 @@ def test_each_node_and_some_pods_of_it_are_explained(kind: str, dump: Path) -> N
 
 
 @pytest.mark.workers
-def test_a_fleet_of_it_comes_to_what_its_plan_does_between_real_processes(dump: Path) -> None:
+def test_a_fleet_of_it_ends_at_what_its_plan_does_between_real_processes(dump: Path) -> None:
     told = json.loads(run_ebb("fleet", "--dump", dump, "--output", "json").stdout)
     alone = json.loads(run_ebb("plan", "--dump", dump, "--output", "json").stdout)
 

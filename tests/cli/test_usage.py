@@ -20,7 +20,7 @@ from tests.cli.test_main import ebb
         pytest.param("--top: must be at least 1.", ("--top", "0"), id="too small a number"),
     ],
 )  # fmt: skip
-def test_it_says(expected: str, typed: tuple[str, ...]) -> None:
+def test_it_shows(expected: str, typed: tuple[str, ...]) -> None:
     result = ebb("plan", *typed)
     assert (result.exit_code, result.stderr) == (2, f"ebb: {expected}\n")
 

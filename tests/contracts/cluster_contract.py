@@ -90,7 +90,7 @@ class ClusterContract:
         world.add_pod("web-1", on="n1")
         return world.cluster.pods_on("n1")[0]
 
-    def test_a_picture_holds_everything_that_is_there(self, world: World) -> None:
+    def test_a_snapshot_holds_everything_that_is_there(self, world: World) -> None:
         pod = self.pod(world)
         world.add_budget("guard", allowed=0)
 
@@ -114,7 +114,7 @@ class ClusterContract:
         assert before.bytes < after.bytes
         assert world.cluster.traffic() == after
 
-    def test_a_budget_says_what_it_allows_and_whom_it_means(self, world: World) -> None:
+    def test_a_budget_shows_what_it_allows_and_whom_it_means(self, world: World) -> None:
         pod = self.pod(world)
         world.add_budget("guard", allowed=1)
 
@@ -130,7 +130,7 @@ class ClusterContract:
         assert [pod.name for pod in world.cluster.pods_on("n2")] == ["web-2"]
         assert world.cluster.pods_on("nowhere") == ()
 
-    def test_a_pods_workload_says_how_many_are_wanted_and_there(self, world: World) -> None:
+    def test_a_pods_workload_shows_how_many_are_wanted_and_there(self, world: World) -> None:
         self.node(world)
         world.add_replicas(2, on="n1")
 
@@ -167,7 +167,7 @@ class ClusterContract:
         after = world.cluster.deployment(SHOP)
         assert (after.stamp, after.template) == ("", before.template)
 
-    def test_a_restart_after_another_says_which_it_replaced_until_it_is_taken_back(self, world: World) -> None:
+    def test_a_restart_after_another_shows_which_it_replaced_until_it_is_taken_back(self, world: World) -> None:
         first = world.cluster.restart(self.deployment(world), "order-1")
 
         second = world.cluster.restart(first, "order-2")
@@ -189,7 +189,7 @@ class ClusterContract:
         assert (again.stamp, again.resource_version) == (stamp, standing.resource_version)
         assert world.cluster.deployment(SHOP).resource_version == standing.resource_version
 
-    def test_a_restart_tried_dry_says_the_same_and_does_nothing(self, world: World) -> None:
+    def test_a_restart_tried_dry_shows_the_same_and_does_nothing(self, world: World) -> None:
         before = self.deployment(world)
 
         assert world.cluster.restart(before, "order-1", dry_run=True).stamp == "order-1"
@@ -236,7 +236,7 @@ class ClusterContract:
         with pytest.raises(Gone):
             world.cluster.node("nowhere")
 
-    def test_a_taken_node_is_cordoned_and_says_whose_it_is(self, world: World) -> None:
+    def test_a_taken_node_is_cordoned_and_shows_whose_it_is(self, world: World) -> None:
         taken = world.cluster.take(self.node(world, FOREIGN), "order-1", NOW)
 
         assert world.cluster.node("n1") == taken
@@ -358,7 +358,7 @@ class ClusterContract:
         assert world.cluster.evict(pod, 30).answer is EvictionAnswer.GRANTED
         assert all(each.deleting for each in world.cluster.pods_on("n1"))
 
-    def test_a_dry_run_says_the_same_and_does_nothing(self, world: World) -> None:
+    def test_a_dry_run_shows_the_same_and_does_nothing(self, world: World) -> None:
         pod = self.pod(world)
 
         assert world.cluster.evict(pod, 30, dry_run=True).answer is EvictionAnswer.GRANTED

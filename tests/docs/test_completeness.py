@@ -72,7 +72,7 @@ def test_every_annotation_that_is_honoured_is_named() -> None:
     assert [key for key in sorted(keys) if key not in text and f"`{key.partition('/')[2]}`" not in text] == []
 
 
-def test_every_row_of_the_acceptance_list_says_what_it_means() -> None:
+def test_every_row_of_the_acceptance_list_shows_what_it_means() -> None:
     text = (DOCS / "acceptance.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| (\d+) \| (\S.*) \|$", text, re.MULTILINE)
 

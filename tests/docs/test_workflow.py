@@ -92,7 +92,7 @@ def test_every_file_that_is_named_is_in_the_example() -> None:
     assert all((EXAMPLE / name).is_file() for name in {*named, "policy.yaml"})
 
 
-def test_what_is_used_is_pinned_by_its_commit_and_says_which_release_that_is() -> None:
+def test_what_is_used_is_pinned_by_its_commit_and_shows_which_release_that_is() -> None:
     used = re.findall(r"uses: (.+)", TEXT)
 
     assert used

@@ -17,7 +17,7 @@ RULES = ("bought_back", "ebb_actions", "grants", "oracle", "peoples_requests", "
 
 
 @pytest.mark.parametrize("excuse", Excuse, ids=lambda excuse: excuse.name.lower())
-def test_each_excuse_says_what_and_why_and_some_rule_asks_for_it(excuse: Excuse) -> None:
+def test_each_excuse_shows_what_and_why_and_some_rule_asks_for_it(excuse: Excuse) -> None:
     rules = [Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8") for name in RULES]
     assert excuse.what.endswith(".")
     assert excuse.why.endswith(".")

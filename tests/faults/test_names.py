@@ -44,11 +44,11 @@ def test_a_name_finds_the_very_history(history: History) -> None:
     assert history_named(history.name) == history
 
 
-def test_no_two_worlds_bear_one_name() -> None:
+def test_no_two_worlds_have_one_name() -> None:
     assert len(bases()) == sum(len(family.worlds.by_hand()) for family in FAMILIES)
 
 
-def test_a_failure_tells_the_command_that_shows_it_again() -> None:
+def test_a_failure_shows_the_command_that_shows_it_again() -> None:
     with no_watchdog():
         told = describe_failure(plain("nobody deletes"))
 

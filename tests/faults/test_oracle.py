@@ -51,7 +51,7 @@ def judged(*entries: dict[str, Any], end: float = 10_000) -> list[str]:
         ),
     ],
 )
-def test_a_cordon_of_ours_that_stands_for_ever_is_seen(expected: bool, entries: list[dict[str, Any]]) -> None:
+def test_a_cordon_of_ours_that_stands_forever_is_seen(expected: bool, entries: list[dict[str, Any]]) -> None:
     assert any("stood cordoned" in fault for fault in judged(*entries)) is expected
 
 

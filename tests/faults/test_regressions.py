@@ -56,14 +56,14 @@ def test_a_step_that_was_overtaken_and_then_finds_its_node_gone_ends_no_claim() 
 
 
 @pytest.mark.parametrize("wait", [70.0, 100.0, 200.0])
-def test_a_step_that_slept_before_its_claim_heeds_what_people_said_meanwhile(wait: float) -> None:
+def test_a_step_that_slept_before_its_claim_heeds_what_people_chose_meanwhile(wait: float) -> None:
     history = replace(base("two may go"), acts=((4.0, Act("pause")), (4.0, Act("delete", 4))))
     tries = calls_of(base("two may go"), "push", "create pods/eviction")[:4]
     assert broken(replace(history, faults={call.number: CallFault(before=wait)}) for call in tries) == []
 
 
 @pytest.mark.parametrize(("delay", "deletion"), [(30, 15), (60, 30), (75, 10), (75, 15)])
-def test_an_autoscaler_that_fails_for_ever_does_not_put_the_watchdog_off(delay: int, deletion: int) -> None:
+def test_an_autoscaler_that_fails_forever_does_not_put_the_watchdog_off(delay: int, deletion: int) -> None:
     """Each pass finds the cordon cleared by the autoscaler, which has just failed again."""
     web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
     times: Any = {"scanInterval": 5, "unneededTime": 10, "delayAfterFailure": delay, "deletion": deletion}

@@ -36,7 +36,7 @@ def test_a_history_without_faults_keeps_the_promise_and_moves_only_what_fits(set
     assert (evictions(end) == 0) is (setting.name in FULL)
 
 
-def test_where_nothing_tells_the_node_is_returned_and_all_run_again() -> None:
+def test_where_nothing_shows_the_node_is_returned_and_all_run_again() -> None:
     (setting,) = (each for each in returning_settings() if each.name == "a webhook that nobody knows")
     end = run(History(setting))
     pods = {pod["metadata"]["labels"]["app"]: pod for pod in end.cloud.world.store.all("pods")}

@@ -70,7 +70,7 @@ class ThreadScheduler:
         if following is actor:
             return
         self._hand_to(following)
-        actor.turn.acquire()  # for as long as the others need; who is stuck is told by the main thread's wait
+        actor.turn.acquire()  # for as long as the others need; the main thread's wait shows which is stuck
         if self._is_dismissed:
             raise Killed
 

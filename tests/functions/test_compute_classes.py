@@ -39,7 +39,7 @@ def ebb_with(said: AutoscalingPolicy) -> FakeEbb:
         pytest.param(25, AutoscalingPolicy(), id="one that says nothing is the profile's"),
     ],
 )
-def test_the_claim_waits_for_as_long_as_the_nodes_class_says(
+def test_the_claim_waits_for_as_long_as_the_nodes_class_shows(
     minutes: int, said: AutoscalingPolicy, origin: Origin
 ) -> None:
     ebb = ebb_with(said)

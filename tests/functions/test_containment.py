@@ -97,7 +97,7 @@ def test_a_node_whose_failed_deletion_can_never_be_read_is_returned() -> None:
     assert ebb.remembered().claims == {}
 
 
-def test_planner_and_drainer_say_of_the_same_missing_advice_the_same() -> None:
+def test_planner_and_drainer_show_of_the_same_missing_advice_the_same() -> None:
     ebb = overdue()
     ebb.cluster.put(with_changes(ebb.cluster.nodes["n1"], unschedulable=False))
     ebb.cluster.failures["deletion_attempts"] = [DENIED] * 9
@@ -113,7 +113,7 @@ def test_planner_and_drainer_say_of_the_same_missing_advice_the_same() -> None:
     }
 
 
-def test_storage_that_may_not_be_read_is_said_and_ends_no_pass() -> None:
+def test_storage_that_may_not_be_read_is_shown_and_ends_no_pass() -> None:
     ebb = fake_ebb()
     ebb.cluster.storage_held = Storage(unread=("persistentvolumes", "csinodes"))
 
@@ -128,7 +128,7 @@ def test_storage_that_may_not_be_read_is_said_and_ends_no_pass() -> None:
     assert [each.node for each in ebb.bus.published] == ["n1"]
 
 
-def test_autoscalers_that_may_not_be_read_are_said_and_end_no_pass() -> None:
+def test_autoscalers_that_may_not_be_read_are_shown_and_end_no_pass() -> None:
     ebb = fake_ebb()
     ebb.cluster.autoscalers_held = VerticalAutoscalers(unread=("verticalpodautoscalers",))
 
@@ -143,7 +143,7 @@ def test_autoscalers_that_may_not_be_read_are_said_and_end_no_pass() -> None:
     assert [each.node for each in ebb.bus.published] == ["n1"]
 
 
-def test_limits_that_may_not_be_read_are_said_and_end_no_pass() -> None:
+def test_limits_that_may_not_be_read_are_shown_and_end_no_pass() -> None:
     ebb = fake_ebb()
     ebb.cluster.limits_held = NamespaceLimits(unread=("limitranges", "resourcequotas"))
 
@@ -165,7 +165,7 @@ def test_limits_that_may_not_be_read_are_said_and_end_no_pass() -> None:
                      ("computeclasses",), id="classes"),
     ],
 )  # fmt: skip
-def test_buffers_and_classes_that_may_not_be_read_are_said_and_end_no_pass(more: str, lists: tuple[str, ...]) -> None:
+def test_buffers_and_classes_that_may_not_be_read_are_shown_and_end_no_pass(more: str, lists: tuple[str, ...]) -> None:
     ebb = fake_ebb()
     ebb.cluster.buffers_held = Buffers(unread=lists)
 
@@ -179,7 +179,7 @@ def test_buffers_and_classes_that_may_not_be_read_are_said_and_end_no_pass(more:
     assert [each.node for each in ebb.bus.published] == ["n1"]
 
 
-def test_objects_of_others_that_cannot_be_read_are_said_and_end_no_pass() -> None:
+def test_objects_of_others_that_cannot_be_read_are_shown_and_end_no_pass() -> None:
     ebb = fake_ebb()
     ebb.cluster.buffers_held = Buffers(faults=("capacitybuffers shop/a: odd", *(f"b{each}: odd" for each in range(3))))
     ebb.cluster.autoscalers_held = VerticalAutoscalers(faults=("verticalpodautoscalers shop/web: odd",))
@@ -300,7 +300,7 @@ def test_an_ending_that_another_version_began_is_ended_with_its_word_as_the_deta
     assert ebb.cluster.nodes["n1"].drain_taint is None
 
 
-def test_marks_that_do_not_decode_begin_anew_and_are_written_over() -> None:
+def test_marks_that_do_not_decode_begin_again_and_are_written_over() -> None:
     ebb = fake_ebb()
     ebb.tick()
     of_another_version(ebb, pool_key("a"))
@@ -341,7 +341,7 @@ def orphans(*names: str) -> FakeEbb:
     "failure",
     [pytest.param(DENIED, id="denied"), pytest.param(ValueError("a mistake of ours"), id="a mistake of ours")],
 )
-def test_what_cannot_be_mended_is_said_and_the_others_are(failure: Exception) -> None:
+def test_what_cannot_be_mended_is_shown_and_the_others_are(failure: Exception) -> None:
     ebb = orphans("n1", "n2", "n3")
     Refusing(ebb, failure, "n2")
 

@@ -41,7 +41,7 @@ def test_a_pass_over_an_autopilot_cluster_is_a_500_with_the_sentence(
     assert f"The pass cannot run: {SENTENCE}" in capsys.readouterr().out
 
 
-def test_an_order_for_a_node_of_an_autopilot_cluster_touches_nothing_and_says_why() -> None:
+def test_an_order_for_a_node_of_an_autopilot_cluster_touches_nothing_and_shows_why() -> None:
     ebb = FakeEbb(node("n1"), node("n2"))
     ebb.pools.failure = Terminal(f"{CLUSTER} is an Autopilot cluster", "its nodes are Google's")
 

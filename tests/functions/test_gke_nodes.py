@@ -47,7 +47,7 @@ def test_a_spot_node_that_is_preempted_mid_drain_is_settled_as_removed_when_its_
     assert (ebb.remembered().claims, ebb.remembered().backoffs) == ({}, {})
 
 
-def test_a_node_that_stays_dead_is_returned_at_the_deadline_and_not_kept_for_ever() -> None:
+def test_a_node_that_stays_dead_is_returned_at_the_deadline_and_not_kept_forever() -> None:
     ebb = fake_ebb(grace=480)
     ebb.later(20, lambda: preempted(ebb))
     ebb.clock.moves[0] = lambda: None  # nothing on a dead node ends
@@ -88,7 +88,7 @@ def test_a_node_reborn_after_its_drain_is_settled_by_the_next_pass_and_never_tou
 
 
 @pytest.mark.acceptance(97)
-def test_a_late_release_for_the_old_node_leaves_the_one_that_bears_its_name_now_alone() -> None:
+def test_a_late_release_for_the_old_node_leaves_the_one_that_has_its_name_now_alone() -> None:
     ebb = fake_ebb()
     ebb.drain(order())
     reborn(ebb)

@@ -75,7 +75,7 @@ def test_of_two_orders_that_would_break_a_minimum_together_one_is_refused(
 
 
 @pytest.mark.acceptance(54)
-def test_a_pool_at_its_minimum_is_not_cordoned_and_says_why() -> None:
+def test_a_pool_at_its_minimum_is_not_cordoned_and_shows_why() -> None:
     ebb = empty_nodes(limits=NodePool("a", min_total=3))
 
     ebb.tick()
@@ -115,7 +115,7 @@ def test_autoscaling_that_is_switched_off_between_order_and_claim_refuses_the_or
     assert ebb.effects() == []
 
 
-def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_returned_and_the_record_says_why() -> None:
+def test_a_node_whose_pool_lost_its_autoscaling_after_the_drain_is_returned_and_the_record_shows_why() -> None:
     ebb = empty_nodes()
     ebb.drain(FIRST)
     ebb.pools.pools = {"a": NodePool("a", autoscaled=False)}

@@ -99,7 +99,7 @@ def work_for(ebb: FakeEbb, minutes: float) -> None:
         ebb.deliver(ebb.bus.published[-1])
 
 
-def test_a_pod_that_waits_beside_a_held_node_gets_it_within_minutes_of_an_upgrade_that_lasts_for_hours() -> None:
+def test_a_pod_that_waits_next_to_a_held_node_gets_it_within_minutes_of_an_upgrade_that_lasts_for_hours() -> None:
     """Before, demand and the watchdog rested as long as the upgrade: eight hours, and more."""
     ebb = FakeEbb(node("n1"), *(node(f"n{number}", cpu=0.2) for number in (2, 3)), pod("p", on="n1", kind=WEB))
     ebb.drain(order())
@@ -130,7 +130,7 @@ def passes_until_freed(ebb: FakeEbb) -> timedelta:
     return ebb.clock.now() - begun
 
 
-def test_a_drained_node_that_the_upgrade_makes_anew_is_settled_and_the_new_one_is_left_alone() -> None:
+def test_a_drained_node_that_the_upgrade_makes_again_is_settled_and_the_new_one_is_left_alone() -> None:
     ebb = FakeEbb(node("n1"), node("n2"), node("n3"), pod("p", on="n1", kind=WEB))
     ebb.drain(order())
     ebb.pools.pools = {"a": UPGRADING}

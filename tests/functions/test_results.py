@@ -65,7 +65,7 @@ def an_orphan_without_a_record() -> FakeEbb:
         pytest.param(("given_back", "orphan", False), an_orphan_without_a_record, id="an orphan without a record"),
     ],
 )
-def test_every_end_is_told_with_all_keys(expected: tuple[str, str, bool], story: Callable[[], FakeEbb]) -> None:
+def test_every_end_is_shown_with_all_keys(expected: tuple[str, str, bool], story: Callable[[], FakeEbb]) -> None:
     ebb = story()
 
     (told,) = ebb.bus.reported

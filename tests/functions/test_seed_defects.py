@@ -62,7 +62,7 @@ def test_b4_a_half_drained_node_is_drained_to_its_end_by_a_later_pass() -> None:
 
 
 @pytest.mark.acceptance(94)
-def test_b5_a_drained_node_that_nobody_deletes_is_not_in_progress_for_ever() -> None:
+def test_b5_a_drained_node_that_nobody_deletes_is_not_in_progress_forever() -> None:
     """B5: estafette's mark of progress was never taken off, and filled the pool's gate for good.
 
     Put back by taking `_watchdog` out of `repairs._CLAIM_RULES`.

@@ -79,7 +79,7 @@ def test_daemon_requests_count_when_they_are_not_ignored() -> None:
     assert scaled.names() == ["a"]
 
 
-def test_the_clock_starts_anew_when_a_pod_comes_between() -> None:
+def test_the_clock_starts_again_when_a_pod_comes_between() -> None:
     scaled = AutoscaledCluster([pooled("a")])
     scaled.live(8)
     scaled.add("pods", pod("p", on="a", phase="Running", terminationGracePeriodSeconds=1))
@@ -118,7 +118,7 @@ def test_a_waiting_pod_brings_one_node_in_the_emptier_zone() -> None:
     assert all(item["spec"].get("nodeName") for item in scaled.pods())
 
 
-def test_a_pool_at_its_maximum_does_not_grow_and_says_so_once() -> None:
+def test_a_pool_at_its_maximum_does_not_grow_and_shows_it_once() -> None:
     scaled = AutoscaledCluster([pooled("a", cpu="1")], main_pool("z1", max_node_count=1))
     scaled.add("pods", pod("p", cpu="2"))
     scaled.live(5)

@@ -39,12 +39,12 @@ def test_what_the_autoscaler_reaches_alone(left: int, given: dict[str, Any]) -> 
     assert len(of.removed) == 6 - left
 
 
-def test_one_that_never_rests_is_left_after_its_time_and_says_so() -> None:
+def test_one_that_never_rests_is_left_after_its_time_and_shows_it() -> None:
     restless = alone(parse(SCENARIO.format(profile="BALANCED", cpu="500m", least=0)), most=30)
     assert (restless.is_rest, restless.seconds, restless.evictions) == (False, 30, 0)
 
 
-def test_the_command_tells_what_is_left_and_the_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_shows_what_is_left_and_the_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "small.yaml"
     path.write_text(SCENARIO.format(profile="OPTIMIZE_UTILIZATION", cpu="1400m", least=0))
     assert main(["alone", "--scenario", str(path)]) == 0

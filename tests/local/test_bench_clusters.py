@@ -58,7 +58,7 @@ def test_a_third_of_the_deployments_spread_and_every_rule_is_drawn() -> None:
 
 
 @pytest.mark.deep
-def test_beside_the_autoscaler_every_run_comes_to_rest_with_all_pods_on_nodes() -> None:
+def test_next_to_the_autoscaler_every_run_reaches_a_steady_state_with_all_pods_on_nodes() -> None:
     case = Case(Mix.PLAIN, 10, 0.65, 1)
     rests = measured(case)
     check(case, rests)

@@ -18,7 +18,7 @@ from tests.bench.scale.whole_pass import whole_pass
 
 
 @pytest.mark.parametrize("mix", list(GOALS))
-def test_the_picture_has_all_nodes_and_pods_where_they_were_placed(mix: Mix) -> None:
+def test_the_snapshot_has_all_nodes_and_pods_where_they_were_placed(mix: Mix) -> None:
     cluster = generated(60, mix)
     picture = snapshot(cluster)
     lying = {pod.key: pod.node for pod in picture.pods if pod.spec.namespace == "default"}

@@ -53,7 +53,7 @@ def evictions_and_waiting(rest: Rest) -> tuple[int, Waiting]:
         pytest.param(Waiting(0, 0), "BALANCED", id="the scheduler spreads: both find room"),
     ],
 )
-def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_beside_and_trusts_its_packing(
+def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_next_to_and_trusts_its_packing(
     expected: Waiting, profile: str
 ) -> None:
     assert evictions_and_waiting(autoscaler_alone(together(profile))) == (2, expected)
@@ -66,7 +66,7 @@ def test_the_autoscaler_alone_evicts_a_pod_with_the_only_one_it_may_lie_beside_a
         pytest.param(2, "[c/0, a/0]", id="another one stays where it is"),
     ],
 )
-def test_ebb_moves_no_pod_together_with_the_only_one_it_may_lie_beside(expected: int, others: str) -> None:
+def test_ebb_moves_no_pod_together_with_the_only_one_it_may_lie_next_to(expected: int, others: str) -> None:
     """The autoscaler takes empty nodes alone here, so that whatever is evicted Ebb evicts."""
     reaper = "{threshold: 0.0, unneededTime: 60}"
     beside_reaper = with_ebb(together("OPTIMIZE_UTILIZATION", autoscaler=reaper, others=others))

@@ -60,7 +60,7 @@ def test_the_autoscaler_deletes_no_node_that_a_buffer_needs(left: list[str], chu
     assert scaled.names() == left
 
 
-def test_the_autoscaler_buys_a_node_for_chunks_that_fit_nowhere_and_says_how_many_have_room() -> None:
+def test_the_autoscaler_buys_a_node_for_chunks_that_fit_nowhere_and_shows_how_many_have_room() -> None:
     scaled = with_buffer(two_nodes(), 3, "2500m")
     scaled.live(1)
     assert (ready(scaled), len(scaled.names())) == (2, 3)

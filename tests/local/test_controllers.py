@@ -119,7 +119,7 @@ def test_a_node_whose_kubelet_dies_goes_unknown_and_is_tainted() -> None:
         pytest.param((0, 4, 0), {}, id="neither limit: it counts on no pods, and allows nothing"),
     ],
 )
-def test_a_budget_allows_what_it_says(expected: tuple[int, int, int], spec: Any) -> None:
+def test_a_budget_allows_what_it_shows(expected: tuple[int, int, int], spec: Any) -> None:
     virtual = VirtualCluster([node("a", cpu="8")])
     virtual.add("deployments", workload(replicas=4))
     virtual.add("poddisruptionbudgets", budget(**spec))
@@ -196,7 +196,7 @@ def test_equal_seeds_make_equal_worlds() -> None:
         pytest.param(1, {0: "-", 1: "-1", 2: "x"}, id="nor is what is no number"),
     ],
 )
-def test_a_replica_set_gives_up_first_what_costs_least(first: int, costs: dict[int, str]) -> None:
+def test_a_replica_set_loses_first_what_costs_least(first: int, costs: dict[int, str]) -> None:
     virtual = VirtualCluster([node(name) for name in "abcd"])
     virtual.add("deployments", workload(replicas=4))
     virtual.run(8)
@@ -211,7 +211,7 @@ def test_a_replica_set_gives_up_first_what_costs_least(first: int, costs: dict[i
     assert {*names} - {item["metadata"]["name"] for item in virtual.pods()} == {names[first]}
 
 
-def test_a_replica_set_gives_up_first_what_stands_beside_its_like_and_then_the_youngest() -> None:
+def test_a_replica_set_loses_first_what_stands_next_to_its_like_and_then_the_youngest() -> None:
     virtual = VirtualCluster([node("a", cpu="2"), node("b", cpu="1")])
     virtual.add("deployments", workload(replicas=1, cpu="900m"))
     virtual.run(8)

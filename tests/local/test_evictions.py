@@ -130,7 +130,7 @@ def test_a_dry_eviction_checks_the_budget_and_takes_nothing(where: str) -> None:
     assert (dry.status, virtual.store.revision) == (201, revision)
 
 
-def test_a_dry_eviction_tells_of_an_exhausted_budget() -> None:
+def test_a_dry_eviction_shows_of_an_exhausted_budget() -> None:
     virtual = guarded(minAvailable=3)
     assert virtual.evict(first(virtual), {"dryRun": "All"}).status == 429
 

@@ -32,7 +32,7 @@ def cluster(gke: SimulatedGkeServers, tmp_path: Path) -> KubernetesCluster:
     return KubernetesCluster(KubernetesClient(from_kubeconfig(gke.addresses(tmp_path)["kubeconfig"])))
 
 
-def test_the_picture_has_everything(cluster: KubernetesCluster, gke: SimulatedGkeServers) -> None:
+def test_the_snapshot_has_everything(cluster: KubernetesCluster, gke: SimulatedGkeServers) -> None:
     store = gke.cloud.world.store
     there = {kind: {thing["metadata"]["name"] for thing in store.all(kind)} for kind in KINDS}
     reading = cluster.read()

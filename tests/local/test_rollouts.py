@@ -217,7 +217,7 @@ def test_a_rollout_of_many_keeps_within_its_bounds_and_ends() -> None:
     assert not set(old) & set(ready(virtual))
 
 
-def test_a_rollout_that_hangs_is_told_once_its_deadline_has_passed() -> None:
+def test_a_rollout_that_hangs_is_shown_once_its_deadline_has_passed() -> None:
     virtual = deployed(progressDeadlineSeconds=5)
     annotate(virtual, note="one", never_ready="true")
     virtual.run(12)
@@ -226,7 +226,7 @@ def test_a_rollout_that_hangs_is_told_once_its_deadline_has_passed() -> None:
     assert (found["status"], found["reason"]) == ("False", "ProgressDeadlineExceeded")
 
 
-def test_old_replica_sets_are_kept_as_many_as_the_deployment_says() -> None:
+def test_old_replica_sets_are_kept_as_many_as_the_deployment_shows() -> None:
     virtual = deployed(revisionHistoryLimit=2)
     for turn in ("one", "two", "three", "four"):
         annotate(virtual, note=turn)
@@ -235,7 +235,7 @@ def test_old_replica_sets_are_kept_as_many_as_the_deployment_says() -> None:
     assert len(ready(virtual)) == 1
 
 
-def test_a_deployment_whose_template_never_changed_says_its_counts_alone() -> None:
+def test_a_deployment_whose_template_never_changed_shows_its_counts_alone() -> None:
     assert "conditions" not in status(deployed())
 
 

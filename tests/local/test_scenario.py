@@ -35,7 +35,7 @@ def demo() -> World:
     return world
 
 
-def test_the_demo_begins_at_rest_with_all_but_one_pool_above_the_autoscalers_gate(demo: World) -> None:
+def test_the_demo_begins_in_steady_state_with_all_but_one_pool_above_the_autoscalers_gate(demo: World) -> None:
     nodes, pods = demo.store.all("nodes"), demo.store.all("pods")
     view, now = View(nodes, pods, {}), demo.clock.now()
     assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 132, True)
@@ -117,7 +117,7 @@ def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: st
         pytest.param({}, MachinePool(name="main", autoscaling=Autoscaling(enabled=False)), id="not autoscaled"),
     ],
 )
-def test_a_pools_limits_are_told_in_rest_form(expected: Any, pool: MachinePool) -> None:
+def test_a_pools_limits_are_shown_in_rest_form(expected: Any, pool: MachinePool) -> None:
     cluster = ServedCluster(CLUSTER, {"main": pool})
     answer = GkeApi(cluster).handle(HttpRequest("GET", f"/v1/{CLUSTER}"))
     (told,) = json.loads(answer.body)["nodePools"]
@@ -141,7 +141,7 @@ workloads: [{name: web, replicas: 1, requests: {cpu: "3"}, nodes: [main/0]}]
 """
 
 
-def test_the_process_runs_a_scenario_until_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_the_process_runs_a_scenario_until_it_is_asked_to_stop(tmp_path: Path) -> None:
     """It deletes the empty node, grows when a workload grows, and ends with 0 on SIGTERM."""
     path = tmp_path / "small.yaml"
     path.write_text(SMALL)
@@ -175,7 +175,7 @@ def test_a_held_process_ends_when_its_starter_lets_go(tmp_path: Path) -> None:
         assert process.wait(timeout=20) == 0
 
 
-def test_a_scenario_that_cannot_be_used_ends_with_2_and_says_why(tmp_path: Path) -> None:
+def test_a_scenario_that_cannot_be_used_ends_with_2_and_shows_why(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text("pools: 3")
     command = [sys.executable, "-m", "infra.local", "up", "--scenario", str(path)]

@@ -216,7 +216,7 @@ def test_a_pod_asks_for_its_highest_moment(expected: int, more: Any) -> None:
     assert pod_requests(pod(**more))["cpu"] == expected
 
 
-def test_a_pod_that_fits_nowhere_says_why_and_is_tried_again() -> None:
+def test_a_pod_that_fits_nowhere_shows_why_and_is_tried_again() -> None:
     virtual = VirtualCluster([node("a", cpu="1"), node("b", unschedulable=True)])
     virtual.add("pods", pod("big", cpu="2"))
     virtual.run(1)

@@ -103,7 +103,7 @@ def test_the_absence_is_of_whole_minutes_within_what_is_taken(expected: int, int
 
 
 @pytest.mark.parametrize("key", [alert.key for alert in ALERTS])
-def test_an_alert_says_what_it_means_and_what_to_do_within_what_is_taken(key: str) -> None:
+def test_an_alert_shows_what_it_means_and_what_to_do_within_what_is_taken(key: str) -> None:
     content = alerts()[key]["documentation"]
 
     assert len(content.encode()) < 10_240  # the API's limit of AlertPolicy.Documentation.content

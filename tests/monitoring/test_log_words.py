@@ -33,7 +33,7 @@ def texts() -> set[str]:
     return {each.value for each in nodes() if isinstance(each, ast.Constant) and isinstance(each.value, str)}
 
 
-def test_every_word_that_is_no_reason_is_told() -> None:
+def test_every_word_that_is_no_reason_is_shown() -> None:
     told = {each.word for each in LOG_WORDS}
 
     assert (written() | COMPUTED) - REASONS <= told
@@ -42,7 +42,7 @@ def test_every_word_that_is_no_reason_is_told() -> None:
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=row.word) for row in LOG_WORDS])
-def test_a_word_is_of_events_that_have_a_reason_and_says_what_to_do(row: LogWord) -> None:
+def test_a_word_is_of_events_that_have_a_reason_and_shows_what_to_do(row: LogWord) -> None:
     assert all("reason" in (*BY_NAME[name].labels, *BY_NAME[name].other_labels) for name in row.events)
     assert row.do.endswith(".")
     assert "|" not in row.meaning + row.do

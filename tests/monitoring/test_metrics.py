@@ -171,7 +171,7 @@ def test_a_cordon_and_an_uncordon_that_fail_count_as_attempts_only() -> None:
     assert acts("nodes_uncordoned", entries(ebb)) == {}
 
 
-def test_time_behind_a_disruption_budget_is_told_by_its_name() -> None:
+def test_time_behind_a_disruption_budget_is_shown_by_its_name() -> None:
     ebb = returned()
     blocked = read("blocked_seconds", entries(ebb))
 

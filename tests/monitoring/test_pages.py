@@ -37,7 +37,7 @@ def test_the_page_counts_what_a_simulated_day_counts() -> None:
 
 
 @pytest.mark.deep
-def test_the_page_says_what_several_clusters_cost() -> None:
+def test_the_page_shows_what_several_clusters_cost() -> None:
     usual, _ = counted()
     said = several(COST)
 

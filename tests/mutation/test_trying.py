@@ -64,7 +64,7 @@ def within_a_run(folder: Path, work: Callable[[Suite], None]) -> None:
         collect([FILE], work)
         return 0
 
-    faulthandler.cancel_dump_traceback_later()  # a fork would wait for ever for the thread that watches this test
+    faulthandler.cancel_dump_traceback_later()  # a fork would always wait for the thread that watches this test
     assert fate(ended(forked(run))[1]) is Fate.SURVIVED
 
 

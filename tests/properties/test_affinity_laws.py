@@ -45,7 +45,9 @@ def gatherings(draw: st.DrawFn) -> Snapshot:
 
 @examples(300)
 @given(gatherings(), st.booleans(), st.randoms(use_true_random=False))
-def test_each_pod_finds_its_place_whoever_has_moved_before(snapshot: Snapshot, robust: bool, order: Random) -> None:
+def test_each_pod_finds_its_place_no_matter_who_has_moved_before(
+    snapshot: Snapshot, robust: bool, order: Random
+) -> None:
     """Judged with the drained nodes standing there, and with all gone that are drained."""
     simulation = Simulation.of(snapshot, robust=robust)
     taken = [each.name for each in snapshot.nodes if simulation.try_remove(each.name) is None]

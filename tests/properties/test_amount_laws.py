@@ -61,7 +61,7 @@ def clusters(draw: st.DrawFn) -> Snapshot:
 
 @settings(deadline=None)
 @given(clusters(), st.sampled_from([0, 30, 100]))
-def test_a_plan_of_any_amounts_holds_in_exact_arithmetic_and_can_be_told(snapshot: Snapshot, headroom: int) -> None:
+def test_a_plan_of_any_amounts_holds_in_exact_arithmetic_and_can_be_shown(snapshot: Snapshot, headroom: int) -> None:
     rules = policy(headroom_percent=headroom)
     prices = load()
 

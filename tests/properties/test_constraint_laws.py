@@ -126,7 +126,7 @@ def test_a_node_is_allowed_by_itself_as_among_all(new: NewConstraint, snapshot: 
 @pytest.mark.parametrize("new", CONSTRAINTS)
 @examples(80)
 @given(snapshot=st.one_of(clusters(), crowds()), drawn=news, order=st.randoms(use_true_random=False))
-def test_what_a_constraint_was_told_is_taken_back_in_any_order(
+def test_what_a_constraint_was_shown_is_taken_back_in_any_order(
     new: NewConstraint, snapshot: Snapshot, drawn: list[News], order: Random
 ) -> None:
     subject = Subject(new, snapshot)
@@ -148,7 +148,7 @@ def test_what_a_constraint_was_told_is_taken_back_in_any_order(
     lasting=st.integers(1, 9),
     order=st.randoms(use_true_random=False),
 )
-def test_a_state_answers_by_what_stands_in_any_order_whatever_else_it_and_its_twin_were_told_and_asked(
+def test_a_state_answers_by_what_stands_in_any_order_whatever_else_it_and_its_twin_were_shown_and_asked(
     new: NewConstraint, snapshot: Snapshot, drawn: list[News], lasting: int, order: Random
 ) -> None:
     subject, plain = Subject(new, snapshot), Subject(new, snapshot)

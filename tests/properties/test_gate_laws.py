@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 class Dice:
     def __init__(self, seed: int) -> None:
-        self._dice = Random(seed)  # noqa: S311 - no secret is made of it
+        self._dice = Random(seed)  # noqa: S311 - it makes no secret
 
     def steps(self, least: int, most: int) -> timedelta:
         return self._dice.randint(least, most) * STEP

@@ -61,7 +61,7 @@ def ruled_clusters(draw: st.DrawFn) -> Snapshot:
 @pytest.mark.parametrize("robust", [False, True])
 @examples(300)
 @given(snapshot=ruled_clusters(), order=st.randoms(use_true_random=False))
-def test_under_several_rules_too_all_find_the_places_of_the_proof_whoever_is_evicted_first(
+def test_under_several_rules_too_all_find_the_places_of_the_proof_no_matter_who_is_evicted_first(
     robust: bool, snapshot: Snapshot, order: Random
 ) -> None:
     assert left_waiting(snapshot, robust=robust, order=order) == []

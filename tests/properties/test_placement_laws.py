@@ -140,7 +140,7 @@ def test_more_steps_never_give_a_worse_result(snapshot: Snapshot) -> None:
 
 @examples(100)
 @given(nodes(), classes())
-def test_masks_say_what_the_rules_say_node_by_node(rows: list[Node], kind: PodClass) -> None:
+def test_masks_show_what_the_rules_show_node_by_node(rows: list[Node], kind: PodClass) -> None:
     assert np.array_equal(NodeFilters(rows).of(kind), [admits(kind, each) for each in rows])
 
 

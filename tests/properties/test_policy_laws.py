@@ -59,7 +59,7 @@ def test_no_bytes_break_the_reader(data: bytes) -> None:
 
 @examples(100)
 @given(documents)
-def test_json_and_yaml_say_the_same(document: Any) -> None:
+def test_json_and_yaml_show_the_same(document: Any) -> None:
     as_json = outcome(json.dumps(document).encode())
     as_yaml = outcome(yaml.safe_dump(json.loads(json.dumps(document)), default_flow_style=False).encode())
     assert isinstance(as_json, Policy) == isinstance(as_yaml, Policy)

@@ -37,7 +37,7 @@ def spread_clusters(draw: st.DrawFn) -> Snapshot:
 @pytest.mark.parametrize("robust", [False, True])
 @examples(300)
 @given(snapshot=spread_clusters(), order=st.randoms(use_true_random=False))
-def test_whoever_is_evicted_first_all_find_the_places_of_the_proof(
+def test_no_matter_who_is_evicted_first_all_find_the_places_of_the_proof(
     robust: bool, snapshot: Snapshot, order: Random
 ) -> None:
     assert left_waiting(snapshot, robust=robust, order=order) == []

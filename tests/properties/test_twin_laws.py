@@ -63,7 +63,7 @@ def test_a_copy_answers_as_its_original_and_neither_changes_the_other(snapshot: 
         assert answers(kept) == before
 
 
-def test_three_nodes_with_a_pod_each_come_to_one() -> None:
+def test_three_nodes_with_a_pod_each_end_at_one() -> None:
     """The first is refused under one strategy, and takes the others' pods all the same."""
     nodes = [node("n1", cpu=4), node("n2", cpu=3), node("n3", cpu=3)]
     pods = [pod("p1", on="n1", cpu=2), pod("p2", on="n2", cpu=1), pod("p3", on="n3", cpu=1)]

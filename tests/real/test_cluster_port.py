@@ -31,7 +31,7 @@ def first_pod(cluster: KubernetesCluster, corner: Corner, app: str, **options: A
     return next(pod for pod in on_its_node if pod.name == raw["metadata"]["name"])
 
 
-def test_a_picture_holds_the_nodes_and_the_pods(cluster: KubernetesCluster, corner: Corner) -> None:
+def test_a_snapshot_holds_the_nodes_and_the_pods(cluster: KubernetesCluster, corner: Corner) -> None:
     corner.run("seen", replicas=3, cpu="250m")
 
     reading = cluster.read()
@@ -77,7 +77,9 @@ def raw_node(plane: ControlPlane, name: str) -> dict[str, Any]:
     return dict(plane.api.request("GET", f"/api/v1/nodes/{name}").body)
 
 
-def test_a_budget_without_room_is_named_and_a_dry_run_says_the_same(cluster: KubernetesCluster, corner: Corner) -> None:
+def test_a_budget_without_room_is_named_and_a_dry_run_shows_the_same(
+    cluster: KubernetesCluster, corner: Corner
+) -> None:
     pod = first_pod(cluster, corner, "guarded", replicas=2)
     corner.protect("guarded", minAvailable=2)
 

@@ -36,7 +36,7 @@ class Dice:
     """Draws LimitRanges and pods of few amounts, so that they often meet."""
 
     def __init__(self, seed: int) -> None:
-        self.dice = random.Random(seed)  # noqa: S311 - no secret is made of it
+        self.dice = random.Random(seed)  # noqa: S311 - it makes no secret
 
     def often(self, share: float = 0.5) -> bool:
         return self.dice.random() < share
@@ -95,7 +95,7 @@ def expected(namespace: str, spec: Json, limits: NamespaceLimits) -> PodClass:
     return found.spec
 
 
-def test_a_limit_range_writes_and_refuses_as_ebb_says(twenty_nodes: ControlPlane) -> None:
+def test_a_limit_range_writes_and_refuses_as_ebb_shows(twenty_nodes: ControlPlane) -> None:
     dice, plane = Dice(16), twenty_nodes
     made: dict[str, Json] = {}
     for name in namespaces(plane, "bounds", RANGES):
@@ -133,7 +133,7 @@ HARD: tuple[Json, ...] = (
 USED: Json = {"resources": {"requests": {"cpu": "300m", "memory": "256Mi"}, "limits": {"memory": "512Mi"}}}
 
 
-def test_a_quota_refuses_one_more_as_ebb_says(twenty_nodes: ControlPlane) -> None:
+def test_a_quota_refuses_one_more_as_ebb_shows(twenty_nodes: ControlPlane) -> None:
     """What is in the namespace is counted already, as a pod is that a drain ends."""
     dice, plane, wrong, seen = Dice(17), twenty_nodes, list[str](), Counter[bool]()
     for name, hard in zip(namespaces(plane, "quota", len(HARD)), HARD, strict=True):

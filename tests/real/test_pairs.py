@@ -217,7 +217,7 @@ def test_the_room_of_a_daemon_pod_that_is_still_to_come_is_kept_until_it_comes(c
     api.request("DELETE", f"/apis/apps/v1/namespaces/default/deployments/{corner.namespace}")
 
 
-def test_what_a_deployment_says_of_pods_that_end_is_read(corner: Corner) -> None:
+def test_what_a_deployment_shows_of_pods_that_end_is_read(corner: Corner) -> None:
     """Another counts as ours only once those that end are told apart; StatefulSets and such Jobs wait for the end."""
     [pod, *_] = corner.run("web", replicas=2, grace=3)
     read = cluster_as(corner.plane.kubeconfig).read

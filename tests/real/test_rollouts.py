@@ -68,7 +68,7 @@ def _sizes(sets: list[Raw]) -> list[int]:
 
 
 @pytest.mark.deep
-def test_rollouts_come_to_rest_at_the_sizes_of_the_simulated_ones(corner: Corner) -> None:
+def test_rollouts_reach_a_steady_state_at_the_sizes_of_the_simulated_ones(corner: Corner) -> None:
     api, apps = corner.plane.api, f"/apis/apps/v1/namespaces/{corner.namespace}"
     api.create([manifest(name, corner.namespace) for name in CASES])
     for name, (replicas, _) in CASES.items():

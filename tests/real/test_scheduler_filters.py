@@ -147,7 +147,7 @@ def term_means(picture: Snapshot, term: PodTerm, spec: PodClass) -> bool:
     return term.matches(spec.namespace, picture.namespaces.get(spec.namespace, {}), spec.labels)
 
 
-def test_ebb_says_of_no_node_that_a_pod_fits_where_a_filter_refuses_it(
+def test_ebb_shows_of_no_node_that_a_pod_fits_where_a_filter_refuses_it(
     scheduler_filters: SchedulerFilters, record_property: Record
 ) -> None:
     asked = [draw(seed) for seed in SEEDS]
@@ -184,7 +184,7 @@ def test_no_move_of_a_witness_is_refused_while_the_drained_nodes_stand_cordoned_
     assert drained(plans) > PLANS
 
 
-def test_no_move_is_refused_to_pods_that_come_back_as_their_template_says(
+def test_no_move_is_refused_to_pods_that_come_back_as_their_template_shows(
     scheduler_filters: SchedulerFilters, record_property: Record
 ) -> None:
     plans = [returning_plan(seed) for seed in SEEDS]

@@ -102,7 +102,7 @@ def written(cluster: KubernetesCluster, pod: Pod, cost: int | None) -> bool:
     return said[-1]
 
 
-def test_a_deployment_that_is_scaled_in_gives_up_the_pods_that_are_steered(
+def test_a_deployment_that_is_scaled_in_loses_the_pods_that_are_steered(
     web: Corner, steerer: KubernetesCluster
 ) -> None:
     chosen = pods_of(web, steerer)[1:4]

@@ -390,7 +390,7 @@ def test_the_port_names_each_refusal_of_a_real_api_server(
         restarter.restart(read, "order-1")
 
 
-def test_the_api_server_finds_no_fault_in_the_fence(asked: Corner) -> None:
+def test_the_api_server_finds_no_fault_in_the_admission_policy(asked: Corner) -> None:
     path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/ebb-drainer-surge"
     checked = until("its types checked", lambda: asked.plane.api.request("GET", path).body.get("status"))
 

@@ -74,7 +74,7 @@ def test_an_option_gives_one_function_the_rights_of_its_name_and_nobody_else_any
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_an_option_comes_whole_its_fence_first_and_every_name_its_own(option: str) -> None:
+def test_an_option_comes_whole_its_admission_policy_first_and_every_name_its_own(option: str) -> None:
     made: list[Json] = objects(filled(OPTIONS[option]))
     kinds = [each["kind"] for each in made]
 
@@ -86,13 +86,13 @@ def test_an_option_comes_whole_its_fence_first_and_every_name_its_own(option: st
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_the_page_on_security_tells_of_every_option(option: str) -> None:
+def test_the_page_on_security_shows_of_every_option(option: str) -> None:
     text = (FILE.parents[1] / "SECURITY.md").read_text(encoding="utf-8")
 
     assert f"(`infra/options/{option}.yaml`) |" in text
 
 
-def test_what_an_option_grants_and_nobody_ever_used_is_told() -> None:
+def test_what_an_option_grants_and_nobody_ever_used_is_shown() -> None:
     surge = "infra/options/surge.yaml grants drainer `patch apps deployments`, which no test ever saw it use"
     assert surge in idle_options({})
     used = dict(with_options(planner=PLANNER, drainer=DRAINER))

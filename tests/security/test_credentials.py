@@ -69,7 +69,7 @@ def without(*path: str | int) -> str:
         pytest.param(without("contexts", 0, "context", "user"), id="a context without a user"),
     ],
 )
-def test_no_part_of_a_kubeconfig_is_told_when_it_cannot_be_used(text: str, tmp_path: Path) -> None:
+def test_no_part_of_a_kubeconfig_is_shown_when_it_cannot_be_used(text: str, tmp_path: Path) -> None:
     (tmp_path / "config").write_text(text)
     assert leaked(failure(lambda: from_kubeconfig(str(tmp_path / "config")))) == []
 
@@ -117,7 +117,7 @@ def test_the_token_goes_to_the_server_and_into_no_failure(answers: tuple[Say, ..
     assert leaked(said) == []
 
 
-def test_an_unreachable_server_and_an_identity_that_fails_tell_no_token() -> None:
+def test_an_unreachable_server_and_an_identity_that_fails_show_no_token() -> None:
     nowhere = access("http://127.0.0.1:9")
     refused = access("http://127.0.0.1:9", RefreshError("invalid_grant"))  # type: ignore[no-untyped-call]  # google's is untyped
     for each in (nowhere, refused):

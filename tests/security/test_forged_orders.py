@@ -47,7 +47,7 @@ def outcome(ebb: FakeEbb, **changes: Any) -> str:
         pytest.param("blocked_by_pod", fake_ebb(pod("bare", on="n1", owner=None)), id="a pod that would not come back"),
     ],
 )
-def test_what_an_order_says_of_itself_lifts_nothing(expected: str, ebb: FakeEbb) -> None:
+def test_what_an_order_shows_of_itself_lifts_nothing(expected: str, ebb: FakeEbb) -> None:
     assert outcome(ebb) == expected
 
 

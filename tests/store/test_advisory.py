@@ -32,7 +32,7 @@ def said(**parts: Any) -> list[str]:
         pytest.param("buffers", Buffers, id="capacity buffers"),
     ],
 )
-def test_lists_that_may_not_be_read_are_named_and_nothing_is_said_where_all_were(
+def test_lists_that_may_not_be_read_are_named_and_nothing_is_shown_where_all_were(
     part: str, kind: Callable[..., Any]
 ) -> None:
     assert said(**{part: kind(unread=())}) == []

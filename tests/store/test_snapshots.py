@@ -32,12 +32,12 @@ def test_what_was_read_of_a_workload_counts_more_than_its_pods() -> None:
     assert snapshot.workloads == {**read, DB: Workload(DB, 1)}
 
 
-def test_what_the_autoscaler_keeps_at_least_is_part_of_the_picture() -> None:
+def test_what_the_autoscaler_keeps_at_least_is_part_of_the_snapshot() -> None:
     reading = PoolsReading({}, known=True, minimum=resources(20, 64))
     assert snapshot_of("c", ClusterReading((), (), (), {}), reading, NOW, NOW).minimum == resources(20, 64)
 
 
-def test_what_namespaces_limit_is_part_of_the_picture() -> None:
+def test_what_namespaces_limit_is_part_of_the_snapshot() -> None:
     limits = NamespaceLimits(unread=("resourcequotas",))
     reading = ClusterReading((), (), (), {}, limits=limits)
 
@@ -78,7 +78,7 @@ def test_pods_rely_on_the_kubelet_under_them_where_not_all_can_as_much(
     assert [each.spec.needs_kubelet for each in seen.pods] == [*expected, None]
 
 
-def test_a_daemon_pod_is_to_come_to_an_older_kubelet_too() -> None:
+def test_a_daemon_pod_is_to_reach_an_older_kubelet_too() -> None:
     """A DaemonSet puts its pods onto every node, whatever runs there: n3 has 1 CPU less to give than it seems."""
     nodes = (node("n1", kubelet=OLD), node("n2", kubelet=NEW, cpu=1), node("n3", kubelet=OLD))
     agent = pod("agent", on="n2", owner="DaemonSet/agent", cpu=1)

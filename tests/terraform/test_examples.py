@@ -53,7 +53,7 @@ def by_cluster(output: str | dict[str, str]) -> list[str]:
 
 
 @pytest.mark.deep
-def test_a_cluster_that_is_paused_says_so_in_its_policy(tool: Terraform, module: Path) -> None:
+def test_a_cluster_that_is_paused_shows_it_in_its_policy(tool: Terraform, module: Path) -> None:
     root = module / "examples" / "fleet"
     found = outputs_of(tool, root, "../../tests/mocks", "-var-file=clusters/prod-north.tfvars")
 

@@ -52,7 +52,7 @@ def test_every_name_is_one_that_its_service_takes(many: dict[str, dict[str, Any]
         bucket, database, planner, drainer, role, *topics = row["identities"]
         assert re.fullmatch(r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]", bucket)
         assert re.fullmatch(r"[a-z][a-z0-9-]{2,61}[a-z0-9]", database)
-        # The functions' service accounts bear these names too: 6 to 30 characters.
+        # The functions' service accounts have these names too: 6 to 30 characters.
         assert all(re.fullmatch(r"[a-z][a-z0-9-]{4,28}[a-z0-9]", name) for name in (planner, drainer))
         assert re.fullmatch(r"[a-zA-Z0-9_.]{3,64}", role)
         assert all(re.fullmatch(r"[a-z][a-z0-9-]{2,254}", name) for name in topics)
@@ -92,7 +92,7 @@ def minutes_of(cron: str) -> list[int]:
     return [int(minute) for minute in minutes.split(",")]
 
 
-def test_the_offset_stays_the_same_for_ever(values_tool: Terraform, tmp_path: Path) -> None:
+def test_the_offset_stays_the_same_forever(values_tool: Terraform, tmp_path: Path) -> None:
     """A tick that moves with each apply would be no schedule; the figure is the hash's, written down."""
     row = valued(values_tool, tmp_path, NAMES, {"prod": {}})["prod"]
 

@@ -78,7 +78,7 @@ def test_roles_that_a_build_or_a_first_call_needs_are_waited_for(graph: Graph) -
     assert grants - waited == callers | queues | {"google_service_account_iam_member.push_token"}
 
 
-def test_every_wait_begins_anew_when_what_it_waits_for_changes() -> None:
+def test_every_wait_begins_again_when_what_it_waits_for_changes() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in MODULE.glob("*.tf"))
     waits = re.findall(r'^resource "time_sleep" "(\w+)" \{\n(.*?)^\}', text, re.MULTILINE | re.DOTALL)
     seconds = {name: int(re.search(r'create_duration = "(\d+)s"', body)[1]) for name, body in waits}  # type: ignore[index]

@@ -59,7 +59,7 @@ def test_the_page_takes_an_evening_at_most() -> None:
     assert len(INSTALL.read_text(encoding="utf-8").splitlines()) <= 48
 
 
-def test_what_needs_a_cloud_says_so_and_nothing_else_does() -> None:
+def test_what_needs_a_cloud_shows_it_and_nothing_else_does() -> None:
     for command in commands():
         first = command.programs[0]
         in_cloud = first[0] == "gcloud" or "apply" in first or first[:2] in (("ebb", "dump"), ("ebb", "doctor"))

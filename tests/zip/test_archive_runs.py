@@ -109,7 +109,7 @@ def imported(function: str, source: Path, binaries: Path, environment: Mapping[s
     return float(spent), float(peak)
 
 
-def test_the_size_is_told(source: Path, record_property: Tell) -> None:
+def test_the_size_is_shown(source: Path, record_property: Tell) -> None:
     files = source_files(source)
     unpacked = sum((source / name).stat().st_size for name in files)
     packed = len(archive())

@@ -57,7 +57,7 @@ def test_equal_archives_have_equal_lists_and_others_others() -> None:
     assert cyclonedx(packed)["serialNumber"] != cyclonedx(b"another")["serialNumber"]
 
 
-def test_the_list_lies_beside_its_archive(tmp_path: Path) -> None:
+def test_the_list_lies_next_to_its_archive(tmp_path: Path) -> None:
     (tmp_path / "functions.zip").write_bytes(archive())
 
     beside = write_packages(tmp_path / "functions.zip")

@@ -80,7 +80,7 @@ def _nobody_empties(parts: InstallationParts, reaped: Mapping[str, ScaleDownRule
     try:
         policy = parts.policy().read() if reaped else Policy()
     except EbbError:
-        return  # the check of the policy tells it
+        return  # the check of the policy shows it
     why = "is paused" if policy.paused else "is a dry run" if policy.dry_run else "does not enable it"
     left = [name for name in reaped if policy.paused or policy.dry_run or not policy.pool(name).enabled]
     if left:

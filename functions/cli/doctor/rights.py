@@ -278,7 +278,7 @@ def _stands(option: Option, reviews: RightsReview, *, needed: bool) -> Iterator[
         yield from found.differing
         yield from roles(NAME, file, reviews)
     except Forbidden:
-        return  # the check of the other admission policies has said so
+        return  # the check of the other admission policies has shown it
 
 
 def _apply(option: Option) -> str:

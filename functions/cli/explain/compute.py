@@ -95,7 +95,7 @@ def _print(known: PageSource, found: Sequence[Meant], output: AnswerFormat) -> N
 
 
 def _show(console: Console, known: PageSource, found: Sequence[Meant]) -> None:
-    if known.view.partial:  # then all of it has to be known first
+    if known.view.partial:  # then the whole has to be known first
         show_notes(console, known.view.notes)
     else:
         show_odd(console, known.view.notes)

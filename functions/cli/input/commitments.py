@@ -94,7 +94,7 @@ def _checked(rows: Sequence[Any]) -> Sequence[Any]:
     """Return them if they are commitments. Raises ValueError for other objects."""
     for row in rows:
         if not isinstance(row, Mapping):
-            raise ValueError("it is neither JSON nor YAML of gcloud")  # noqa: TRY004 - one kind of failure is told
+            raise ValueError("it is neither JSON nor YAML of gcloud")  # noqa: TRY004 - one kind of failure is shown
         kind = row.get("kind", KIND)
         if kind != KIND:
             raise ValueError(f"it holds a {visible(str(kind)[:60])} and not only commitments")

@@ -86,7 +86,7 @@ def spent(micro: float) -> str:
 
 def _seconds(seconds: float) -> str:
     """Return a sum of waiting as `12 s`, `34 min`, `5.6 h`."""
-    if seconds < 120:  # noqa: PLR2004 - two minutes are better said in seconds
+    if seconds < 120:  # noqa: PLR2004 - two minutes are clearer in seconds
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"  # noqa: PLR2004 - two hours
 

@@ -34,7 +34,7 @@ class _Quiet(WSGIRequestHandler):
 
 
 def _lose(environ: WSGIEnvironment, answer: HttpAnswer) -> None:
-    if answer.hangs:  # until the caller gives up
+    if answer.hangs:  # until the caller stops trying
         select.select([environ["werkzeug.socket"]], [], [], HANG_SECONDS)
     raise ConnectionError("an injected fault lost this answer")
 

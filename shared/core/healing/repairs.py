@@ -164,7 +164,7 @@ _CLAIM_RULES: Final[tuple[ClaimRule, ...]] = (
     # what has already ended
     _removed,
     _settled_record,
-    # what must be given back now
+    # what must be returned now
     _stopped,
     _demand,
     _buffer,

@@ -160,7 +160,7 @@ class EvictionAnswer(StrEnum):
     """The eviction API's answer."""
 
     GRANTED = "granted"
-    GONE = "gone"  # 404, or another pod bears the name
+    GONE = "gone"  # 404, or another pod has the name
     BUDGET = "budget"  # 429 with a DisruptionBudget cause: try again later
     LATER = "later"  # other 429, 5xx, timeouts: back off
     CONFLICT = "conflict"  # 409: look again

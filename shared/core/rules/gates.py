@@ -56,7 +56,7 @@ class Gate:
 
 # fmt: off
 CLAIM_GATES: Final[tuple[Gate, ...]] = (
-    # people said no
+    # a person refused
     Gate(Unremovable.PAUSED, rules.paused, "`paused`, and the flag of `ebb pause`", CLUSTER),
     Gate(Unremovable.FROZEN, rules.frozen, "`cluster.freezes`", CLUSTER,
          lambda drain: (freeze.end for freeze in drain.policy.freezes), "gates"),

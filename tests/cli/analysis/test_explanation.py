@@ -18,7 +18,7 @@ def _explained(name: str, picture: Snapshot, rules: Policy | None = None, **stat
     return Explainer(situation, make_plan(situation, MARKED, load())).node(name)
 
 
-def test_a_pod_is_told_with_what_keeps_it_and_where_it_would_go_all_the_same() -> None:
+def test_a_pod_is_shown_with_what_keeps_it_and_where_it_would_go_all_the_same() -> None:
     pods = [pod("p", on="n1", owner=None), pod("q", on="n2", cpu=1, owner=None)]
     found = _explained("n1", cluster([node("n1"), node("n2")], pods, disruption_budgets=(pdb("web"),)))
     (place,) = found.pods
@@ -39,12 +39,12 @@ def test_a_refusal_names_the_pod_that_has_no_place() -> None:
     assert "default/p: " in _explained("n1", cluster([node("n1"), node("n2")], pods)).refusal
 
 
-def test_gates_are_told_before_the_mark_is_ripe() -> None:
+def test_gates_are_shown_before_the_mark_is_ripe() -> None:
     found = _explained("n1", cluster([node("n1"), node("n2")]), policy(windows=()))
     assert [each.blocker.reason for each in found.closed] == [Unremovable.OUTSIDE_WINDOWS]
 
 
-def test_pods_of_a_drain_in_flight_are_told_with_the_place_that_is_kept_for_them() -> None:
+def test_pods_of_a_drain_in_flight_are_shown_with_the_place_that_is_kept_for_them() -> None:
     picture = cluster([node("n1"), node("n2")], [pod("p", on="n1")])
     found = _explained("n1", picture, claims={"uid-n1": claim("n1")})
     assert [each.landing.node for each in found.pods] == ["n2"]

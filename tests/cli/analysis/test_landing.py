@@ -24,7 +24,7 @@ def test_a_pod_goes_to_the_fullest_node_with_room_and_else_to_the_next() -> None
     assert _told(landings(simulation, "n1")) == [("p", "n2", "n3")]
 
 
-def test_of_pods_that_do_not_all_fit_each_is_told_of() -> None:
+def test_of_pods_that_do_not_all_fit_each_is_shown_about() -> None:
     pods = [pod("large", on="n1", cpu=3), pod("small", on="n1", cpu=1)]
     found = landings(Simulation.of(cluster([node("n1"), node("n2", cpu=1)], pods)), "n1")
     assert _told(found) == [("large", "", ""), ("small", "n2", "")]
@@ -39,7 +39,7 @@ def test_the_runner_up_is_asked_for_without_the_pod_itself() -> None:
     assert found[0].choice.open == 2
 
 
-def test_nobody_says_where_a_pod_goes_that_is_not_modelled() -> None:
+def test_nobody_shows_where_a_pod_goes_that_is_not_modelled() -> None:
     (found,) = landings(Simulation.of(cluster([node("n1"), node("n2")], [pod("p", on="n1", scheduler="own")])), "n1")
     assert (found.node, [each.reason for each in found.fixed]) == ("", [PodBlock.FOREIGN_SCHEDULER])
 

@@ -46,5 +46,5 @@ def test_a_window_is_closed_until(expected: datetime | None, rules: Policy) -> N
                                                                 "awaiting_deletion": Limit(count=0)}), id="the cap"),
     ],
 )  # fmt: skip
-def test_it_is_said_which_line_of_the_policy_it_is(expected: str, rules: Policy) -> None:
+def test_it_is_shown_which_line_of_the_policy_it_is(expected: str, rules: Policy) -> None:
     assert [each.which for each in _closed(rules)] == [expected]

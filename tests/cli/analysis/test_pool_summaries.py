@@ -78,7 +78,7 @@ def test_what_could_go_is_counted_by_name() -> None:
     assert [(each.could_go, each.could_save) for each in (first, second)] == [(1, 100), (1, 100)]
 
 
-def test_what_is_gone_at_rest_is_counted_beside_what_could_go() -> None:
+def test_what_is_gone_in_steady_state_is_counted_next_to_what_could_go() -> None:
     (pool,) = pool_summaries(_decisions(_decision("n1", "a"), _decision("n2", "a")), {"n1", "n2"}, {"n2"})
     assert (pool.could_go, pool.rest_go, pool.rest_save) == (2, 1, 100)
 

@@ -56,7 +56,7 @@ def found(
                      {"said": REAPER}, id="it reaps"),
     ],
 )  # fmt: skip
-def test_it_is_told_how_the_nodes_of_a_pool_go_and_by_whose_word(sentence: str, given: dict[str, Any]) -> None:
+def test_it_is_shown_how_the_nodes_of_a_pool_go_and_by_whose_word(sentence: str, given: dict[str, Any]) -> None:
     assert found(**given) == [(Grade.OK, f"Pool a: {sentence}", "")]
 
 
@@ -96,11 +96,11 @@ def test_what_costs_money_is_a_warning_with_a_remedy(sentence: str, remedy: str,
         pytest.param({"said": REAPER, "rules": BadPolicy("odd.")}, id="a policy that cannot be read is told elsewhere"),
     ],
 )
-def test_nothing_is_amiss(given: dict[str, Any]) -> None:
+def test_nothing_is_wrong(given: dict[str, Any]) -> None:
     assert [row[0] for row in found(**given)] == [Grade.OK]
 
 
-def test_pools_that_go_alike_are_told_together_and_none_that_is_not_autoscaled() -> None:
+def test_pools_that_go_alike_are_shown_together_and_none_that_is_not_autoscaled() -> None:
     assert found(pool=NodePool("a", autoscaled=False)) == [(Grade.OK, "No pool with nodes is autoscaled now.", "")]
     pools = FakePools({name: NodePool(name) for name in "ab"})
     cluster = FakeCluster(node("n1"), node("n2", pool="b"))

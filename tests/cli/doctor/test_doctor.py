@@ -114,7 +114,7 @@ def bad(found: InstallationParts) -> list[tuple[str, Grade]]:
     return [(each.check, each.grade) for each in examine(found) if each.grade is not Grade.OK]
 
 
-def test_a_healthy_installation_is_told_check_by_check() -> None:
+def test_a_healthy_installation_is_shown_check_by_check() -> None:
     found = list(examine(parts()))
 
     assert {each.grade for each in found} == {Grade.OK}
@@ -149,12 +149,12 @@ def test_a_healthy_installation_is_told_check_by_check() -> None:
         ),
     ],
 )
-def test_what_is_amiss_is_found_with_a_remedy(expected: tuple[str, Grade], found: InstallationParts) -> None:
+def test_what_is_wrong_is_found_with_a_remedy(expected: tuple[str, Grade], found: InstallationParts) -> None:
     assert bad(found) == [expected]
     assert all(each.remedy.endswith(".") for each in examine(found) if each.grade is not Grade.OK)
 
 
-def test_a_pool_that_is_not_there_and_not_enabled_either_is_nothing_amiss() -> None:
+def test_a_pool_that_is_not_there_and_not_enabled_either_is_nothing_wrong() -> None:
     rules = policy()
     there_and_gone = replace(rules, pools={**rules.pools, "gone": PoolPolicy(enabled=False)})
 
@@ -207,7 +207,7 @@ def test_a_check_that_fails_does_not_hide_the_others(failure: EbbError) -> None:
     assert "last_pass" in {each.check for each in found}
 
 
-def test_what_two_checks_look_at_is_asked_once_and_a_failure_told_once() -> None:
+def test_what_two_checks_look_at_is_asked_once_and_a_failure_shown_once() -> None:
     asked: list[str] = []
 
     def silent() -> PoolsReading:
@@ -240,7 +240,7 @@ def test_with_a_kubeconfig_no_google_identity_is_looked_for() -> None:
     assert bad(local) == []
 
 
-def test_credentials_that_are_missing_are_told_once_whatever_asks_for_them() -> None:
+def test_credentials_that_are_missing_are_shown_once_whatever_asks_for_them() -> None:
     def unidentified(what: str) -> Callable[[], Any]:
         def ask() -> Any:
             failure = Terminal(what, "no credentials")
@@ -281,7 +281,7 @@ def test_checks_that_are_skipped_are_one_line_and_no_finding(capsys: pytest.Capt
     assert total.endswith(" checks: 1 failed, 0 warnings.")
 
 
-def test_without_its_variables_it_says_which() -> None:
+def test_without_its_variables_it_shows_which() -> None:
     with pytest.raises(BadSettings, match="EBB_CLUSTER is not set, nor is EBB_TOPIC, nor is EBB_POLICY"):
         parts_of({})
 

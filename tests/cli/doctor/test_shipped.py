@@ -102,7 +102,9 @@ def first(part: str, **fields: Any) -> Edit:
         ),
     ],
 )
-def test_a_fence_that_is_not_this_versions_is_named_with_what_differs(expected: str, key: Key, edit: Edit) -> None:
+def test_an_admission_policy_that_is_not_this_versions_is_named_with_what_differs(
+    expected: str, key: Key, edit: Edit
+) -> None:
     (said,) = found_with(edited(key, edit))
 
     assert said.grade is Grade.WARN
@@ -137,7 +139,7 @@ def test_what_this_version_ships_is_no_finding(key: Key, edit: Edit) -> None:
         pytest.param({"drainer": "system:serviceaccount:ebb:d", "planner": "112233445566778899001"}, id="elsewhere"),
     ],
 )
-def test_whoever_the_functions_are_their_fences_are_this_versions(emails: dict[str, str]) -> None:
+def test_no_matter_who_the_functions_are_their_admission_policies_are_this_versions(emails: dict[str, str]) -> None:
     assert found_with(applied(ADMISSION, FILE, *OPTIONS.values(), **emails)) == []
 
 
@@ -170,7 +172,7 @@ OTHER = "request.userInfo.username == 'ebb-drainer@other.example.com'"
 @pytest.mark.parametrize(
     ("expected", "bound"), [pytest.param(1, True, id="the role is another's"), pytest.param(0, False, id="nobody's")]
 )
-def test_a_fence_that_holds_another_identity_than_the_role_is_named(expected: int, bound: bool) -> None:
+def test_an_admission_policy_that_holds_another_identity_than_the_role_is_named(expected: int, bound: bool) -> None:
     standing = edited(NODES, first("matchConditions", expression=OTHER))
     if not bound:
         del standing[ROLE_BINDINGS, "ebb-drainer"]
@@ -181,7 +183,7 @@ def test_a_fence_that_holds_another_identity_than_the_role_is_named(expected: in
     assert all("matchConditions" in each.sentence for each in said)
 
 
-def test_two_fences_that_differ_are_two_findings_and_all_is_not_well() -> None:
+def test_two_admission_policies_that_differ_are_two_findings_and_all_is_not_well() -> None:
     standing = edited(NODES, spec(failurePolicy="Ignore"))
     standing[POLICIES, "ebb-drainer-evictions"]["spec"]["validations"] = []
 
@@ -208,7 +210,7 @@ def test_a_policy_without_its_binding_is_missing() -> None:
         pytest.param({"admission"}, frozenset({ROLES}), id="a person who may see policies alone"),
     ],
 )
-def test_what_may_not_be_seen_is_said_once_and_ends_nothing(expected: set[str], hidden: frozenset[str]) -> None:
+def test_what_may_not_be_seen_is_shown_once_and_ends_nothing(expected: set[str], hidden: frozenset[str]) -> None:
     found = list(examine(parts(reviews=HiddenPolicies(hidden=hidden))))
     bad = [each for each in found if each.grade is not Grade.OK]
 

@@ -193,7 +193,7 @@ def found_in(given: FakeCluster) -> list[CheckResult]:
         ),
     ],
 )
-def test_what_a_cluster_shows_is_said_by_its_word(word: str, grade: Grade, said: str, given: FakeCluster) -> None:
+def test_what_a_cluster_shows_is_shown_by_its_word(word: str, grade: Grade, said: str, given: FakeCluster) -> None:
     (found,) = found_in(given)
 
     assert (found.check, found.grade) == ("unverified", grade)
@@ -202,13 +202,13 @@ def test_what_a_cluster_shows_is_said_by_its_word(word: str, grade: Grade, said:
     assert bool(found.remedy) is (grade is Grade.WARN)
 
 
-def test_a_cluster_that_has_none_of_it_is_told_so_in_one_line() -> None:
+def test_a_cluster_that_has_none_of_it_is_shown_in_one_line() -> None:
     (found,) = found_in(cluster(other(), other("n2")))
 
     assert (found.grade, any(found.sentence.startswith(word) for word in SIGHTINGS)) == (Grade.OK, False)
 
 
-def test_who_may_not_read_the_cluster_is_told_that_nothing_can_be_said() -> None:
+def test_who_may_not_read_the_cluster_is_shown_that_nothing_can_be_shown() -> None:
     """A person may ask, too: what keeps Ebb from working is the rights' finding, and not this one's."""
 
     class Closed(FakeCluster):

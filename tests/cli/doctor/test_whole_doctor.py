@@ -81,7 +81,7 @@ def test_after_a_pass_all_is_well(environment: Mapping[str, str], monkeypatch: p
         pytest.param({"EBB_STATE": "sqlite:/nowhere/state.sqlite"}, ["state"], id="no state"),
     ],
 )
-def test_what_is_missing_is_said_once_and_the_rest_all_the_same(
+def test_what_is_missing_is_shown_once_and_the_rest_all_the_same(
     environment: Mapping[str, str], changed: Mapping[str, str], expected: list[str]
 ) -> None:
     done = run_ebb("doctor", **{**environment, **changed})

@@ -46,7 +46,7 @@ def words(shown: str) -> list[str]:
     return [row[1] for row in rows]
 
 
-def test_a_drain_is_told_phase_by_phase_until_the_node_is_left_to_the_autoscaler(
+def test_a_drain_is_shown_phase_by_phase_until_the_node_is_left_to_the_autoscaler(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     cluster = fake_ebb(step_seconds=3)
@@ -144,7 +144,7 @@ def test_what_does_not_go_as_asked_is_named_with_its_remedy(
     assert remedy in shown
 
 
-def test_everything_in_the_way_is_told_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_everything_in_the_way_is_shown_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
     bare = pod("bare", on="n1", owner=None)
     data = pod("data", on="n1", volumes=(Volume("tmp", "emptyDir"),))
     cluster = fake_ebb(bare, data, policy=policy(cluster_wide={"paused": True}))
@@ -161,7 +161,7 @@ def test_everything_in_the_way_is_told_with_its_remedy(capsys: pytest.CaptureFix
     assert points[2:] == ["Of ignore, gates did not count: manual.mayIgnore of the policy allows windows."]
 
 
-def test_one_thing_in_the_way_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_thing_in_the_way_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = fake_ebb(policy=policy(cluster_wide={"paused": True}))
 
     assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 1
@@ -170,7 +170,7 @@ def test_one_thing_in_the_way_is_told_once(capsys: pytest.CaptureFixture[str]) -
     assert last == ["n1: refused, paused. Ebb is paused. (policy)", Unremovable.PAUSED.remedy]
 
 
-def test_a_pod_that_stops_a_drain_is_told_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pod_that_stops_a_drain_is_shown_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = fake_ebb(step_seconds=3)
 
     def appear() -> None:
@@ -229,7 +229,7 @@ def test_a_word_that_refusals_and_halts_share_has_the_remedy_of_what_happened(ex
     ("expected", "options"),
     [pytest.param((1, "n9: refused, node_unknown."), (), id="waits"), pytest.param((0, ""), ("--no-wait",), id="not")],
 )
-def test_without_a_terminal_the_command_waits_unless_told_not_to(
+def test_without_a_terminal_the_command_waits_unless_shown_not_to(
     expected: tuple[int, str], options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = fake_ebb()
@@ -284,7 +284,7 @@ def test_a_dry_run_names_the_deployments_that_the_drain_would_restart() -> None:
         pytest.param(True, False, True, id="a dry run of the policy"),
     ],
 )
-def test_a_dry_run_says_what_would_be(
+def test_a_dry_run_shows_what_would_be(
     expected: bool, asked: bool, policys: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cluster = fake_ebb(policy=policy(cluster_wide={"dry_run": policys}))
@@ -307,7 +307,7 @@ def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(capsys
     assert "Of ignore, gates did not count: manual.mayIgnore of the policy allows" in shown
 
 
-def test_an_order_that_nobody_takes_says_what_to_check_once_and_ends_as_expired(
+def test_an_order_that_nobody_takes_shows_what_to_check_once_and_ends_as_expired(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     cluster = fake_ebb()
@@ -342,7 +342,7 @@ def test_patience_may_end_before_the_drain(capsys: pytest.CaptureFixture[str]) -
     assert cluster.remembered().claims
 
 
-def test_who_stops_watching_is_told_that_the_drain_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_stops_watching_is_shown_that_the_drain_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = fake_ebb()
 
     def interrupted() -> None:

@@ -47,7 +47,7 @@ def _shown(history: History, width: int = 120) -> str:
     return pages.getvalue()
 
 
-def test_drains_that_ended_are_told_the_last_first_and_those_under_way_are_not() -> None:
+def test_drains_that_ended_are_shown_the_last_first_and_those_under_way_are_not() -> None:
     found = _history(_past("old", 9), _past("new", 1), _past("now", phase=DrainPhase.CLAIMED))
     assert [each.record.order.order_id for each in found.drains] == ["new", "old"]
 
@@ -71,7 +71,7 @@ def test_those_that_are_not_shown_are_counted() -> None:
         pytest.param("2 nodes removed within a day and not come back, $146 a month", {}, id="what is still saved"),
     ],
 )
-def test_the_table_says(expected: str, changes: dict[str, Any]) -> None:
+def test_the_table_shows(expected: str, changes: dict[str, Any]) -> None:
     assert expected in _shown(_history(_past("a", **changes)), 200)
 
 
@@ -81,7 +81,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, _shown(told, width).splitlines())) <= width
 
 
-def test_without_drains_it_says_so() -> None:
+def test_without_drains_it_shows_it() -> None:
     assert "No drain has ended" in _shown(_history())
 
 
@@ -112,7 +112,7 @@ def test_the_state_is_read_and_a_profile_finds_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120, 160])
-def test_no_name_is_broken_by_whoever_asked(width: int) -> None:
+def test_no_name_is_broken_by_no_matter_who_asked(width: int) -> None:
     names = [f"gke-production-ew4-highmem-pool-europe-1a2b3c4d-x1y{at}" for at in range(2)]
     who = "serviceaccount:platform-team@example.iam.gserviceaccount.com"
     drains = (_past(name, order=order(name, order_id=name, requested_by=who), why="deadline") for name in names)

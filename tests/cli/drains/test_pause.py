@@ -16,7 +16,7 @@ from tests.fakes import FakeClock, FakeState
 from tests.functions.fake_ebb import FakeEbb
 
 
-def test_a_pass_on_a_paused_state_orders_nothing_and_says_why_and_resume_ends_it(tmp_path: Path) -> None:
+def test_a_pass_on_a_paused_state_orders_nothing_and_shows_why_and_resume_ends_it(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     names = {"EBB_CLUSTER": CLUSTER, "EBB_STATE": f"sqlite:{path}"}
     planner = FakeEbb(*(node(f"n{number}") for number in range(3)), pod("p", on="n0", cpu=1))
@@ -76,7 +76,7 @@ def test_a_resume_forgets_the_reason() -> None:
         pytest.param("unless the policy has paused: true", ClusterState(), id="what may hold still"),
     ],
 )
-def test_it_is_said_what_holds(expected: str, state: ClusterState) -> None:
+def test_it_is_shown_what_holds(expected: str, state: ClusterState) -> None:
     assert expected in "\n".join(sentences(CLUSTER, state))
 
 

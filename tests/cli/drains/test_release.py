@@ -113,7 +113,7 @@ def test_all_frees_every_node_although_a_pass_writes_the_wave_first(capsys: pyte
     assert cluster.remembered().claims == {}
 
 
-def test_without_a_cluster_all_means_the_claims_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_cluster_all_means_the_claims_and_that_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     cluster = fake_ebb(node("orphan", unschedulable=True, taints=(our_taint("lost"),)))
 
     assert order_release(installation_of(cluster), "all", blind, ReleaseOptions()) == 0
@@ -157,7 +157,7 @@ def test_a_node_without_a_claim(
     assert len(cluster.bus.published) == (0 if sighted else 1)
 
 
-def test_a_release_that_nobody_carries_out_says_what_to_check_and_what_is_still_held(
+def test_a_release_that_nobody_carries_out_shows_what_to_check_and_what_is_still_held(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     cluster = fake_ebb()
@@ -223,7 +223,7 @@ def test_a_gke_api_that_does_not_answer_is_a_note_and_no_fault() -> None:
     assert visible.note.startswith("The cluster cannot be read (GKE API")
 
 
-def test_a_name_that_no_node_can_bear_is_bad_use() -> None:
+def test_a_name_that_no_node_can_have_is_bad_use() -> None:
     cluster = fake_ebb()
     with pytest.raises(BadInput, match="NODE: 'ALL'"):
         order_release(installation_of(cluster), "ALL", blind, ReleaseOptions())

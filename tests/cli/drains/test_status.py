@@ -103,11 +103,11 @@ def test_no_line_is_wider_than_the_terminal_and_no_node_is_cut(width: int) -> No
         pytest.param("deadline: The drain deadline passed;", id="why a drain was given back"),
     ],
 )
-def test_the_table_says(expected: str, width: int) -> None:
+def test_the_table_shows(expected: str, width: int) -> None:
     assert expected in "\n".join(printed(rich_in_everything(), width))
 
 
-def test_a_state_that_holds_nothing_says_so() -> None:
+def test_a_state_that_holds_nothing_shows_it() -> None:
     lines = printed(status(), 80)
     assert [line for line in lines if line.endswith(": none")] == [
         "Claims: none",
@@ -128,7 +128,7 @@ def test_a_state_that_holds_nothing_says_so() -> None:
         pytest.param("ever", None, MINUTE, id="never"),
     ],
 )
-def test_a_planner_that_fell_silent_is_warned_about_when_marks_start_anew(
+def test_a_planner_that_fell_silent_is_warned_about_when_marks_start_again(
     expected: str, last_pass: datetime | None, interval: timedelta
 ) -> None:
     shown = status_of(CLUSTER, ClusterState(last_pass=last_pass), {}, {}, NOW, interval)

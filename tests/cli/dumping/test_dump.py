@@ -47,7 +47,7 @@ def test_the_command_asks_for_every_kind_that_a_plan_reads() -> None:
     assert {*RESOURCES, *OPTIONAL} == DumpContents().readable
 
 
-def test_what_only_some_clusters_have_is_told_beside_the_command() -> None:
+def test_what_only_some_clusters_have_is_shown_next_to_the_command() -> None:
     assert f"where the cluster has them, add {', '.join(OPTIONAL.values())}" in ebb("dump").stderr
 
 
@@ -111,7 +111,7 @@ def test_a_kubectl_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest
     assert sorted(each.name for each in tmp_path.iterdir()) == ["bin"]
 
 
-def test_a_kubectl_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kubectl_that_is_not_there_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     shown = ebb("dump", "--out", tmp_path / "dump.json")
     assert shown.exit_code == 1

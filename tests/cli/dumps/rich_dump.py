@@ -22,7 +22,7 @@ Object = dict[str, Any]
 
 def rich_dump(seed: int, nodes: int = 18, pods: int = 70) -> list[Object]:
     """Return the objects of one cluster."""
-    return list(_Maker(random.Random(seed), nodes).objects(pods))  # noqa: S311 - no secret is made of it
+    return list(_Maker(random.Random(seed), nodes).objects(pods))  # noqa: S311 - it makes no secret
 
 
 CLASS = "cloud.google.com/compute-class"

@@ -67,7 +67,7 @@ CUT_SHORT = node("gke-prod-europe-memory-optimi-1a2b3c4d-0001", pool="memory-opt
         pytest.param([2, 1], ([PROD], [STAGE], [PROD_2]), id="three files of two clusters"),
     ],
 )  # fmt: skip
-def test_clusters_are_told_apart(expected: list[int], documents: tuple[list[Any], ...], tmp_path: Path) -> None:
+def test_clusters_are_kept_apart(expected: list[int], documents: tuple[list[Any], ...], tmp_path: Path) -> None:
     files = [write(tmp_path / f"{number}.json", listed(*items)) for number, items in enumerate(documents)]
     assert [len(each.reading.nodes) for each in read_dumps(files)] == expected
 
@@ -96,7 +96,7 @@ def test_pods_printed_by_themselves_go_to_their_cluster(
     assert {each.home.name: [pod.name for pod in each.reading.pods] for each in found} == expected
 
 
-def test_several_lists_in_one_file_are_told_apart_too(tmp_path: Path) -> None:
+def test_several_lists_in_one_file_are_kept_apart_too(tmp_path: Path) -> None:
     both = write(tmp_path / "both.json", listed(PROD), listed(BUDGET), listed(STAGE))
     with pytest.raises(BadDump, match=r"any of 2 clusters"):
         read_dumps([both])
@@ -144,7 +144,7 @@ def test_where_one_cluster_is_wanted_several_are_named(tmp_path: Path) -> None:
         pytest.param("", "ip-10-0-0-1.internal", "web-pool", id="another cloud's"),
     ],
 )
-def test_a_node_s_name_tells_its_cluster(expected: str, name: str, pool: str) -> None:
+def test_a_node_s_name_shows_its_cluster(expected: str, name: str, pool: str) -> None:
     assert home_of(NodePlace(NodePlaceMeta(name, {POOL_LABEL: pool}), NodePlaceSpec())).name == expected
 
 
@@ -163,7 +163,7 @@ def test_storage_of_several_files_is_put_together(tmp_path: Path) -> None:
     assert {each.volume for each in found.reading.storage.attachments[named("prod", 1)]} == {"one", "two"}
 
 
-def test_what_is_read_is_told_as_it_is_read(tmp_path: Path) -> None:
+def test_what_is_read_is_shown_as_it_is_read(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", listed(PROD, *(on(named("prod", 1), f"p{each}") for each in range(3_000))))
     told: list[int] = []
     read_dumps([path], told.append)

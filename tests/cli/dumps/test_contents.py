@@ -24,7 +24,7 @@ def merged(later: DumpContents) -> DumpContents:
     return first
 
 
-def test_what_says_how_much_is_wanted_is_kept_from_each_piece() -> None:
+def test_what_shows_how_much_is_wanted_is_kept_from_each_piece() -> None:
     later = contents("CronJob")
 
     assert merged(later).demand == later.demand != {}
@@ -42,7 +42,7 @@ def test_the_clusters_own_namespace_is_known_from_each_piece() -> None:
     assert merged(later).kube_system == {"u"}
 
 
-def test_objects_that_cannot_be_read_are_told_of_each_piece() -> None:
+def test_objects_that_cannot_be_read_are_shown_of_each_piece() -> None:
     later = contents("VerticalPodAutoscaler", metadata={"name": "x", "namespace": "default"}, spec="odd")
 
     assert merged(later).read().autoscalers.faults == later.read().autoscalers.faults != ()

@@ -73,7 +73,7 @@ OWN: Object = {"kind": "Namespace", "metadata": {"name": KUBE_SYSTEM, "uid": "u"
                      [N1, on("n1", "a"), system("n1")], id="two namespaces of five"),
     ],
 )  # fmt: skip
-def test_of_two_pictures_of_one_cluster_the_newer_counts(
+def test_of_two_snapshots_of_one_cluster_the_newer_counts(
     expected: tuple[list[str], list[str]], early: list[Object], late: list[Object], tmp_path: Path
 ) -> None:
     found = read(tmp_path, at(EARLY, *early, OWN), at(LATE, *late, OWN))
@@ -103,7 +103,7 @@ def test_what_was_printed_in_pieces_is_put_together(
     assert (names(found), found.prints) == (expected, ())
 
 
-def test_a_kind_a_file_printed_twice_is_two_pictures_too(tmp_path: Path) -> None:
+def test_a_kind_a_file_printed_twice_is_two_snapshots_too(tmp_path: Path) -> None:
     early = at(EARLY, N1, N2), at(EARLY, on("n1", "a"), system("n1"), system("n2"))
     late = at(LATE, N1), at(LATE, on("n1", "b"), system("n1"))
 

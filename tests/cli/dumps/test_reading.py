@@ -43,7 +43,7 @@ def found(*paths: Path) -> tuple[list[str], list[str]]:
     return [node.name for node in reading.nodes], [pod.name for pod in reading.pods]
 
 
-def test_a_list_of_all_kinds_is_a_picture(tmp_path: Path) -> None:
+def test_a_list_of_all_kinds_is_a_snapshot(tmp_path: Path) -> None:
     reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), BUDGET, NAMESPACE, SERVICE))])
 
     assert [node.name for node in reading.nodes] == ["n1"]
@@ -184,7 +184,7 @@ def _byte_order_mark(folder: Path) -> list[Path]:
         pytest.param(_byte_order_mark, id="with a byte order mark"),
     ],
 )
-def test_whatever_form_it_has_the_dump_says_the_same(tmp_path: Path, writes: Callable[[Path], list[Path]]) -> None:
+def test_whatever_form_it_has_the_dump_shows_the_same(tmp_path: Path, writes: Callable[[Path], list[Path]]) -> None:
     assert found(*writes(tmp_path)) == (["n1"], ["web-1"])
 
 

@@ -57,7 +57,7 @@ def test_the_items_of_a_list_come_one_by_one(items: list[Any], indent: int | str
         pytest.param(False, b"Error: no", id="a sentence"),
     ],
 )
-def test_it_is_told_whether_a_stream_is_cut_off_or_something_else(cut_off: bool, stream: bytes) -> None:
+def test_it_is_shown_whether_a_stream_is_cut_off_or_something_else(cut_off: bool, stream: bytes) -> None:
     with pytest.raises(NotJson) as fault:
         _ = [list(found) for _, found in documents(Values(cut(stream, 3)))]
     assert fault.value.cut_off is cut_off

@@ -89,11 +89,11 @@ def test_a_blocker_comes_with_its_sentence_and_remedy(dump: Path) -> None:
     assert blocker["remedy"].endswith(".")
 
 
-def test_a_workload_says_which_nodes_it_alone_keeps(dump: Path) -> None:
+def test_a_workload_shows_which_nodes_it_alone_keeps(dump: Path) -> None:
     found = _explained(dump, "shop/StatefulSet/db-5d4f8b")
     assert found["keeps_alone"]["nodes"] == sorted({pod["node"] for pod in found["pods"]})
 
 
-def test_yaml_says_the_same(dump: Path) -> None:
+def test_yaml_shows_the_same(dump: Path) -> None:
     words = ("0007", "shop/db-7")
     assert yaml.safe_load(_text(dump, *words, output="yaml")) == json.loads(_text(dump, *words))

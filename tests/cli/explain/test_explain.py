@@ -41,7 +41,7 @@ def _explain(dump: Path, *words: str) -> str:
                      id="of a workload what it keeps"),
     ],
 )  # fmt: skip
-def test_it_says(expected: str, word: str, dump: Path) -> None:
+def test_it_shows(expected: str, word: str, dump: Path) -> None:
     assert expected in _explain(dump, word)
 
 
@@ -82,7 +82,7 @@ def test_what_is_meant_is_explained_though_another_word_means_nothing(dump: Path
     assert shown.exit_code == 2
 
 
-def test_a_pod_says_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path) -> None:
+def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path) -> None:
     whole = json.loads(dumps.write(tmp_path / "dump.json", 24).read_text())
     name, asked = "web-5d4f8b", {"cpu": "3500m", "memory": "512Mi"}
     template = {"spec": {"containers": [{"name": "main", "resources": {"requests": asked}}]}}
@@ -120,7 +120,7 @@ def test_a_pod_says_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path)
                      id="somebody else's, written later"),
     ],
 )  # fmt: skip
-def test_a_pod_says_whose_its_deletion_cost_is(
+def test_a_pod_shows_whose_its_deletion_cost_is(
     expected: str, on_pod: dict[str, str], in_template: dict[str, str], tmp_path: Path
 ) -> None:
     pod = dumps.pod("web-0", dumps.name_of(0))

@@ -47,7 +47,7 @@ def _page(*words: str, name: str = "web-0") -> str:
         pytest.param("What keeps its pods:\n\n1. ", "default/ReplicaSet/web", id="what keeps its pods"),
     ],
 )
-def test_the_page_says(expected: str, word: str) -> None:
+def test_the_page_shows(expected: str, word: str) -> None:
     assert expected in _page(word)
 
 

@@ -68,7 +68,7 @@ def test_a_node_that_is_kept_is_promised_no_time() -> None:
         pytest.param("$73 a month", "0001", id="what it costs"),
     ],
 )
-def test_explain_says(expected: str, node: str) -> None:
+def test_explain_shows(expected: str, node: str) -> None:
     assert expected in _shown(node)
 
 
@@ -86,7 +86,7 @@ def test_a_reason_of_several_pods_is_explained_once_and_that_pods_block_not_at_a
         pytest.param("(a)\n", Closed(Blocker(Unremovable.BUDGET, "a")), id="a full budget, for nobody knows how long"),
     ],
 )  # fmt: skip
-def test_a_closed_gate_is_told_with_its_line_of_the_policy_and_its_time(expected: str, closed: Closed) -> None:
+def test_a_closed_gate_is_shown_with_its_line_of_the_policy_and_its_time(expected: str, closed: Closed) -> None:
     assert expected in _shown("0002", closed=(closed,))
 
 
@@ -121,7 +121,7 @@ SHUT_OUT = NodeChoice(8, 0, (Excluded(Exclusion.ROOM, "cpu", 3, 1), Excluded(Exc
                      {"pods": (place("shop/a"), place("shop/b", cpu=0))}, id="what their requests leave out"),
     ],
 )  # fmt: skip
-def test_of_its_pods_it_says(expected: str, known: dict[str, Any]) -> None:
+def test_of_its_pods_it_shows(expected: str, known: dict[str, Any]) -> None:
     assert expected in _shown("0004", **known)
 
 
@@ -134,7 +134,7 @@ def test_no_line_is_wider_than_the_terminal_and_long_names_lose_what_they_share(
     assert ("…0001" in shown) == (width < 200)
 
 
-def test_what_is_used_stands_beside_the_requests_and_decides_nothing() -> None:
+def test_what_is_used_stands_next_to_the_requests_and_decides_nothing() -> None:
     view, pages = view_of(of_every_kind()), StringIO()
     decision = view.node("0004").decision
     show_node(Console(file=pages, width=160), view, explanation(decision), resources(cpu=1, memory=2))

@@ -36,7 +36,7 @@ def test_names_are_as_long_as_there_is_room_for(expected: str, width: int) -> No
     assert expected in printed(width)
 
 
-def test_what_names_have_lost_is_said() -> None:
+def test_what_names_have_lost_is_shown() -> None:
     begins = "gke-prod-europe-west4-db-pool-9f8e7d6c- (db-pool), gke-prod-europe-west4-web-pool-1a2b3c4d- (web-pool)"
     assert f"Names of nodes begin with {begins}" in " ".join(printed(80).split())
     assert "begin with" not in printed(200)

@@ -32,7 +32,7 @@ def usage(api: Script) -> ShownUsage:
     return read_usage(KubernetesClient(access_to(api.address), sleep=no_wait))
 
 
-def test_nodes_and_pods_are_told_with_the_containers_of_a_pod_summed_up(api: Script) -> None:
+def test_nodes_and_pods_are_shown_with_the_containers_of_a_pod_summed_up(api: Script) -> None:
     api.says(Say(200, NODES), Say(200, PODS))
     found = usage(api)
     assert found.nodes == {"n1": resources(cpu=1.25, memory=2)}

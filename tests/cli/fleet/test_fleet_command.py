@@ -194,7 +194,7 @@ def test_a_folder_in_a_folder_is_one_cluster(tmp_path: Path) -> None:
     assert shown("--dump", tmp_path)["totals"]["clusters"] == 2
 
 
-def test_installations_are_told_by_state_and_policy_alone(home: Path) -> None:
+def test_installations_are_shown_by_state_and_policy_alone(home: Path) -> None:
     found = shown("--installations", "--state-only")
     modes = {each["installation"]["name"]: each["installation"]["mode"] for each in found["clusters"]}
     assert modes == {"calm": "live", "trial": "dry_run", "held": "paused", "sick": "dry_run"}
@@ -216,7 +216,7 @@ def test_installations_are_told_by_state_and_policy_alone(home: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("home")
-def test_what_is_amiss_stands_below_its_row(sentence: str) -> None:
+def test_what_is_wrong_stands_below_its_row(sentence: str) -> None:
     result = ebb("fleet", "--installations", "--state-only", "--sort", "state")
     assert result.exit_code == 0
     assert result.stdout.splitlines()[1].split()[0] == "sick"
@@ -249,7 +249,7 @@ def test_a_dump_finds_its_installation_and_is_planned_under_its_policy(home: Pat
     assert "pool_disabled" in {each["reason"] for each in one["holds"]}
 
 
-def test_openmetrics_is_read_by_another_parser_and_tells_the_same(home: Path, folder: Path) -> None:
+def test_openmetrics_is_read_by_another_parser_and_shows_the_same(home: Path, folder: Path) -> None:
     args = ("--installations", "--state-only", "--dump", folder)
     result = ebb("fleet", *args, "-o", "openmetrics")
     found, told = series(result.stdout), shown(*args)
@@ -298,14 +298,14 @@ def test_a_policy_with_faults_ends_it_for_it_would_be_wrong_for_all(folder: Path
 
 
 @pytest.mark.parametrize("output", list(Format))
-def test_a_fleet_of_which_nothing_could_be_read_is_told_all_the_same(
+def test_a_fleet_of_which_nothing_could_be_read_is_shown_all_the_same(
     output: Format, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(view_of(planned(folder / "bad.json"), ()), output, None)
     assert "bad.json" in capsys.readouterr().out
 
 
-def test_money_is_said_in_the_currency_of_the_prices_wherever_it_was_planned(folder: Path) -> None:
+def test_money_is_shown_in_the_currency_of_the_prices_wherever_it_was_planned(folder: Path) -> None:
     args = ("--dump", folder / "b.json", "--currency", "EUR=0.92")
     assert "EUR " in ebb("fleet", *args).stdout
     assert "$" not in ebb("fleet", *args).stdout

@@ -33,12 +33,12 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return document(view_of(results, (InstallationResult(source, ask_installation(source)),)))
 
 
-def test_every_key_of_an_installation_is_told(told: dict[str, Any]) -> None:
+def test_every_key_of_an_installation_is_shown(told: dict[str, Any]) -> None:
     words = {*(each.value for each in Mode), *(each.value for each in Trouble), "trouble", "sentence"}
     assert TOLD["`clusters[].installation`"] == {*told["clusters"][0]["installation"], *words}
 
 
-def test_every_key_of_the_sums_is_told(told: dict[str, Any]) -> None:
+def test_every_key_of_the_sums_is_shown(told: dict[str, Any]) -> None:
     own = {"not_read", "installations", "live", "dry_run", "paused", "failing"}
     assert TOLD["`ladder`, `totals`"] == {"totals", *own}
     assert own <= told["totals"].keys()

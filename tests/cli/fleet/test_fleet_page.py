@@ -78,7 +78,7 @@ def test_the_figures_on_top_are_those_of_the_headline(view: FleetView) -> None:
     assert f"for {rest.split()[2]}" in view.headline.partition("with Ebb")[2]
 
 
-def test_what_is_amiss_stands_below_its_row(seen: Page) -> None:
+def test_what_is_wrong_stands_below_its_row(seen: Page) -> None:
     shown = [each[0] for each in rows(seen, ".clusters") if len(each) == 1]
     assert "Paused: a week" in shown
     assert any("is cut off after 0 objects" in each for each in shown)
@@ -91,7 +91,7 @@ def test_bars_are_as_long_as_their_money(seen: Page, view: FleetView) -> None:
     assert found == [round(1000 * each.at_rest.cost / most) for each in scenarios]
 
 
-def test_it_asks_nobody_and_says_nothing_on_the_console(seen: Page) -> None:
+def test_it_asks_nobody_and_shows_nothing_on_the_console(seen: Page) -> None:
     assert (len(seen.asked), seen.said) == (1, [])
 
 
@@ -133,7 +133,7 @@ def test_names_are_text_wherever_they_are_shown(view: FleetView, tmp_path: Path,
     assert (len(shown.asked), shown.said) == (1, [])
 
 
-def test_the_command_writes_it_beside_what_it_prints(tmp_path: Path) -> None:
+def test_the_command_writes_it_next_to_what_it_prints(tmp_path: Path) -> None:
     dump(tmp_path / "a.json", "prod")
     ended = ebb("fleet", "--dump", tmp_path / "a.json", "--out", tmp_path / "fleet.html")
     assert ended.exit_code == 0
@@ -142,7 +142,7 @@ def test_the_command_writes_it_beside_what_it_prints(tmp_path: Path) -> None:
     assert (tmp_path / "fleet.html").read_text().startswith("<!doctype html>")
 
 
-def test_a_page_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_a_page_that_cannot_be_written_is_shown(tmp_path: Path) -> None:
     dump(tmp_path / "a.json", "prod")
     ended = ebb("fleet", "--dump", tmp_path / "a.json", "--out", tmp_path / "gone" / "fleet.html")
     assert ended.exit_code == 2

@@ -55,7 +55,7 @@ def test_contexts_are_read_by_name_or_pattern_and_one_that_refuses_is_a_row(kube
     assert lost["faults"][0].startswith("Kubernetes API")
 
 
-def test_a_pattern_without_a_context_says_which_there_are(kubeconfig: Path) -> None:
+def test_a_pattern_without_a_context_shows_which_there_are(kubeconfig: Path) -> None:
     result = ebb("fleet", "--kubeconfig", kubeconfig, "--context", "gke_other_*")
     assert result.exit_code == 2
     assert "there are gke_shop_west_prod, gke_shop_west_lost, minikube." in result.stderr

@@ -265,7 +265,7 @@ def test_totals_count(expected: float, key: str) -> None:
     assert document(view_of(given))["totals"][key] == expected
 
 
-def test_whether_only_empty_nodes_go_is_not_said_of_a_class_that_is_not_known() -> None:
+def test_whether_only_empty_nodes_go_is_not_shown_of_a_class_that_is_not_known() -> None:
     view = replace(view_of(plan(ordered("n1"))), autoscaler={"a": replace(REAPED, class_known=False)})
     assert document(view)["pools"][0]["autoscaler"]["only_empty"] is None
 

@@ -40,7 +40,7 @@ def picture(*nodes: Node, profile: str = "BALANCED", **pools: NodePool) -> Snaps
                      id="it competes in the other pool"),
     ],
 )  # fmt: skip
-def test_each_line_shows_what_the_autoscaler_does_beside_ebb(
+def test_each_line_shows_what_the_autoscaler_does_next_to_ebb(
     expected: list[tuple[str, ...]], snapshot: Snapshot
 ) -> None:
     for facts, line in zip(expected, autoscaler_note(snapshot, in_dump=True), strict=True):
@@ -56,7 +56,7 @@ def test_each_line_shows_what_the_autoscaler_does_beside_ebb(
         pytest.param(picture(node("m", labels={MANAGED_NODE: "true"})), id="nodes that Google manages"),
     ],
 )
-def test_nothing_is_said_where_the_autoscaler_takes_nothing(snapshot: Snapshot) -> None:
+def test_nothing_is_shown_where_the_autoscaler_takes_nothing(snapshot: Snapshot) -> None:
     assert list(autoscaler_note(snapshot, in_dump=True)) == []
 
 

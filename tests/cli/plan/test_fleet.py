@@ -44,7 +44,7 @@ def test_each_cluster_has_the_report_that_it_has_alone(typed: str, two: tuple[Pa
     assert [each["cluster"] for each in together["clusters"]] == names
 
 
-def test_markdown_and_yaml_tell_the_clusters_apart_too(two: tuple[Path, Path]) -> None:
+def test_markdown_and_yaml_keep_the_clusters_apart_too(two: tuple[Path, Path]) -> None:
     page = ebb("plan", "--dump", two[0], "--dump", two[1], "-o", "markdown").stdout
     assert [line.split(" ")[1] for line in page.splitlines() if line.startswith("# ")] == ["prod", "stage"]
     assert "| **all** | " in page.splitlines()[-5]
@@ -86,7 +86,7 @@ def test_a_table_ends_with_a_row_a_cluster_and_their_sum(two: tuple[Path, Path])
     assert (first.split()[0], second.split()[0], total.split()[0], total.split()[2]) == ("prod", "stage", "all", "84")
 
 
-def test_a_command_about_one_cluster_says_which_were_named(two: tuple[Path, Path]) -> None:
+def test_a_command_about_one_cluster_shows_which_were_named(two: tuple[Path, Path]) -> None:
     shown = ebb("explain", dumps.name_of(1), "--dump", two[0], "--dump", two[1])
     assert shown.exit_code == 2
     assert "--dump: 2 clusters (prod" in shown.stderr
@@ -146,7 +146,7 @@ def test_each_row_has_the_money_of_its_own_report_and_the_sum_is_that_of_the_row
     ]
 
 
-def test_of_two_snapshots_of_one_cluster_the_newer_counts_and_one_line_says_so(tmp_path: Path) -> None:
+def test_of_two_snapshots_of_one_cluster_the_newer_counts_and_one_line_shows_it(tmp_path: Path) -> None:
     old = dumps.write(tmp_path / "old.json", 12)
     new = tmp_path / "new.json"
     new.write_text(old.read_text().replace("web-5d4f8b-", "web-6e5a9c-").replace(dumps.NEWEST, "2026-03-04T23:00:00Z"))

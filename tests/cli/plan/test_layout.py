@@ -51,7 +51,7 @@ FULL = [title for title in WHOLE if title != "cost/mo"]
         pytest.param(["node", "cpu", "mem", "reason", "when (UTC)"], 58, id="58 columns"),
     ],
 )
-def test_columns_that_are_said_elsewhere_go_first(expected: list[str], width: int) -> None:
+def test_columns_that_are_shown_elsewhere_go_first(expected: list[str], width: int) -> None:
     assert _titles(_table(_view([f"{LONG}{number:04x}" for number in range(8)]), width)) == expected
 
 

@@ -4,7 +4,7 @@ from shared.core.reasons import Blocker, PodBlock, Unremovable
 from tests.cli.plan.plans import DOLLAR, blocked, busy, decision, in_flight, ordered, plan
 
 
-def test_each_reason_is_said_once_under_what_it_is_said_of() -> None:
+def test_each_reason_is_shown_once_under_what_it_is_shown_about() -> None:
     entries = legend(plan(busy("n1"), busy("n2"), ordered("n3"), in_flight("n4")))
     assert [(entry.kind, entry.word, entry.nodes) for entry in entries] == [
         (WordKind.GOES, "in flight", 1),
@@ -21,12 +21,12 @@ def test_what_holds_most_money_comes_first_however_few_nodes_it_is() -> None:
     ]
 
 
-def test_what_lies_on_the_dearest_node_is_named_first() -> None:
+def test_what_lies_on_the_most_expensive_node_is_named_first() -> None:
     entries = legend(plan(blocked("n1", "shop/a"), blocked("n2", "shop/b", cost=DOLLAR)))
     assert [name for name, _ in entries[-1].about] == ["shop/b", "shop/a"]
 
 
-def test_what_pods_say_follows_the_reasons_of_the_verdicts_and_names_the_pods() -> None:
+def test_what_pods_show_follows_the_reasons_of_the_verdicts_and_names_the_pods() -> None:
     entries = legend(plan(blocked("n1", "shop/b", "shop/a"), blocked("n2", "shop/a")))
     assert [(entry.word, entry.nodes, entry.about) for entry in entries] == [
         ("blocked_by_pod", 2, ()),
@@ -34,7 +34,7 @@ def test_what_pods_say_follows_the_reasons_of_the_verdicts_and_names_the_pods() 
     ]
 
 
-def test_a_reason_that_is_not_the_first_is_said_too() -> None:
+def test_a_reason_that_is_not_the_first_is_shown_too() -> None:
     both = (Blocker(Unremovable.TOO_YOUNG), Blocker(Unremovable.NOT_READY))
     assert [entry.word for entry in legend(plan(decision("n1", Verdict.KEEP, *both)))] == ["too_young", "not_ready"]
 
@@ -54,7 +54,7 @@ def test_every_entry_has_a_sentence() -> None:
     assert all(entry.sentence for entry in legend(plan(*everything, expired, in_flight("n2"))))
 
 
-def test_what_is_true_of_every_object_is_said_once() -> None:
+def test_what_is_true_of_every_object_is_shown_once() -> None:
     same, other = (legend(plan(blocked("n1", "shop/a", "shop/b"), *more))[-1] for more in ((), (busy("n2"),)))
     assert same.some_objects(1) == "shop/a and 1 more (volume cache)"
     assert other.some_objects(3) == "shop/a, shop/b (volume cache)"

@@ -14,7 +14,7 @@ from tests.cli.plan.plans import blocked, of_every_kind, plan, some_scenarios
         pytest.param("> Without a policy.", id="what it rests on"),
     ],
 )
-def test_the_page_says(expected: str) -> None:
+def test_the_page_shows(expected: str) -> None:
     assert expected in page(view_of(of_every_kind(), notes=("Without a policy.",)), AskedNodes())
 
 

@@ -68,7 +68,7 @@ def test_clusters_of_one_name_keep_series_of_their_own(folder: Path, tmp_path: P
     assert len({dict(labels)["cluster"] for _, labels in found}) == 2
 
 
-def test_a_partial_cluster_says_so_and_has_neither_scenarios_nor_saving(tmp_path: Path) -> None:
+def test_a_partial_cluster_shows_it_and_has_neither_scenarios_nor_saving(tmp_path: Path) -> None:
     items = [each for each in dumps.items(12) if each["metadata"].get("namespace") != "kube-system"]
     (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     _, found = asked("--dump", tmp_path / "d.json")

@@ -23,7 +23,7 @@ MANAGED: dict[str, Any] = {"labels": {names.MANAGED_NODE: "true"}}
         ),
     ],
 )
-def test_nodes_that_count_nowhere_are_told(expected: str, nodes: list[dict[str, Any]]) -> None:
+def test_nodes_that_count_nowhere_are_shown(expected: str, nodes: list[dict[str, Any]]) -> None:
     said = outside_note(cluster([node(f"n{place}", **each) for place, each in enumerate(nodes)]))
     end = " (docs/decisions/neighbours.md)."
     assert "".join(said) == (

@@ -51,7 +51,7 @@ def test_pods_that_become_pending_raise_no_saving_and_lower_no_bound(tmp_path: P
 @pytest.mark.parametrize(
     "words", [("plan",), ("plan", "-o", "markdown"), ("explain", "0001"), ("why-not",)], ids=" ".join
 )
-def test_an_answer_says_how_many_pods_are_pending_and_names_some(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_an_answer_shows_how_many_pods_are_pending_and_names_some(words: tuple[str, ...], tmp_path: Path) -> None:
     shown = run_ebb(*words, "--dump", with_pending(tmp_path / "dump.json", 13)).stdout
     (said,) = [line for line in shown.splitlines() if "13 pods are pending" in line]
     assert "shop/web-5d4f8b-0000" in said

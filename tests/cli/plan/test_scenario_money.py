@@ -76,6 +76,6 @@ def test_the_share_that_is_saved_is_rounded(expected: str, now: int, rest: int) 
     assert money.share(money.saved(scenarios.at_rest)) == expected
 
 
-def test_what_has_no_price_is_told_in_nodes() -> None:
+def test_what_has_no_price_is_shown_in_nodes() -> None:
     added, *_, last = rows(of(0, 0, 0), "this policy")
     assert (added.nodes, added.month, last.month) == ("-1", "-", "-")

@@ -69,7 +69,7 @@ def test_a_warning_stands_above_it_and_what_it_rests_on_below_what_keeps_nodes()
     assert "2 removable nodes" in " ".join(lines[: lines.index("Without a policy.")])
 
 
-def test_what_the_rows_leave_open_is_told() -> None:
+def test_what_the_rows_leave_open_is_shown() -> None:
     first, *_, approximate = sentences(replace(some_scenarios(), approximate=True))
     assert "outside_windows" in first
     assert approximate == APPROXIMATE

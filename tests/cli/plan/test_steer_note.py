@@ -26,7 +26,7 @@ DB = pod_class(owner="StatefulSet/db", cpu=1)
         pytest.param([], WEB, {"steer_scale_in": True, "enabled": False}, id="on, and nothing is to go"),
     ],
 )
-def test_what_a_scale_in_would_take_first_is_said(expected: list[str], kind: Any, settings: dict[str, Any]) -> None:
+def test_what_a_scale_in_would_take_first_is_shown(expected: list[str], kind: Any, settings: dict[str, Any]) -> None:
     pods = [pod(f"w{index}", on=f"n{index}", kind=kind) for index in (1, 2, 3)]
     seen = cluster([node(f"n{index}") for index in (1, 2, 3)], pods)
     given = Situation(seen, ClusterState(), policy(**settings))

@@ -44,11 +44,11 @@ def test_a_plan_names_what_it_would_restart() -> None:
     assert note.startswith(f"This pass would restart 1 Deployment ({NAME})")
 
 
-def test_a_plan_that_restarts_nothing_says_nothing_of_it() -> None:
+def test_a_plan_that_restarts_nothing_shows_nothing_of_it() -> None:
     assert notes(situation(SingleReplicas.MOVE)) == []
 
 
-def test_a_pods_page_and_its_nodes_say_how_it_leaves() -> None:
+def test_a_pods_page_and_its_nodes_show_how_it_leaves() -> None:
     given = situation(SingleReplicas.SURGE)
     plan = make_plan(given, marked(), load())
     explainer, view = Explainer(given, plan), view_of(plan)
@@ -61,7 +61,7 @@ def test_a_pods_page_and_its_nodes_say_how_it_leaves() -> None:
     assert str(facts["restarts"]).startswith(NAME)
 
 
-def test_a_pod_that_cannot_surge_says_why_it_stays() -> None:
+def test_a_pod_that_cannot_surge_shows_why_it_stays() -> None:
     given = situation(SingleReplicas.SURGE, rolling_update=False)
     explainer = Explainer(given, make_plan(given, marked(), load()))
     (web,) = (each for each in given.snapshot.pods if each.name == "web")

@@ -58,11 +58,11 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         pytest.param("would order: 1, in flight: 1, waiting: 1, keep: 3", id="the sum"),
     ],
 )
-def test_the_table_says(expected: str) -> None:
+def test_the_table_shows(expected: str) -> None:
     assert expected in _shown(of_every_kind(), 120)
 
 
-def test_the_potential_is_said_above_and_marked_at_each_node() -> None:
+def test_the_potential_is_shown_above_and_marked_at_each_node() -> None:
     shown = _shown(plan(waiting("n1"), busy("n2")), 120, Potential(("n1",), 100_000))
     assert "$73 a month by 1 node, 50% of the cost" in shown
     assert [line.split()[0] for line in shown.splitlines() if "yes" in line] == ["n1"]
@@ -89,7 +89,7 @@ def test_whatever_the_screen_a_reason_names_what_it_is_about_and_every_pool_has_
         pytest.param(["… 2 more"], 4, id="of four the last two are counted"),
     ],
 )
-def test_a_row_is_not_left_out_for_a_line_that_says_so(expected: list[str], reasons: int) -> None:
+def test_a_row_is_not_left_out_for_a_line_that_shows_it(expected: list[str], reasons: int) -> None:
     words = (Unremovable.BUDGET, Unremovable.TOO_YOUNG, Unremovable.TIME_GAP, Unremovable.NOT_READY)[:reasons]
     kept = [decision(f"n{at}", Verdict.KEEP, Blocker(word), cost=9 - at) for at, word in enumerate(words)]
     table = held_table(view_of(plan(*kept)).legend, WordKind.NODE, 2 if reasons > 2 else 1, 1)
@@ -97,7 +97,7 @@ def test_a_row_is_not_left_out_for_a_line_that_says_so(expected: list[str], reas
     assert list(table.columns[2].cells)[-len(expected) :] == [str(each) for each in expected]
 
 
-def test_a_file_is_told_the_bars_of_each_pool_and_of_all() -> None:
+def test_a_file_is_shown_the_bars_of_each_pool_and_of_all() -> None:
     shown = _shown(of_every_kind(), 120, asked=AskedNodes()).splitlines()
     assert [line.split()[0] for line in shown if "50%" in line] == ["a", "b", "all"]
 

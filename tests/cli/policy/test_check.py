@@ -33,7 +33,7 @@ def test_with_a_dump_it_warns_about_pools_that_are_not_there(tmp_path: Path) -> 
         assert (said in result.output.splitlines()) is bool(options)
 
 
-def test_it_says_how_many_nodes_have_expired_or_who_could_tell(tmp_path: Path) -> None:
+def test_it_shows_how_many_nodes_have_expired_or_who_could_show(tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
     file.write_text("nodePools: {default-pool: {enabled: true, disruption: {expireAfter: 1s}}}")
     dump = dumps.write(tmp_path / "dump.json", 2)
@@ -97,7 +97,7 @@ def test_a_fault_begins_with_file_and_line(tmp_path: Path) -> None:
     ]
 
 
-def test_of_several_files_each_is_told_and_one_that_is_bad_fails(tmp_path: Path) -> None:
+def test_of_several_files_each_is_shown_and_one_that_is_bad_fails(tmp_path: Path) -> None:
     (tmp_path / "good.yaml").write_text("nodePools: {a: {enabled: true}}")
     (tmp_path / "bad.yaml").write_text(BAD)
     files = [str(tmp_path / name) for name in ("bad.yaml", "good.yaml")]
@@ -149,7 +149,7 @@ def test_a_mistake_that_many_make_gets_the_sentence_that_helps(expected: str, wr
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_defaults_that_no_pool_hears_are_told(tmp_path: Path, *, named: bool) -> None:
+def test_defaults_that_no_pool_hears_are_shown(tmp_path: Path, *, named: bool) -> None:
     file = tmp_path / "policy.yaml"
     file.write_text(f"defaults: {{enabled: true}}\n{'nodePools: {default-pool: {}}' if named else ''}\n")
     told = CliRunner().invoke(app, ["policy", "check", str(file)]).output

@@ -98,7 +98,7 @@ def diff(folder: Path, old: str, new: str, *options: str) -> Result:
         pytest.param("of 12 verdicts would change at this moment.", (), id="how many"),
     ],
 )
-def test_it_says(expected: str, options: tuple[str, ...], folder: Path) -> None:
+def test_it_shows(expected: str, options: tuple[str, ...], folder: Path) -> None:
     assert expected in diff(folder, "old.yaml", "new.yaml", *options).output
 
 
@@ -108,7 +108,7 @@ def test_with_marks_assumed_nothing_waits_for_a_mark(folder: Path) -> None:
     assert "marked_recently" not in output
 
 
-def test_of_equal_policies_it_says_plainly_that_nothing_changes(folder: Path) -> None:
+def test_of_equal_policies_it_shows_plainly_that_nothing_changes(folder: Path) -> None:
     result = diff(folder, "old.yaml", "old.yaml")
     assert (result.exit_code, result.output.splitlines()[-1]) == (0, NOTHING)
 
@@ -117,7 +117,7 @@ def bare(folder: Path, *rest: str) -> Result:
     return CliRunner().invoke(app, ["policy", "diff", str(folder / "old.yaml"), *rest])
 
 
-def test_without_a_cluster_only_settings_are_compared_and_that_is_said(folder: Path) -> None:
+def test_without_a_cluster_only_settings_are_compared_and_that_is_shown(folder: Path) -> None:
     result = bare(folder, str(folder / "new.yaml"))
     first, *_, last = result.output.splitlines()
     assert (result.exit_code, first, last) == (0, SETTINGS_ONLY, "1 setting would change.")
@@ -125,12 +125,12 @@ def test_without_a_cluster_only_settings_are_compared_and_that_is_said(folder: P
     assert "verdict" not in result.output.removeprefix(SETTINGS_ONLY)
 
 
-def test_without_a_cluster_equal_policies_are_said_to_be_so(folder: Path) -> None:
+def test_without_a_cluster_equal_policies_are_called_so(folder: Path) -> None:
     assert bare(folder, str(folder / "old.yaml")).output.splitlines()[-1] == SAME
 
 
 @pytest.mark.parametrize("option", [("--assume-marked",), ("--at", "2026-03-04T22:00:00Z")])
-def test_what_needs_a_cluster_says_so(option: tuple[str, ...], folder: Path) -> None:
+def test_what_needs_a_cluster_shows_it(option: tuple[str, ...], folder: Path) -> None:
     result = bare(folder, str(folder / "new.yaml"), *option)
     assert result.exit_code == 2
     assert result.stderr == f"ebb: {option[0]}: it needs a cluster; add --dump FILE.\n"

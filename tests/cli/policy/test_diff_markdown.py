@@ -55,7 +55,7 @@ def plan(folder: Path, policy: str) -> dict[str, Any]:
     return found
 
 
-def test_it_says_what_changes_in_words(whole: str) -> None:
+def test_it_shows_what_changes_in_words(whole: str) -> None:
     row = Page(whole).row("pool web-pool")
     assert row == ["pool web-pool", "enabled", "true", "false", "Whether nodes of the pool may be drained."]
 
@@ -114,7 +114,7 @@ def test_the_table_on_a_terminal_has_the_same_scenarios(folder: Path, whole: str
     assert f"**{shown.splitlines()[-1]}**" in whole
 
 
-def test_a_reason_that_kept_no_node_before_is_told_with_its_nodes_and_meaning(whole: str) -> None:
+def test_a_reason_that_kept_no_node_before_is_shown_with_its_nodes_and_meaning(whole: str) -> None:
     row = Page(whole).row("pool_disabled")
     assert row[:4] == ["pool_disabled", "node", "0", "12"]
     assert row[4].startswith("+$")
@@ -129,18 +129,18 @@ def test_verdicts_and_what_it_rests_on_are_folded_away(whole: str) -> None:
     assert "Every node that could go counts as marked long ago" in whole.partition("What this rests on")[2]
 
 
-def test_of_equal_policies_it_says_plainly_that_nothing_changes(folder: Path) -> None:
+def test_of_equal_policies_it_shows_plainly_that_nothing_changes(folder: Path) -> None:
     told = (page(folder, "old.yaml"), page(folder, "old.yaml", "--dump", str(folder / "dump.json")))
     assert told == (f"{TITLE}\n\n{SAME}\n", f"{TITLE}\n\n{NOTHING}\n")
 
 
-def test_without_a_cluster_settings_alone_are_told(folder: Path) -> None:
+def test_without_a_cluster_settings_alone_are_shown(folder: Path) -> None:
     told = page(folder)
     assert "#### What it means" not in told
     assert SETTINGS_ONLY in told
 
 
-def test_of_a_cluster_that_is_not_whole_nothing_is_told_of_its_rest(folder: Path, tmp_path: Path) -> None:
+def test_of_a_cluster_that_is_not_whole_nothing_is_shown_about_its_rest(folder: Path, tmp_path: Path) -> None:
     items = [each for each in dumps.items(12) if each["metadata"].get("namespace") != "kube-system"]
     (tmp_path / "d.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     told = page(folder, "new.yaml", "--dump", str(tmp_path / "d.json"))
@@ -166,12 +166,12 @@ def test_hostile_names_are_words_in_cells(folder: Path, tmp_path: Path) -> None:
     assert shown.row(f"pool {HOSTILE}")[1:4] == ["enabled", "false", "true"]
 
 
-def test_many_settings_are_told_up_to_a_number(folder: Path) -> None:
+def test_many_settings_are_shown_up_to_a_number(folder: Path) -> None:
     (folder / "many.yaml").write_text(json.dumps({"nodePools": {f"p{each}": {"enabled": True} for each in range(90)}}))
     assert "… and 54 settings more." in page(folder, "many.yaml")
 
 
-def test_a_page_is_never_longer_than_a_comment_and_says_where_it_stops(folder: Path) -> None:
+def test_a_page_is_never_longer_than_a_comment_and_shows_where_it_stops(folder: Path) -> None:
     pools = {f"{number}{'|' * 290}": {"enabled": True} for number in range(90)}
     (folder / "large.yaml").write_text(json.dumps({"nodePools": pools}))
     told = page(folder, "large.yaml", "--dump", str(folder / "dump.json"))

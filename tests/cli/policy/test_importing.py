@@ -100,7 +100,7 @@ def test_the_timers_of_the_estafette_process_count() -> None:
                      karpenter(node_pool()), id="Karpenter's default"),
     ],
 )  # fmt: skip
-def test_a_comment_says_where_a_value_came_from(
+def test_a_comment_shows_where_a_value_came_from(
     expected: str, convert: Callable[[bytes], Imported], data: bytes
 ) -> None:
     assert expected in convert(data).document
@@ -138,7 +138,7 @@ def test_a_comment_says_where_a_value_came_from(
                      id="other objects"),
     ],
 )  # fmt: skip
-def test_a_note_says_what_has_no_equivalent(expected: str, convert: Callable[[bytes], Imported], data: bytes) -> None:
+def test_a_note_shows_what_has_no_equivalent(expected: str, convert: Callable[[bytes], Imported], data: bytes) -> None:
     assert any(expected in note for note in convert(data).notes)
 
 

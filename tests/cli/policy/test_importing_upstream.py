@@ -61,7 +61,7 @@ def test_what_karpenter_left_alone_stays_alone_with_a_note(expected: str, spec: 
     assert f"nodePools.a: {expected}" in notes
 
 
-def test_an_annotation_that_says_false_forbids_nothing() -> None:
+def test_an_annotation_that_shows_false_forbids_nothing() -> None:
     annotations = {"annotations": {"karpenter.sh/do-not-disrupt": "false"}}
 
     assert imported(node_pool(template={"metadata": annotations}))[0].enabled is True
@@ -174,7 +174,7 @@ def test_what_a_person_gives_counts_before_the_file() -> None:
     assert policy(from_estafette(rendered(), marked_seconds=60)).pools["web"].consolidate_after == MINUTE
 
 
-def test_a_comment_says_where_a_timer_stood() -> None:
+def test_a_comment_shows_where_a_timer_stood() -> None:
     assert "consolidateAfter: 600s  # NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the Deployment" in (
         from_estafette(rendered()).document
     )

@@ -65,7 +65,7 @@ def test_it_is_a_valid_policy_that_drains_nothing(tmp_path: Path) -> None:
     assert all(each.enabled for each in parsed.pools.values())
 
 
-def test_each_pool_says_how_full_it_is_and_what_could_go(tmp_path: Path) -> None:
+def test_each_pool_shows_how_full_it_is_and_what_could_go(tmp_path: Path) -> None:
     shown = starter("--dump", written(tmp_path / "night.json"))
     comments = [line.partition("# ")[2] for line in shown.splitlines() if "enabled: true" in line]
     assert len(comments) == 2
@@ -162,7 +162,7 @@ def with_a_pool_of_one(item: dict[str, Any]) -> None:
         pytest.param("a pool of one node may be somebody's own", "own-pool", with_a_pool_of_one, id="one node"),
     ],
 )
-def test_a_pool_that_is_better_left_says_why(
+def test_a_pool_that_is_better_left_shows_why(
     expected: str, pool: str, change: Callable[[dict[str, Any]], None], tmp_path: Path
 ) -> None:
     shown = starter("--dump", written(tmp_path / "night.json", 12, change))

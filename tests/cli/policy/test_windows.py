@@ -103,7 +103,7 @@ def test_an_hour_that_the_clock_skips_is_blank() -> None:
         pytest.param("Mon 23 Nov │10% a ", (), id="the first day"),
     ],
 )
-def test_it_says(expected: str, args: tuple[str, ...], file: Path) -> None:
+def test_it_shows(expected: str, args: tuple[str, ...], file: Path) -> None:
     assert expected in ebb(file, *AT, *args).output
 
 

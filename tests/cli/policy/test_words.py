@@ -78,7 +78,7 @@ COMMITTED = Commitments(
         pytest.param("25%", "unprotected", PoolPolicy(), id="workloads without a PodDisruptionBudget"),
     ],
 )
-def test_a_pools_setting_is_said_as_the_policy_writes_it(expected: str, setting: str, pool: PoolPolicy) -> None:
+def test_a_pools_setting_is_shown_as_the_policy_writes_it(expected: str, setting: str, pool: PoolPolicy) -> None:
     assert pool_settings(pool)[setting] == expected
 
 
@@ -120,7 +120,7 @@ def test_a_pools_setting_is_said_as_the_policy_writes_it(expected: str, setting:
         ),
     ],
 )
-def test_the_clusters_setting_is_said_as_the_policy_writes_it(expected: str, setting: str, policy: Policy) -> None:
+def test_the_clusters_setting_is_shown_as_the_policy_writes_it(expected: str, setting: str, policy: Policy) -> None:
     assert cluster_settings(policy)[setting] == expected
 
 
@@ -202,7 +202,7 @@ def test_no_setting_is_shown_as_python_writes_it(shown: dict[str, str]) -> None:
     assert [value for value in shown.values() if re.search(r"\w\(\w*=|datetime", value)] == []
 
 
-def test_settings_bear_the_paths_of_the_document_and_every_path_is_shown() -> None:
+def test_settings_have_the_paths_of_the_document_and_every_path_is_shown() -> None:
     written = {row.path.split("[]")[0]: row for row in rows(schema())}
     pool = {f"nodePools.NAME.{path}" for path in pool_settings(PoolPolicy())}
     shown = {*cluster_settings(Policy()), *pool}

@@ -316,7 +316,7 @@ def test_nothing_is_wider_than_the_paper(window: Page, shop: Report) -> None:
     assert page.value("document.documentElement.scrollWidth") == PAPER
 
 
-def test_what_is_odd_is_said_on_top(window: Page, shop: Report, tmp_path: Path) -> None:
+def test_what_is_odd_is_shown_on_top(window: Page, shop: Report, tmp_path: Path) -> None:
     told = {**shop.told, "report": {**shop.report, "notes": ["warning: the dump is old.", "Prices are listed."]}}
     path = tmp_path / "odd.html"
     path.write_text(written(told), encoding="utf-8")
@@ -328,7 +328,7 @@ def test_what_is_odd_is_said_on_top(window: Page, shop: Report, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("dark", "theme"), [pytest.param(False, "light", id="light"), pytest.param(True, "dark", id="dark")]
 )
-def test_it_follows_the_colours_that_its_reader_prefers_until_told_otherwise(
+def test_it_follows_the_colours_that_its_reader_prefers_until_shown_otherwise(
     dark: bool, theme: str, window: Page, shop: Report
 ) -> None:
     page = at(window, shop.path, dark=dark)

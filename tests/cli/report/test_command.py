@@ -16,7 +16,7 @@ def dump(tmp_path: Path) -> Path:
     return dumps.write(tmp_path / "cluster.json", 8)
 
 
-def test_the_page_is_written_and_the_headline_said(dump: Path, tmp_path: Path) -> None:
+def test_the_page_is_written_and_the_headline_shown(dump: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     ended = CliRunner().invoke(app, ["report", "--dump", str(dump), "--out", str(out)])
 

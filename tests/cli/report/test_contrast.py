@@ -58,7 +58,7 @@ def test_all_that_is_read_has_contrast(colours: Mapping[str, str]) -> None:
     assert {pair: round(found[pair[:2]], 2) for pair in PAIRS if found[pair[:2]] < pair[2]} == {}
 
 
-def test_the_dark_theme_names_every_colour_anew() -> None:
+def test_the_dark_theme_names_every_colour_again() -> None:
     assert theme(':root[data-theme="dark"]').keys() == LIGHT.keys()
 
 

@@ -79,7 +79,7 @@ def test_a_scenario_is_compared_with_now_and_what_goes_beyond_the_policy_with_th
     }
 
 
-def test_every_living_pod_is_there_once_and_lies_at_rest_on_a_node_that_is_left(
+def test_every_living_pod_is_there_once_and_lies_in_steady_state_on_a_node_that_is_left(
     made: ReportInput, report: dict[str, Any]
 ) -> None:
     nodes, pods = reports.objects(report["nodes"]), reports.objects(report["pods"])
@@ -92,7 +92,7 @@ def test_every_living_pod_is_there_once_and_lies_at_rest_on_a_node_that_is_left(
     assert len(lost) == sum(each["gone"] for each in nodes) > 0
 
 
-def test_no_node_at_rest_holds_more_than_it_offers(report: dict[str, Any]) -> None:
+def test_no_node_in_steady_state_holds_more_than_it_offers(report: dict[str, Any]) -> None:
     nodes, pods = reports.objects(report["nodes"]), reports.objects(report["pods"])
     for resource in ("cpu", "memory"):
         asked = [0] * len(nodes)
@@ -174,7 +174,7 @@ def test_the_orders_of_this_pass_come_first(tmp_path: Path) -> None:
     assert "in this pass" not in {each["begins"] for each in order[len(going) :]}
 
 
-def test_the_calendar_says_when_each_pool_may_go(report: dict[str, Any]) -> None:
+def test_the_calendar_shows_when_each_pool_may_go(report: dict[str, Any]) -> None:
     calendar = report["calendar"]
     web = next(each for each in calendar["pools"] if each["names"] == ["web-pool"])
     hours = [(run["from"], run["hours"], run["nodes"]) for run in web["days"][1]["runs"]]
@@ -184,7 +184,7 @@ def test_the_calendar_says_when_each_pool_may_go(report: dict[str, Any]) -> None
     assert calendar["notes"] == ["dryRun is true: nothing is drained at any time. This is what holds once it is false."]
 
 
-def test_a_cluster_of_which_too_little_is_known_has_no_picture_at_rest(made: ReportInput) -> None:
+def test_a_cluster_of_which_too_little_is_known_has_no_picture_in_steady_state(made: ReportInput) -> None:
     partial = replace(made, view=replace(made.view, scenarios=None))
     found = document(partial)["report"]
 
@@ -217,7 +217,7 @@ def test_another_command_may_add_a_section(made: ReportInput) -> None:
         pytest.param("Ebb would add nothing here: the autoscaler alone would save $73", 10, 9, 9, id="autoscaler"),
     ],
 )
-def test_the_title_says_what_a_reader_should_keep(
+def test_the_title_shows_what_a_reader_should_keep(
     made: ReportInput, expected: str, now: int, alone: int, rest: int
 ) -> None:
     kinds = (ScenarioKind.NOW, ScenarioKind.AUTOSCALER_ALONE, ScenarioKind.POLICY_AT_REST)
@@ -228,7 +228,7 @@ def test_the_title_says_what_a_reader_should_keep(
     assert document(replace(made, view=view, whose=DEFAULTS))["report"]["title"].startswith(expected)
 
 
-def test_a_policy_that_is_paused_says_so_in_the_calendar(tmp_path: Path) -> None:
+def test_a_policy_that_is_paused_shows_it_in_the_calendar(tmp_path: Path) -> None:
     sources = reports.shop(tmp_path, 6)
     policy = tmp_path / "policy.yaml"
     policy.write_text("paused: true\nnodePools: {web-pool: {enabled: true}}\n", encoding="utf-8")
@@ -275,7 +275,7 @@ def test_pods_that_have_ended_ask_for_nothing(made: ReportInput) -> None:
     assert [(row["cpu"], row["memory"]) for row in zones(more)] == [(row["cpu"], row["memory"]) for row in zones(made)]
 
 
-def test_memory_is_told_in_mebibytes(made: ReportInput, report: dict[str, Any]) -> None:
+def test_memory_is_shown_in_mebibytes(made: ReportInput, report: dict[str, Any]) -> None:
     offered = [made.now.node_by_name[each.name].allocatable.memory for each in made.view.nodes]
 
     assert [each["memory"] for each in reports.objects(report["nodes"])] == [each // 2**20 for each in offered]
@@ -283,7 +283,7 @@ def test_memory_is_told_in_mebibytes(made: ReportInput, report: dict[str, Any]) 
     assert [each["memory"] for each in reports.objects(report["pods"])] == [each // 2**20 for each in asked]
 
 
-def test_evictions_are_told_for_each_node_that_goes(made: ReportInput, report: dict[str, Any]) -> None:
+def test_evictions_are_shown_for_each_node_that_goes(made: ReportInput, report: dict[str, Any]) -> None:
     assert made.scenarios
     rest = made.scenarios.at_rest
     (figure,) = (each for each in report["figures"] if each["label"].startswith("Evictions"))

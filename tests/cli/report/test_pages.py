@@ -13,12 +13,12 @@ TEXT = (DOCS / "report.md").read_text(encoding="utf-8")
 MOST_BYTES = 300_000
 
 
-def test_every_key_is_told_and_no_other(tmp_path: Path) -> None:
+def test_every_key_is_shown_and_no_other(tmp_path: Path) -> None:
     told = {word for cells in rows(TEXT, "| key of `report` | holds |") for word in re.findall(r"`(\w+)`", cells[0])}
     assert told == reports.told(reports.shop(tmp_path, 6))["report"].keys()
 
 
-def test_every_section_is_told_in_its_order(tmp_path: Path) -> None:
+def test_every_section_is_shown_in_its_order(tmp_path: Path) -> None:
     titles = re.findall(r"<h2>(.*?)</h2>", written(reports.told(reports.shop(tmp_path, 6))))
     told = [cells[0] for cells in rows(TEXT, "| section | what it shows |")]
     assert [title for title in told if title not in {REQUESTS, "Simulated days to come"}] == titles

@@ -85,7 +85,7 @@ def test_the_forecast_is_shown_next_to_the_days_if_it_differs(*, expected: bool,
     assert (f"policy.yaml saves {saved}.0%" in told and "30.0%" in told) is expected
 
 
-def test_policies_of_one_name_are_told_apart(files: Path) -> None:
+def test_policies_of_one_name_are_kept_apart(files: Path) -> None:
     (files / "old").mkdir()
     (files / "old" / "policy.yaml").write_text(big_shop.POLICY, encoding="utf-8")
     [section] = extras("--policy", "policy.yaml", "--compare", "old/policy.yaml", "--days", "1")
@@ -95,6 +95,6 @@ def test_policies_of_one_name_are_told_apart(files: Path) -> None:
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("words", [("--compare", "never.yaml"), ("--demand", "hours.csv")])
-def test_what_says_how_days_are_played_needs_days(words: tuple[str, str]) -> None:
+def test_what_shows_how_days_are_played_needs_days(words: tuple[str, str]) -> None:
     ended = CliRunner().invoke(app, ["report", "--dump", "cluster.json", *words])
     assert (ended.exit_code, ended.stderr) == (2, f"ebb: {words[0]}: name with --days how many to simulate.\n")

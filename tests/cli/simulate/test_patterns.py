@@ -8,7 +8,7 @@ from functions.cli.simulate.patterns import Hours, demand_of
 from tests.builders import cluster, node, pod
 
 
-def test_of_a_workload_one_replica_stays_where_a_log_says_that_nothing_was_asked_for(tmp_path: Path) -> None:
+def test_of_a_workload_one_replica_stays_where_a_log_shows_that_nothing_was_asked_for(tmp_path: Path) -> None:
     rows = [
         {"time": f"2026-03-04T{hour:02}:00:00Z", "event": "cluster_state", "requested_cpu": 8 if hour == 12 else 0}
         for hour in range(24)

@@ -46,7 +46,7 @@ def dump(tmp_path: Path) -> str:
     return str(dumps.write(tmp_path / "cluster.json", 12))
 
 
-def test_the_table_has_a_column_for_each_run_and_says_what_demand_rests_on() -> None:
+def test_the_table_has_a_column_for_each_run_and_shows_what_demand_rests_on() -> None:
     text = told(*SMALL).output
 
     assert "autoscaler alone" in text
@@ -129,7 +129,7 @@ def test_the_picture_is_svg_with_a_line_for_each_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("expected", "hour"), [(True, "23"), (True, "03"), (False, "12"), (False, "18")])
-def test_a_picture_of_the_night_is_said_to_count_as_the_day(*, expected: bool, hour: str) -> None:
+def test_a_picture_of_the_night_is_shown_to_count_as_the_day(*, expected: bool, hour: str) -> None:
     text = told(*SMALL, "--at", f"2026-03-03T{hour}:00:00Z").output
 
     assert (f"The snapshot is of {hour}:00 UTC" in text) is expected
@@ -175,7 +175,7 @@ def test_a_dump_from_a_pipe_has_its_horizontal_pod_autoscalers_too(tmp_path: Pat
                      [{**hpa("x"), "spec": {}}], id="without a target"),
     ],
 )  # fmt: skip
-def test_an_autoscaler_that_cannot_be_followed_is_said(
+def test_an_autoscaler_that_cannot_be_followed_is_shown(
     expected: str, others: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     path = with_more(tmp_path / "cluster.json", hpa("web"), *others)
@@ -262,7 +262,7 @@ def test_longer_runs_keep_their_nodes_longer_until_their_deadline(tmp_path: Path
                      [cron_job("b", pods=1), cron_job("b", pods=1, extra=1)], id="one that is printed twice"),
     ],
 )  # fmt: skip
-def test_what_cron_jobs_do_is_said(expected: str, jobs: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_what_cron_jobs_do_is_shown(expected: str, jobs: list[dict[str, Any]], tmp_path: Path) -> None:
     path = with_more(tmp_path / "cluster.json", cron_job(pods=1), *jobs)
 
     assert expected in told(*FLAT, str(path)).stderr.splitlines()
@@ -291,7 +291,7 @@ def test_pods_of_a_run(expected: int, changes: dict[str, int]) -> None:
     assert (run.spec.workload, run.spec.labels) == ("shop/Job/nightly", {"app": "nightly"})
 
 
-def test_recorded_log_lines_say_how_demand_rose(dump: str, tmp_path: Path) -> None:
+def test_recorded_log_lines_show_how_demand_rose(dump: str, tmp_path: Path) -> None:
     rows = [
         {
             "timestamp": f"2026-03-04T{hour:02}:00:00Z",
@@ -378,7 +378,7 @@ def test_a_bad_line_is_named_with_what_to_write(expected: str, rows: str, dump: 
         pytest.param("h.csv:1: the first line names no hours", "shop,1\n", id="no head"),
     ],
 )
-def test_a_file_that_is_no_csv_is_said_to_be_what_it_is(expected: str, text: str, dump: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_csv_is_called_what_it_is(expected: str, text: str, dump: str, tmp_path: Path) -> None:
     path = tmp_path / "h.csv"
     path.write_text(text, encoding="utf-8")
 

@@ -87,7 +87,7 @@ BASE = policy_at_rest(
 )
 
 
-def test_of_a_replica_set_alone_it_is_said_that_only_new_pods_get_it() -> None:
+def test_of_a_replica_set_alone_it_is_shown_that_only_new_pods_get_it() -> None:
     assert how(Subject(PodBlock.LOCAL_STORAGE, "shop/ReplicaSet/old")).endswith("# for pods that it makes from then on")
 
 
@@ -267,7 +267,7 @@ def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: 
     assert told("--discount", "50%") == pytest.approx(told() / 2, abs=0.001)
 
 
-def test_what_else_keeps_them_at_rest_is_named() -> None:
+def test_what_else_keeps_them_in_steady_state_is_named() -> None:
     kept = replace(FOUND, passing=(Held(Subject(PodBlock.JOB_RUNNING, "a"), ("n1", "n2"), DOLLAR // 5),))
     (left,) = [each for each in BASE.decisions if each.name in {"n1", "n2"}]
     (line,) = [line for line in _shown(400, kept).splitlines() if "1 change skipped" in line]
@@ -293,7 +293,7 @@ def test_what_a_change_would_take_away_is_not_named_as_keeping_the_node_too(tmp_
         pytest.param("\n\n> Without a policy&#42;.", id="what it rests on"),
     ],
 )
-def test_markdown_says(expected: str) -> None:
+def test_markdown_shows(expected: str) -> None:
     assert expected in markdown_page(FOUND, "c", "this policy", ("Without a policy*.",))
 
 

@@ -42,7 +42,7 @@ def rule(
         pytest.param(ZERO, CLASS, rule(threshold=HALF, gpu_threshold=ZERO, gpus=1), id="which may be zero"),
     ],
 )
-def test_the_threshold_is_the_classs_where_it_says_one(gate: Fraction, by: SaidBy, found: ScaleDownRule) -> None:
+def test_the_threshold_is_the_classs_where_it_shows_one(gate: Fraction, by: SaidBy, found: ScaleDownRule) -> None:
     assert (found.gate, found.gate_by, found.is_reaper) == (gate, by, gate == 0)
 
 
@@ -60,7 +60,7 @@ def test_the_threshold_is_the_classs_where_it_says_one(gate: Fraction, by: SaidB
         pytest.param(30, POOL, rule(delay=30 * MINUTE, label="120"), id="the longest of several"),
     ],
 )
-def test_the_delay_is_the_longest_that_anybody_says(minutes: int, by: SaidBy, found: ScaleDownRule) -> None:
+def test_the_delay_is_the_longest_that_anybody_shows(minutes: int, by: SaidBy, found: ScaleDownRule) -> None:
     assert (found.unneeded, found.unneeded_by) == (minutes * MINUTE, by)
     assert found.delay == (None if by is PROFILE else minutes * MINUTE)
 
@@ -73,7 +73,7 @@ def test_the_delay_is_the_longest_that_anybody_says(minutes: int, by: SaidBy, fo
         pytest.param(False, {names.COMPUTE_CLASS_LABEL: "gone"}, id="one that was not"),
     ],
 )
-def test_a_class_that_is_not_known_is_told(labels: dict[str, str], *, known: bool) -> None:
+def test_a_class_that_is_not_known_is_shown(labels: dict[str, str], *, known: bool) -> None:
     here = node("n1", labels=labels)
     found = cluster([here], compute_classes=ComputeClasses({"web": AutoscalingPolicy()})).scale_down(here)
     assert (found.class_known, found.compute_class) == (known, labels.get(names.COMPUTE_CLASS_LABEL, ""))

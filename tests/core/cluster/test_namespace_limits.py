@@ -215,7 +215,7 @@ def test_what_comes_back_larger_must_fit_the_quota_as_it_comes_back() -> None:
         ),
     ],
 )
-def test_each_container_must_say_what_a_quota_counts(
+def test_each_container_must_show_what_a_quota_counts(
     refused: bool, counted: str, workloads: dict[str, Workload]
 ) -> None:
     found = back(running(resources(0.2)), workloads, quota({counted: 10**15}, {}))

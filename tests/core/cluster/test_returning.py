@@ -141,7 +141,7 @@ def test_limits_that_stay_hold_what_is_written_below_them(expected: Resources, c
         pytest.param("ReplicationController/old", "default/ReplicationController/old", id="a ReplicationController"),
     ],
 )
-def test_an_autoscaler_is_found_by_every_kind_that_makes_pods_anew(owner: str, target: str) -> None:
+def test_an_autoscaler_is_found_by_every_kind_that_makes_pods_again(owner: str, target: str) -> None:
     (found,) = as_they_return([running(owner=owner)], {}, [vpa(target)])
 
     assert found.spec.requests == resources(3, 2)
@@ -189,7 +189,7 @@ def test_pods_of_one_class_stay_of_one_class() -> None:
         ),
     ],
 )
-def test_a_class_tells_what_raises_it(
+def test_a_class_shows_what_raises_it(
     expected: tuple[str, ...], given: Pod, autoscalers: list[VerticalAutoscaler]
 ) -> None:
     known = workload(app(2)) if f"the template of {WEB}" in expected else {}

@@ -90,7 +90,7 @@ def test_a_pod_that_fits_nowhere_anyhow_asks_for_no_new_proof(expected: bool, wa
         pytest.param(True, {}, {"n1": claim("n1", order_id="mine", since=NOW - timedelta(seconds=9))}, id="its own"),
     ],
 )
-def test_a_picture_is_told_from_one_that_drains_have_outdated(
+def test_a_snapshot_is_shown_from_one_that_drains_have_outdated(
     expected: bool, before: dict[str, Claim], after: dict[str, Claim]
 ) -> None:
     taken_at = NOW - timedelta(seconds=10)

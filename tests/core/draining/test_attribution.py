@@ -199,7 +199,7 @@ def test_where_two_nodes_fit_a_statefulsets_pod_goes_back_to_the_drain_that_move
         pytest.param("n02", {"n00": 20, "n01": 20, "n02": 20}, id="of two alike the youngest claim"),
     ],
 )
-def test_else_the_last_eviction_before_the_pod_was_created_says_whose_it_is(
+def test_else_the_last_eviction_before_the_pod_was_created_shows_whose_it_is(
     expected: str, rows: dict[str, float]
 ) -> None:
     cluster = Cluster(3, waiting(1))

@@ -35,7 +35,7 @@ def test_a_buffer_that_falls_gives_the_node_back(
     assert (isinstance(step, ReturnNode) and step.why is ReturnReason.BUFFER) is expected
 
 
-def test_it_says_how_many_chunks_had_room_and_have() -> None:
+def test_it_shows_how_many_chunks_had_room_and_have() -> None:
     now = held(buffer("web", 4, ready=2))
     step = next_step(record("cordoned", buffers={"default/web": 3}), observed(buffers=now), LATER)
     assert step == ReturnNode(ReturnReason.BUFFER, "default/web: 2 of 4 chunks have room, 3 had before")

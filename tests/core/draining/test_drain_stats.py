@@ -36,7 +36,7 @@ def row(answer: str, **changes: Any) -> PodProgress:
         ),
     ],
 )
-def test_an_account_says_what_is_known(expected: dict[str, float], drain: DrainRecord) -> None:
+def test_an_account_shows_what_is_known(expected: dict[str, float], drain: DrainRecord) -> None:
     assert log_fields(drain, NOW) == expected
 
 

@@ -82,7 +82,9 @@ def test_a_pod_that_is_away_is_counted_once(expected: list[str], first: dict[str
         pytest.param(["p0"], let_go("gone", ago=4, answer="budget"), id="refused: it never left"),
     ],
 )
-def test_a_pod_just_let_go_counts_until_the_status_can_say_so(expected: list[str], row: dict[str, PodProgress]) -> None:
+def test_a_pod_just_let_go_counts_until_the_status_can_show_it(
+    expected: list[str], row: dict[str, PodProgress]
+) -> None:
     assert due(*pods(1), workload=Workload(NAME, 4, 4), pods=row) == expected
 
 

@@ -451,7 +451,7 @@ def test_critical_pods_go_only_after_all_ordinary_ones_are_gone() -> None:
     assert next_step(record("cordoned"), observed(critical), LATER) == Evict((critical,))
 
 
-def test_a_workload_without_a_pdb_never_gives_up_two_pods_at_once() -> None:
+def test_a_workload_without_a_pdb_never_loses_two_pods_at_once() -> None:
     web = pod_class(owner="ReplicaSet/web")
     pods = (pod("a", on="n1", kind=web), pod("b", on="n1", kind=web))
 
@@ -496,7 +496,7 @@ def test_a_pdb_that_never_opens_ends_the_drain_and_is_named() -> None:
         ),
     ],
 )
-def test_a_drain_that_is_late_says_what_it_waits_for(expected: str, drain: DrainRecord, seen: Observation) -> None:
+def test_a_drain_that_is_late_shows_what_it_waits_for(expected: str, drain: DrainRecord, seen: Observation) -> None:
     assert next_step(drain, seen, LATER) == ReturnNode(ReturnReason.DEADLINE, expected)
 
 

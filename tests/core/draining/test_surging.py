@@ -37,7 +37,7 @@ SECOND = timedelta(seconds=1)
         pytest.param(False, {"wish": "false"}, id="forbidden"),
     ],
 )
-def test_only_what_is_at_rest_and_leaves_no_gap_is_restarted(expected: bool, changes: dict[str, Any]) -> None:
+def test_only_what_is_in_steady_state_and_leaves_no_gap_is_restarted(expected: bool, changes: dict[str, Any]) -> None:
     assert (why_not_restart(replace(AT_REST, **changes), (ONE,)) == "") is expected
 
 
@@ -132,7 +132,7 @@ def test_a_surge_without_room_is_not_begun() -> None:
         ),
     ],
 )
-def test_a_surge_that_comes_to_nothing_ends_the_drain(
+def test_a_surge_that_fails_ends_the_drain(
     expected: ReturnReason, deployment: Deployment, seen: dict[str, Any]
 ) -> None:
     found = step(deployment, WRITTEN, **seen)
@@ -141,7 +141,7 @@ def test_a_surge_that_comes_to_nothing_ends_the_drain(
     assert found.why is expected
 
 
-def test_of_several_new_pods_without_a_node_the_first_by_name_is_told_at_every_look() -> None:
+def test_of_several_new_pods_without_a_node_the_first_by_name_is_shown_at_every_look() -> None:
     waits = [
         pod(name, owner="ReplicaSet/web", unschedulable_since=NOW - 60 * SECOND, created=NOW)
         for name in ("new-b", "new-a", "new-c")
@@ -150,7 +150,7 @@ def test_of_several_new_pods_without_a_node_the_first_by_name_is_told_at_every_l
     assert step(ROLLING, WRITTEN, unbound=tuple(waits)) == ReturnNode(ReturnReason.SURGE_PENDING, "default/new-a")
 
 
-def test_what_was_read_before_the_restart_tells_nothing_of_it() -> None:
+def test_what_was_read_before_the_restart_shows_nothing_of_it() -> None:
     assert step(AT_REST, structs.replace(WRITTEN, at=NOW + SECOND)) == Await()
 
 
@@ -167,7 +167,7 @@ def test_no_progress_before_the_controller_has_seen_the_restart_is_that_of_an_ea
 
 
 @pytest.mark.parametrize("setting", SingleReplicas)
-def test_a_pod_that_was_restarted_is_never_evicted_whatever_the_policy_wishes_since(setting: SingleReplicas) -> None:
+def test_a_pod_that_was_restarted_is_never_evicted_whatever_the_policy_has_since(setting: SingleReplicas) -> None:
     assert not isinstance(step(ROLLING, WRITTEN, setting, pods=(ONE,)), Evict)
 
 

@@ -72,7 +72,7 @@ def of_class(daemon_cpu: float = 0, **said: Any) -> str:
         pytest.param(NOT_KNOWN, of_class(daemon_cpu=0.1, threshold=Fraction(1, 10)), id="nor under a threshold"),
     ],
 )  # fmt: skip
-def test_what_keeps_a_drained_node_is_told_in_a_sentence(expected: str, found: str) -> None:
+def test_what_keeps_a_drained_node_is_shown_in_a_sentence(expected: str, found: str) -> None:
     assert found == expected
 
 

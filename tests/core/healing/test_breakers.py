@@ -149,7 +149,7 @@ def test_one_that_has_closed_and_was_not_swept_yet_does() -> None:
     assert HealingInput(before.snapshot, state, before.records, before.policy, NOW).breakers == before.breakers
 
 
-def test_of_several_reasons_a_pod_that_waits_now_is_told() -> None:
+def test_of_several_reasons_a_pod_that_waits_now_is_shown() -> None:
     """It holds the pool for longest, and somebody can help it; that drains have failed is in their results."""
     before = failing(opened=False)
     seen = cluster(before.snapshot.nodes, [waits()])

@@ -301,13 +301,13 @@ def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
     assert (found.kind, found.why, found.not_before) == (RepairKind.RELEASE, ReturnReason.DEMAND, expected)
 
 
-def test_what_is_found_of_a_claim_bears_the_pool_of_the_claim() -> None:
+def test_what_is_found_of_a_claim_has_the_pool_of_the_claim() -> None:
     claims = {"uid-n1": claim("n1", pool="b", since=BEFORE)}
     (found,) = find_repairs(inputs(cluster([]), state=ClusterState(claims=claims)))
     assert (found.kind, found.pool) == (RepairKind.SETTLE, "b")
 
 
-def test_a_claim_younger_than_the_picture_is_left_for_the_next_pass() -> None:
+def test_a_claim_younger_than_the_snapshot_is_left_for_the_next_pass() -> None:
     young = ClusterState(claims={"uid-n1": claim("n1", since=NOW)})
 
     assert find_repairs(inputs(cluster([]), drain("drained"), state=young)) == ()

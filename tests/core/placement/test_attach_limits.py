@@ -70,13 +70,13 @@ def takes(snapshot: Snapshot) -> bool:
         pytest.param(True, None, mounts("a", "b"), mounts("c"), id="a driver without a limit"),
     ],
 )
-def test_a_node_takes_as_many_volumes_as_its_driver_says(
+def test_a_node_takes_as_many_volumes_as_its_driver_shows(
     expected: bool, most: int | None, here: tuple[Volume, ...], new: tuple[Volume, ...]
 ) -> None:
     assert takes(picture({"n1": most}, here, new)) is expected
 
 
-def test_a_node_that_says_nothing_of_its_drivers_has_no_limit() -> None:
+def test_a_node_that_shows_nothing_of_its_drivers_has_no_limit() -> None:
     assert takes(picture({"n2": 0}, mounts("a", "b"), mounts("c")))
 
 

@@ -69,7 +69,7 @@ def test_a_node_that_would_stay_without_buffers_too_does_not_stay_for_them() -> 
     assert (refused.buffer, refused.blocker.reason) == ("", Unremovable.NO_PLACE_FOR_PODS)
 
 
-def test_chunks_keep_apart_where_their_template_says_so() -> None:
+def test_chunks_keep_apart_where_their_template_shows_it() -> None:
     apart = (PodTerm(HOSTNAME, SAME, ("default",)),)
     chunks = held(buffer("web", 2, cpu=0.5, labels={"app": "web"}, anti_affinity=apart))
     assert Simulation.of(cluster([node("n1"), node("n2"), node("n3")], buffers=chunks)).try_remove("n1") is None
@@ -212,7 +212,7 @@ def test_what_follows_a_plan_owes_buffers_what_they_had_before_any_drain() -> No
     assert refused.buffer == "default/web"
 
 
-def test_buffers_keep_their_room_beside_a_drain_in_flight() -> None:
+def test_buffers_keep_their_room_next_to_a_drain_in_flight() -> None:
     """n1 is being drained and its pod has a place on n2, beside the chunk; n2 then stays for both."""
     ours = {"unschedulable": True, "taints": (our_taint(),)}
     seen = picture(held(buffer("web", cpu=2)), **ours)

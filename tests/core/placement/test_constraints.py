@@ -159,7 +159,7 @@ def test_what_may_never_go_somewhere_is_left_out_before_anything_is_counted() ->
 
 
 @pytest.mark.parametrize("loud", [3, 4])
-def test_a_refused_removal_takes_back_all_it_told(loud: int) -> None:
+def test_a_refused_removal_takes_back_all_it_shown(loud: int) -> None:
     trial = on_trial(crowd(loud))
     before = trial.state.counts
 
@@ -185,7 +185,7 @@ def words(told: list[tuple[str, int]]) -> list[str]:
     return [word for word, _ in groupby(word for word, _ in told)]
 
 
-def test_all_that_leave_are_told_first_and_each_is_gone_before_its_replacement_looks_for_a_place() -> None:
+def test_all_that_leave_are_shown_first_and_each_is_gone_before_its_replacement_looks_for_a_place() -> None:
     trial = on_trial(crowd(loud=2))
 
     assert trial.simulation.try_remove("n1") is None
@@ -220,7 +220,7 @@ def test_pods_without_a_node_come_from_nowhere() -> None:
     ("expected", "pods"),
     [pytest.param(({1: 2, 2: 2}, {}, {0}), 2, id="kept"), pytest.param(({0: 3, 1: 1, 2: 1}, {}, set()), 3, id="not")],
 )
-def test_room_kept_for_a_node_that_the_autoscaler_empties_is_told_wholly_or_not_at_all(
+def test_room_kept_for_a_node_that_the_autoscaler_empties_is_shown_wholly_or_not_at_all(
     expected: tuple[dict[int, int], dict[int, int], set[int]], pods: int
 ) -> None:
     trial = on_trial(crowd(loud=pods, cordoned=True))

@@ -70,7 +70,7 @@ def test_the_emptiest_held_node_is_asked_first() -> None:
     assert names(picture) == {"h2": "p"}
 
 
-def test_of_held_nodes_alike_the_first_by_name_goes_back_in_whatever_order_they_are_told() -> None:
+def test_of_held_nodes_alike_the_first_by_name_goes_back_in_whatever_order_they_are_shown() -> None:
     nodes = [held(f"h{number}") for number in range(3)]
 
     assert {

@@ -36,7 +36,7 @@ def test_classes_that_need_the_same_of_the_same_nodes_share_a_mask(alike: bool, 
 
 
 @pytest.mark.parametrize("touched", [1, CATCH_UP, CATCH_UP + 1])
-def test_a_mask_is_as_if_made_anew_however_many_nodes_were_touched_since_and_classes_asked(touched: int) -> None:
+def test_a_mask_is_as_if_made_again_however_many_nodes_were_touched_since_and_classes_asked(touched: int) -> None:
     arrays = arrays_of(*({"cpu": 1 + place / 1000} for place in range(REMEMBERED + 2)), nodes=40)
     free, is_open = arrays.free.copy(), arrays.destinations.copy()
     cache = FitCache(arrays, free, is_open)

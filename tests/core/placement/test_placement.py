@@ -91,7 +91,7 @@ def test_a_pod_goes_only_where_the_scheduler_would_let_it(
     ("expected", "labels"),
     [pytest.param([], {}, id="its affinity does not match"), pytest.param(["n1"], {"disk": "ssd"}, id="it matches")],
 )
-def test_pods_that_differ_in_affinity_alone_are_told_apart(
+def test_pods_that_differ_in_affinity_alone_are_kept_apart(
     expected: list[str], labels: dict[str, str], picky: str
 ) -> None:
     terms = (NodeTerm((Requirement("disk", "Exists"),)),)
@@ -145,7 +145,7 @@ def test_nodes_taken_are_no_destinations_and_their_pods_count_together() -> None
     assert {move.node for moves in subject.assignments.moves().values() for move in moves} <= {"n2", "n3"}
 
 
-def test_a_node_that_received_pods_may_go_later_and_moves_tell_final_places_only() -> None:
+def test_a_node_that_received_pods_may_go_later_and_moves_show_final_places_only() -> None:
     packed = cluster([node("n1"), node("n2"), node("n3", cpu=8)], [pod("a", on="n1"), pod("b", on="n2")])
     subject = simulation(packed, robust=False)
     assert [subject.try_remove(name) for name in ("n1", "n2")] == [None, None]
@@ -301,7 +301,7 @@ def test_a_fit_that_only_packing_finds_is_not_robust() -> None:
     assert taken(split, "n1") == []
 
 
-def test_a_pod_with_a_rule_that_is_not_modelled_is_never_said_to_fit() -> None:
+def test_a_pod_with_a_rule_that_is_not_modelled_is_never_shown_to_fit() -> None:
     claiming = pod("p", on="n1", resource_claims=("gpu",))
     refusal = simulation(cluster([node("n1"), node("n2")], [claiming])).try_remove("n1")
     assert isinstance(refusal, NoPlace)

@@ -246,7 +246,7 @@ def test_nobody_relies_on_a_companion_that_moves_in_the_same_plan() -> None:
     assert taken(nodes, [*moved, db("e", "n4")], "n3", "n1") == ["n3", "n1"]
 
 
-def test_the_last_companion_of_a_pod_that_was_placed_beside_it_stays() -> None:
+def test_the_last_companion_of_a_pod_that_was_placed_next_to_it_stays() -> None:
     """Otherwise it might be gone before the pod is evicted: what is placed must hold in the end, too."""
     nodes = [node("n1", zone="c"), node("n2", zone="a"), node("n3", zone="b"), node("n4", zone="b")]
     pods = [mover(term("db"), on="n1"), db("d", "n3"), db("e", "n4")]
@@ -322,7 +322,7 @@ def test_of_several_pods_without_a_place_none_is_the_first_of_its_group() -> Non
         pytest.param(["n1", "n2"], "b", id="within its zone"),
     ],
 )
-def test_where_a_companion_goes_that_nobody_relied_on_decides_for_who_went_beside_it(
+def test_where_a_companion_goes_that_nobody_relied_on_decides_for_who_went_next_to_it(
     expected: list[str], zone: str
 ) -> None:
     """n2 is cordoned, so nobody relies on its pod; who asks for it stays in the one zone where it is for now."""

@@ -55,7 +55,7 @@ def test_one_that_could_make_room_but_finds_no_other_place_stays_where_it_is() -
     assert packing.lying() == {kind_of["free"]: [4], kind_of["held"]: [2], kind_of["big"]: [3]}
 
 
-def test_what_the_pods_moved_on_for_is_proved_and_told_with_final_places() -> None:
+def test_what_the_pods_moved_on_for_is_proved_and_shown_with_final_places() -> None:
     """`plain` and `ssd` are no candidates: what lies on nodes that stay never moves."""
     found = search(board(room_of_two_kinds()), [Candidate("a", 10), Candidate("b", 10)])
     moves = found.simulation.assignments.moves()

@@ -189,7 +189,7 @@ def test_a_copy_knows_what_room_is_used_and_which_node_is_fullest() -> None:
         ),
     ],
 )
-def test_a_refusal_says_what_makes_a_pod_too_large(expected: str, raised_by: tuple[str, ...]) -> None:
+def test_a_refusal_shows_what_makes_a_pod_too_large(expected: str, raised_by: tuple[str, ...]) -> None:
     large = pod("p", on="n1", cpu=3, booked=resources(1), raised_by=raised_by)
     snapshot = cluster([node("n1"), node("n2")], [large, pod("other", on="n2", cpu=2)])
     refused = Simulation.of(snapshot).try_remove("n1")

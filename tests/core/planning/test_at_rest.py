@@ -75,7 +75,7 @@ def beside_a_buffer() -> Snapshot:
     return cluster(nodes, pods, buffers=held(buffer("web", 2, cpu=1.5)))
 
 
-def test_the_plan_at_rest_holds_only_what_leaves_a_buffer_its_room_and_all_of_it_goes() -> None:
+def test_the_plan_in_steady_state_holds_only_what_leaves_a_buffer_its_room_and_all_of_it_goes() -> None:
     """A search that is told of buffers by its proof alone plans `big` and `little`, of which one goes."""
     made = plan(beside_a_buffer(), rules())
 
@@ -83,7 +83,7 @@ def test_the_plan_at_rest_holds_only_what_leaves_a_buffer_its_room_and_all_of_it
     assert set(made.at_rest.nodes) == set(ordered(made)) == {"little", "small"}
 
 
-def test_what_the_plan_at_rest_keeps_is_room_until_what_it_takes_is_gone() -> None:
+def test_what_the_plan_in_steady_state_keeps_is_room_until_what_it_takes_is_gone() -> None:
     """`right` is not due yet; `big` would fit now, and is kept for it by name."""
     made = plan(one_or_two(), rules(**WAITS), marks=TWO_DUE)
     decision = made.of("big")
@@ -146,7 +146,7 @@ def test_where_nothing_may_go_nothing_is_searched(settings: dict[str, Any]) -> N
         pytest.param(1, {"excess_threshold": 1}, {}, {}, id="the excess"),
     ],
 )
-def test_the_plan_at_rest_leaves_what_must_remain(
+def test_the_plan_in_steady_state_leaves_what_must_remain(
     expected: int, settings: dict[str, Any], cluster_wide: dict[str, Any], pool: dict[str, Any]
 ) -> None:
     pools = {"a": NodePool("a", **pool), "b": NodePool("b")}
@@ -156,13 +156,13 @@ def test_the_plan_at_rest_leaves_what_must_remain(
     assert len(made.at_rest.nodes) == len(made.orders) == expected
 
 
-def test_an_empty_node_goes_though_the_plan_at_rest_needs_others_more() -> None:
+def test_an_empty_node_goes_though_the_plan_in_steady_state_needs_others_more() -> None:
     picture = one_or_two()
     made = plan(cluster([*picture.nodes, node("empty")], picture.pods), rules(**WAITS), marks=marked("big", "empty"))
     assert ordered(made) == ["empty"]
 
 
-def test_a_brake_ends_the_search_and_the_plan_says_so() -> None:
+def test_a_brake_ends_the_search_and_the_plan_shows_it() -> None:
     situation = Situation(one_or_two(), ClusterState(last_pass=NOW - 5 * MINUTE), rules())
     plans = [make_plan(situation, {}, load(), brake=brake) for brake in (never, lambda: True)]
     assert [each.at_rest is not None and each.at_rest.braked for each in plans] == [False, True]
@@ -197,7 +197,7 @@ def test_pods_that_go_with_their_node_are_no_evictions_that_it_must_be_worth() -
     assert ordered(made) == ["n1"]
 
 
-def test_what_a_node_saves_is_said_for_each_eviction() -> None:
+def test_what_a_node_saves_is_shown_for_each_eviction() -> None:
     made = plan(cluster([node("n1"), node("n2")], [pod("p", on="n1"), pod("q", on="n1")]), rules(minimum_saving=1000))
     decision = made.of("n1")
     assert decision is not None
@@ -226,7 +226,7 @@ def preferred(*words: Preference) -> Plan:
         pytest.param("n2", (Preference.ON_DEMAND, Preference.OLD), id="on demand, of these the old"),
     ],
 )
-def test_the_policy_says_which_go_first(expected: str, words: tuple[Preference, ...]) -> None:
+def test_the_policy_shows_which_go_first(expected: str, words: tuple[Preference, ...]) -> None:
     assert ordered(preferred(*words)) == [expected]
 
 

@@ -54,12 +54,12 @@ def test_only_a_node_that_is_out_of_order_is_written() -> None:
     assert found == {"n3": -951, "n1": -900, "n2": -800}
 
 
-def test_where_no_room_is_left_all_begin_anew_in_the_middle() -> None:
+def test_where_no_room_is_left_all_begin_again_in_the_middle() -> None:
     crowd = {f"n{number}": LOWEST + number for number in range(3)} | {"far": -500}
     assert costs_of(["new", *crowd], crowd) == {"new": -681, "n0": -591, "n1": -501, "n2": -411, "far": -321}
 
 
-def test_costs_that_have_met_at_an_end_are_told_apart_again() -> None:
+def test_costs_that_have_met_at_an_end_are_kept_apart_again() -> None:
     assert costs_of(["n1", "n2"], {"n1": HIGHEST, "n2": HIGHEST}) == {"n1": -601, "n2": -401}
 
 

@@ -222,7 +222,7 @@ def test_a_pdb_without_room_keeps_the_node_and_its_mark() -> None:
 
 
 @pytest.mark.acceptance(55)
-def test_dry_run_gives_the_same_plan_and_says_would() -> None:
+def test_dry_run_gives_the_same_plan_and_shows_would() -> None:
     picture = half_full("n1", "n2", cpu=1)
     real, dry = plan(picture), plan(picture, policy(cluster_wide={"dry_run": True}))
 
@@ -255,7 +255,7 @@ def test_at_most_one_node_of_a_pool_goes_in_a_pass() -> None:
     assert len(plan(half_full(*names, cpu=0.1), policy(max_nodes_per_pass=3)).orders) == 3
 
 
-def test_each_node_that_stays_says_why_in_a_word_and_a_sentence() -> None:
+def test_each_node_that_stays_shows_why_in_a_word_and_a_sentence() -> None:
     picture = cluster([node("n1", ready=False), node("n2", unschedulable=True), node("n3", pool=""), node("n4")])
 
     for decided in plan(picture).decisions:
@@ -322,7 +322,7 @@ def test_changing_budgets_alone_changes_no_mark_and_no_order() -> None:
     assert after.orders == before.orders
 
 
-def test_potential_leaves_out_wishes_but_never_safety() -> None:
+def test_potential_leaves_out_constraints_but_never_safety() -> None:
     picture = cluster(
         [node("n1"), node("n2"), node("n3"), node("n4")],
         [pod("p1", on="n1", cpu=3.5), pod("p2", on="n2", cpu=0.3), pod("bare", on="n3", owner=None)],

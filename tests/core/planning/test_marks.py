@@ -29,7 +29,7 @@ def test_an_unbroken_mark_keeps_its_time() -> None:
 
 
 @pytest.mark.acceptance(30, 33)
-def test_a_broken_mark_starts_anew() -> None:
+def test_a_broken_mark_starts_again() -> None:
     recovered = after(MARKED, {})
     assert recovered == {"a": PoolMarks()}
     assert after(recovered, COULD_GO)["a"].marks["u1"].since == NOW
@@ -90,7 +90,7 @@ def test_a_pool_that_is_disabled_or_vanished_loses_its_marks() -> None:
         pytest.param(False, None, MINUTE, id="no pass was ever completed"),
     ],
 )
-def test_marks_start_anew_after_a_long_silence(kept: bool, last_pass: timedelta | None, interval: timedelta) -> None:
+def test_marks_start_again_after_a_long_silence(kept: bool, last_pass: timedelta | None, interval: timedelta) -> None:
     when = None if last_pass is None else NOW - last_pass
     new = update_marks(MARKED, COULD_GO, NOW, when, interval)
     assert new["a"].marks["u1"].since == (HOUR_AGO if kept else NOW)

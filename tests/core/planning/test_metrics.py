@@ -90,7 +90,7 @@ def test_a_node_that_we_hold_counts_whatever_it_has_become() -> None:
     assert node_metrics(planned(seen), seen, load()).nodes == len(seen.nodes)
 
 
-def test_without_a_policy_the_numbers_are_told_all_the_same() -> None:
+def test_without_a_policy_the_numbers_are_shown_all_the_same() -> None:
     snapshot = cluster([node("n1")], [pod("p", on="n1", cpu=1)])
     plan = plan_without_policy(snapshot, ClusterState(), {}, load())
 
@@ -148,7 +148,7 @@ def for_half(nodes: int) -> Commitments:
         ),
     ],
 )
-def test_where_capacity_is_committed_the_bill_is_told(halves: int, idle: int, commitments: Commitments) -> None:
+def test_where_capacity_is_committed_the_bill_is_shown(halves: int, idle: int, commitments: Commitments) -> None:
     snapshot = cluster([node("n1"), node("n2")])
     plan = make_plan(Situation(snapshot, ClusterState(), replace(policy(), commitments=commitments)), {}, PRICES)
     found = cluster_metrics(plan, snapshot, ClusterState(), NOW)

@@ -39,7 +39,7 @@ def told(rules: Policy, state: ClusterState = STATE) -> tuple[list[str], tuple[s
     return ordered(made), made.next_nodes
 
 
-def test_without_the_setting_nothing_is_told() -> None:
+def test_without_the_setting_nothing_is_shown() -> None:
     assert told(policy()) == (["n1"], ())
 
 
@@ -58,21 +58,21 @@ def test_without_the_setting_nothing_is_told() -> None:
         ),
     ],
 )
-def test_what_only_waits_is_told(expected: tuple[list[str], tuple[str, ...]], settings: dict[str, Any]) -> None:
+def test_what_only_waits_is_shown(expected: tuple[list[str], tuple[str, ...]], settings: dict[str, Any]) -> None:
     assert told(steers(**settings), ClusterState(last_pass=NOW - 5 * MINUTE, last_scale_down=NOW - MINUTE)) == expected
 
 
-def test_a_node_that_is_left_alone_for_a_while_is_not_told() -> None:
+def test_a_node_that_is_left_alone_for_a_while_is_not_shown() -> None:
     given = ClusterState(last_pass=STATE.last_pass, backoffs={"uid-n1": Backoff("n1", NOW + HOUR, HOUR, "deadline")})
     assert told(steers(consolidate_after=5 * MINUTE), given) == ([], ("n2", "n3"))
 
 
-def test_a_node_in_flight_is_not_told() -> None:
+def test_a_node_in_flight_is_not_shown() -> None:
     given = ClusterState(last_pass=STATE.last_pass, claims={"uid-n1": claim("n1")})
     assert told(steers(required_count=0, consolidate_after=5 * MINUTE), given) == ([], ("n2",))
 
 
-def test_a_pool_that_does_not_steer_is_not_told() -> None:
+def test_a_pool_that_does_not_steer_is_not_shown() -> None:
     both = cluster([*half_empty().nodes, node("b1", pool="b"), node("b2", pool="b")], half_empty().pods)
     other = policy().pools["a"]
     quiet = replace(rules := steers(consolidate_after=5 * MINUTE), pools={**rules.pools, "b": other})

@@ -34,12 +34,12 @@ RAW = "cloud.google.com/gke-local-nvme-ssd"
         pytest.param(84_132, "custom-2-4096", id="custom without a family is N1"),
     ],
 )
-def test_known_machines_cost_what_the_list_says(expected: int, machine: str) -> None:
+def test_known_machines_cost_what_the_list_shows(expected: int, machine: str) -> None:
     assert load().of(node("n", machine=machine)) == Price(expected)
 
 
 @pytest.mark.parametrize("machine", ["x9-standard-4", "e2-tiny-4", "", "n1", "x9-custom-2-4096"])
-def test_an_unknown_machine_is_estimated_by_what_it_offers_and_says_so(machine: str) -> None:
+def test_an_unknown_machine_is_estimated_by_what_it_offers_and_shows_it(machine: str) -> None:
     assert load().of(node("n", machine=machine, cpu=4, memory=16)) == Price(134_012, estimated=True)
 
 
@@ -81,7 +81,7 @@ EXTRAS = [
 
 
 @pytest.mark.parametrize(("expected", "estimated", "given"), EXTRAS)
-def test_what_is_attached_costs_beside_the_machine(expected: int, estimated: bool, given: dict[str, Any]) -> None:
+def test_what_is_attached_costs_next_to_the_machine(expected: int, estimated: bool, given: dict[str, Any]) -> None:
     assert load().of(node("n", machine="n1-standard-4", **given)) == Price(expected, estimated=estimated)
 
 

@@ -130,7 +130,7 @@ def test_pods_that_a_drain_in_flight_has_yet_to_move_are_counted_too() -> None:
     assert found["n1"] == ("keep", "drain_too_long")
 
 
-def test_the_plan_says_how_many_rounds_what_holds_them_and_how_long_they_take() -> None:
+def test_the_plan_shows_how_many_rounds_what_holds_them_and_how_long_they_take() -> None:
     nodes = [node("n1"), node("n2", pool="b")]
     slow_pods = slow("n1", "n1", took=timedelta(minutes=1))
     made = plan(cluster(nodes, slow_pods, disruption_budgets=(pdb("slow", app="slow"),)))

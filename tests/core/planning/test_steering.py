@@ -67,7 +67,7 @@ def test_a_node_keeps_its_cost_when_another_comes_before_it() -> None:
     assert written(found) == {"x1": -700, "w2": -500}
 
 
-def test_costs_that_are_at_the_end_of_their_range_are_written_anew_until_they_rise_again() -> None:
+def test_costs_that_are_at_the_end_of_their_range_are_written_again_until_they_rise_again() -> None:
     names_of = ("n1", "n2", "n3")
     pods = [web(f"w{n:03}", f"n{1 + n % 4}", steered="-1" if n % 4 < 3 else "") for n in range(240)]
     passes = 0
@@ -106,7 +106,7 @@ def test_all_that_is_ours_is_taken_back(plan: Plan) -> None:
     assert written(steered(pods, plan)) == {"w1": None}
 
 
-def test_a_dry_run_says_what_would_be_written() -> None:
+def test_a_dry_run_shows_what_would_be_written() -> None:
     found = steered(FOUR, made("n1", "n2", dry_run=True))
     assert (found.writes, len(found.wanted), found.nodes) == ((), 2, ("n1", "n2"))
 
@@ -166,7 +166,7 @@ def test_a_mark_that_cannot_be_ours_is_written_over_and_ranks_nothing(mark: str)
     assert written(steered(pods, made("n1"))) == {"w1": ONLY}
 
 
-def test_a_pass_makes_so_many_writes_and_says_how_many_are_left() -> None:
+def test_a_pass_makes_so_many_writes_and_shows_how_many_are_left() -> None:
     many = [web(f"w{n:03}", "n1") for n in range(MOST_WRITES + 7)]
     found = steered([*many, FOUR[1]], made("n1"))
     assert (len(found.writes), found.later) == (MOST_WRITES, 7)
@@ -188,7 +188,7 @@ def test_when_more_nodes_are_to_go_than_may_be_steered_those_that_are_keep_their
     assert written(steered([*first, *FOUR[1:]], made("n2", "n1"))) == {}
 
 
-def test_a_young_picture_and_an_old_one_agree() -> None:
+def test_a_young_snapshot_and_an_old_one_agree() -> None:
     """Costs hang on what stands, not on the clock."""
     old = [structs.replace(each, created=NOW - timedelta(days=9)) for each in FOUR]
     assert written(steered(old, made("n1"))) == written(steered(FOUR, made("n1")))

@@ -28,7 +28,7 @@ def named(*pools: str) -> Policy:
         pytest.param("there is no other either.", "x", (), id="no pools"),
     ],
 )
-def test_a_name_that_no_pool_bears_is_told(expected: str, name: str, there: tuple[str, ...]) -> None:
+def test_a_name_that_no_pool_has_is_shown(expected: str, name: str, there: tuple[str, ...]) -> None:
     pools = {each: NodePool(each) for each in there}
     found = unknown_pools(named(name), cluster([], pools=pools))
     assert found == {name: f"nodePools.{name}: the cluster has no such pool; {expected}"}
@@ -60,5 +60,5 @@ def test_where_only_nodes_are_known_an_empty_pool_is_not_denied() -> None:
         pytest.param(True, Advised("now", NOW - DAY), id="told a day ago"),
     ],
 )
-def test_it_is_told_once_a_day_and_of_another_policy_at_once(expected: bool, last: Advised | None) -> None:
+def test_it_is_shown_once_a_day_and_of_another_policy_at_once(expected: bool, last: Advised | None) -> None:
     assert is_advice_due(last, "now", NOW) is expected

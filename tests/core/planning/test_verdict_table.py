@@ -151,7 +151,7 @@ def test_every_word_has_a_case() -> None:
 
 @pytest.mark.acceptance(104)
 @pytest.mark.parametrize("word", TABLE, ids=str)
-def test_a_node_that_stays_says_the_word_of_what_keeps_it(word: Unremovable) -> None:
+def test_a_node_that_stays_shows_the_word_of_what_keeps_it(word: Unremovable) -> None:
     made = TABLE[word].plan()
 
     kept = made.of("n2" if word in SECOND_IN_TURN else "n1")

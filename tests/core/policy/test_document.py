@@ -377,7 +377,7 @@ OFFICE = {"nodes": 0, "schedule": "0 9 * * mon-fri", "duration": "8h"}
                      id="windows that open late"),
     ],
 )  # fmt: skip
-def test_what_is_hardly_meant_is_said(expected: list[str], pool: dict[str, Any]) -> None:
+def test_what_is_hardly_meant_is_shown(expected: list[str], pool: dict[str, Any]) -> None:
     said = warnings(policy_of({"dryRun": False, "nodePools": {"a": {"enabled": True, **pool}}}))
     assert len(said) == len(expected)
     assert all(words in sentence for words, sentence in zip(expected, said, strict=True))
@@ -396,7 +396,7 @@ def test_what_is_hardly_meant_is_said(expected: list[str], pool: dict[str, Any])
                      "write 20s.", {"drain": {"pendingGrace": "31s"}}, id="a longer wait than promised"),
     ],
 )  # fmt: skip
-def test_what_holds_for_the_whole_policy_is_said(expected: str, document: dict[str, Any]) -> None:
+def test_what_holds_for_the_whole_policy_is_shown(expected: str, document: dict[str, Any]) -> None:
     assert any(expected in sentence for sentence in warnings(policy_of(document)))
 
 

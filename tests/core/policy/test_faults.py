@@ -215,7 +215,7 @@ def test_an_unknown_field_is_refused_with_the_nearest_one(expected: str, documen
         pytest.param("drain.first: {} backoff.", {"drain": {"first": "1h"}}, id="one block deeper"),
     ],
 )  # fmt: skip
-def test_a_field_at_the_wrong_place_is_told_where_it_belongs(expected: str, document: object) -> None:
+def test_a_field_at_the_wrong_place_is_shown_where_it_belongs(expected: str, document: object) -> None:
     assert faults(document) == (expected.format("there is no such field; it belongs under"),)
 
 
@@ -238,7 +238,7 @@ def test_a_field_that_was_cut_is_refused_with_what_holds_instead(document: objec
         pytest.param("such as 30s, 20m, 1h30m or 30d.", pool(minimumNodeAge="20"), id="a duration keeps its quotes"),
     ],
 )
-def test_who_wrote_quotes_is_told_to_leave_them_out(expected: str, document: object) -> None:
+def test_who_wrote_quotes_is_shown_to_leave_them_out(expected: str, document: object) -> None:
     (fault,) = faults(document)
     assert fault.endswith(expected)
 
@@ -273,7 +273,7 @@ def config_map(data: dict[str, str]) -> dict[str, Any]:
                      id="an empty list"),
     ],
 )  # fmt: skip
-def test_a_file_for_another_command_is_told_which(expected: str, document: object) -> None:
+def test_a_file_for_another_command_is_shown_which(expected: str, document: object) -> None:
     (fault,) = faults(document)
     assert fault.startswith("policy: it is ")
     assert expected in fault
@@ -287,7 +287,7 @@ def test_a_file_for_another_command_is_told_which(expected: str, document: objec
         pytest.param("fix it there.", b"a: [", id="anything else"),
     ],
 )
-def test_what_cannot_be_read_says_what_to_do(expected: str, data: bytes) -> None:
+def test_what_cannot_be_read_shows_what_to_do(expected: str, data: bytes) -> None:
     (fault,) = faults(data)
     assert expected in fault
 
@@ -319,7 +319,7 @@ def test_values_that_contradict_each_other_are_refused(expected: str, document: 
 
 
 @pytest.mark.acceptance(8)
-def test_all_faults_are_said_at_once_and_nothing_is_applied() -> None:
+def test_all_faults_are_shown_at_once_and_nothing_is_applied() -> None:
     document = {
         "dryRun": "no",
         "cluster": {"timeGap": 10, "minimumNode": 1},

@@ -45,14 +45,14 @@ def test_what_a_claim_keeps_of_a_drain_is_declared_in_the_order_in_which_it_is_s
     }
 
 
-def test_a_running_drain_keeps_the_settings_that_say_so() -> None:
+def test_a_running_drain_keeps_the_settings_that_show_it() -> None:
     kept = {name for name, field in POOL_FIELDS.items() if field.binds is Binds.DRAIN}
     assert kept == set(PodRules.__struct_fields__)
     assert {field.binds for field in DRAIN_FIELDS.values()} == {Binds.DRAIN}
 
 
 @pytest.mark.parametrize("field", [pytest.param(field, id=name) for name, field in ALL.items()])
-def test_a_sentence_says_its_default_by_the_declaration(field: Field) -> None:
+def test_a_sentence_shows_its_default_by_the_declaration(field: Field) -> None:
     named = re.search("default", field.text.replace("{default", ""), re.IGNORECASE)
     assert ("{default" in field.text) == bool(named and field.default not in (None, [], {}))
 
@@ -69,7 +69,7 @@ def test_the_document_holds_every_field_and_no_other() -> None:
 @pytest.mark.parametrize(
     "field", [pytest.param(field, id=name) for name, field in ALL.items() if not name.startswith("drain ")]
 )
-def test_the_page_says_who_asks_a_setting(field: Field) -> None:
+def test_the_page_shows_who_asks_a_setting(field: Field) -> None:
     names = (f"`{field.name}", f"`{field.path}", IN_OTHER_WORDS.get(field.path, f"`{field.path}"))
     _, _, section = (DOCS / "policy.md").read_text(encoding="utf-8").partition("## Which setting decides")
     assert any(name in section for name in names), "name it where docs/policy.md says which setting decides"

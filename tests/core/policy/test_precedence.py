@@ -148,7 +148,7 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
         pytest.param(
             "minimum_nodes", EXPIRED, budgets(ALWAYS_TEN, **EXPIRY), {"minimumNodes": 5}, id="a minimum over expired"
         ),
-        # node-refiner's counts beside estafette's and Karpenter's
+        # node-refiner's counts with estafette's and Karpenter's
         pytest.param(
             "too_few_underutilized",
             World(claims=("n5",)),
@@ -184,7 +184,7 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
             {},
             id="there is room enough, but too few are underutilized",
         ),
-        # speed beside concurrency
+        # speed with concurrency
         pytest.param("time_gap", World(last_drain=599), TEN, {"timeGap": "10m"}, id="the gap over a budget with room"),
         pytest.param("budget", World(last_drain=600), NONE, {"timeGap": "10m"}, id="a budget of 0 after the gap"),
         pytest.param("order", World(last_drain=600), TEN, {"timeGap": "10m"}, id="both let it go"),
@@ -224,7 +224,7 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
         pytest.param("order", World(), budgets(ALWAYS_TEN, windows=[DAY, NIGHT]), {}, id="one open window is enough"),
         pytest.param("budget", World(), budgets({"nodes": 0, **NIGHT}, ALWAYS_TEN), {}, id="0 now over 10 always"),
         pytest.param("order", World(), budgets({"nodes": 0, **DAY}, ALWAYS_TEN), {}, id="0 by day, 10 always: 10 now"),
-        # pool beside cluster
+        # pool with cluster
         pytest.param("cluster_budget", World(), TEN, {"disruption": {"budgets": [{"nodes": 0}]}}, id="the ceiling"),
         pytest.param("budget", World(), NONE, {}, id="a pool's budget under a ceiling of ten"),
         pytest.param(

@@ -13,7 +13,7 @@ from tests.docs.policy_page import gates, table
 WRITTEN = Path(__file__).parents[3] / "infra" / "policy.schema.json"
 
 
-def test_the_schema_beside_the_infrastructure_is_current() -> None:
+def test_the_schema_next_to_the_infrastructure_is_current() -> None:
     assert json.loads(WRITTEN.read_text(encoding="utf-8")) == schema(), "run `make schema`"
 
 
@@ -49,7 +49,7 @@ def test_every_field_is_described() -> None:
     assert [name for name, row in properties() if not row.get("description")] == []
 
 
-def test_every_optional_field_says_its_default() -> None:
+def test_every_optional_field_shows_its_default() -> None:
     required = {f"{name}.{field}" for name, part in schema()["$defs"].items() for field in part.get("required", [])}
     silent = [name for name, row in properties() if name not in required and "default" not in row]
     assert silent == []

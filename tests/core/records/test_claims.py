@@ -276,7 +276,7 @@ WRITTEN = Policy(drain=DrainSettings(watchdog=40 * MINUTE), watchdog_by_profile=
         pytest.param(70, "BALANCED", {"threshold": 0, "delay": HOUR}, WRITTEN, id="but not against a longer delay"),
     ],
 )  # fmt: skip
-def test_the_watchdog_follows_what_the_nodes_compute_class_says(
+def test_the_watchdog_follows_what_the_nodes_compute_class_shows(
     minutes: int, profile: str, said: dict[str, Any], rules: Policy
 ) -> None:
     here = node("n1", labels={COMPUTE_CLASS_LABEL: "web"})

@@ -120,7 +120,7 @@ def test_a_manual_order_counts_its_expiry_from_the_publish_time() -> None:
         pytest.param("nodes: only an order of a wave", b'{"node": "a", "nodes": {"u": "b"}}', id="a drain of several"),
     ],
 )
-def test_what_is_no_order_says_what_to_send(sentence: str, data: bytes) -> None:
+def test_what_is_no_order_shows_what_to_send(sentence: str, data: bytes) -> None:
     with pytest.raises(BadOrder, match=sentence) as caught:
         decode(data, CLUSTER, "4711", NOW)
 

@@ -55,7 +55,7 @@ def at_most(count: int | None = None, percent: int | None = None, **status: Any)
         pytest.param(NEVER, PodDisruptionBudget("default", "web", LABELLED, expected_pods=3), id="neither of the two"),
     ],
 )
-def test_a_budget_that_asks_for_all_of_its_pods_is_told_from_one_that_waits(
+def test_a_budget_that_asks_for_all_of_its_pods_is_shown_from_one_that_waits(
     expected: list[PodBlock], budget: PodDisruptionBudget
 ) -> None:
     assert found(pod("p"), budget) == expected
@@ -145,6 +145,6 @@ def test_a_budget_keeps_a_node_for_now_and_one_that_nobody_can_meet_for_good() -
         ),
     ],
 )
-def test_the_plan_says_how_a_budget_stands(expected: str, budget: PodDisruptionBudget) -> None:
+def test_the_plan_shows_how_a_budget_stands(expected: str, budget: PodDisruptionBudget) -> None:
     judged = judge(pod("p"), DrainContext((budget,), PoolPolicy(), NOW))
     assert [each.detail for each in judged] == [expected]

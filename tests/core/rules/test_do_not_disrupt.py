@@ -55,7 +55,7 @@ def test_durations_are_read_as_go_reads_them(expected: timedelta | None, text: s
         pytest.param(None, "later", 0, id="no duration"),
     ],
 )
-def test_a_wish_protects_as_long_as_it_says(expected: str | None, value: str, minutes: int | None) -> None:
+def test_an_opt_out_protects_as_long_as_it_shows(expected: str | None, value: str, minutes: int | None) -> None:
     started = None if minutes is None else NOW - timedelta(minutes=minutes)
     assert opt_out_key({"key": value}, ("other", "key"), started, NOW) == expected
 
@@ -84,7 +84,9 @@ def test_a_wish_protects_as_long_as_it_says(expected: str | None, value: str, mi
         pytest.param("do_not_disrupt", "annotations", "ebb.internal/do-not-disrupt", "true", id="ours"),
     ],
 )
-def test_every_ecosystems_wish_on_a_pod_is_honoured_and_named(expected: str, where: str, key: str, value: str) -> None:
+def test_every_ecosystems_opt_out_on_a_pod_is_honoured_and_named(
+    expected: str, where: str, key: str, value: str
+) -> None:
     wish: dict[str, Any] = {where: {key: value}}
     subject = pod("p", started=NOW - timedelta(hours=1), **wish)
 
@@ -106,7 +108,7 @@ def test_every_ecosystems_wish_on_a_pod_is_honoured_and_named(expected: str, whe
         pytest.param("annotations", "ebb.internal/do-not-disrupt", "true", id="ours"),
     ],
 )
-def test_every_ecosystems_wish_on_a_node_is_honoured_and_named(where: str, key: str, value: str) -> None:
+def test_every_ecosystems_opt_out_on_a_node_is_honoured_and_named(where: str, key: str, value: str) -> None:
     wish: dict[str, Any] = {where: {key: value}}
     subject = node("n1", **wish)
 
@@ -124,6 +126,6 @@ def test_every_ecosystems_wish_on_a_node_is_honoured_and_named(where: str, key: 
         pytest.param(f"{CAST_AI}-until", "soon", id="no time"),
     ],
 )
-def test_a_wish_that_has_passed_keeps_nothing(key: str, value: str) -> None:
+def test_an_opt_out_that_has_passed_keeps_nothing(key: str, value: str) -> None:
     subject = pod("p", started=NOW - timedelta(hours=1), annotations={key: value})
     assert judge(subject, DrainContext((), PoolPolicy(), NOW)) == ()

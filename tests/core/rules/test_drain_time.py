@@ -91,7 +91,7 @@ def test_only_what_moves_takes_time(expected: tuple[int, float, float], rows: li
     assert seconds(takes(rows, pdb("all"))) == expected
 
 
-def test_the_slowest_budget_tells_how_long_the_drain_takes() -> None:
+def test_the_slowest_budget_shows_how_long_the_drain_takes() -> None:
     db = pod_class(owner="StatefulSet/db", labels={"app": "db"})
     found = takes([*pods(2, took=200), *pods(9, db, took=1)], pdb("web", app="web"), pdb("db", app="db")).alone
     assert (found.limit, found.rounds, found.least / SECOND, found.most / SECOND) == ("default/web", 2, 400, 465)
@@ -103,7 +103,7 @@ def test_pods_of_other_drains_under_the_same_budget_take_turns_with_ours() -> No
     assert found.waiting == Counter({"default/web": 3})
 
 
-def test_a_drain_lasts_as_long_as_the_policy_says_and_its_longest_grace() -> None:
+def test_a_drain_lasts_as_long_as_the_policy_shows_and_its_longest_grace() -> None:
     settings = DrainSettings(timeout=timedelta(minutes=5))
     found = takes(pods(7), pdb("web", app="web"), drain=settings)
     assert found.deadline == timedelta(minutes=5, seconds=30)

@@ -34,7 +34,7 @@ def test_an_expired_node_does_not_count_as_underused(expected: list[str], expire
     assert expected or verdicts(made)["n2"] == ("keep", "too_few_underutilized")
 
 
-def test_the_excess_is_told_in_units_of_a_node_that_is_still_to_go() -> None:
+def test_the_excess_is_shown_in_units_of_a_node_that_is_still_to_go() -> None:
     """The big node is the least used one, and on its way out."""
     leaving = node("n0", cpu=8, memory=32, unschedulable=True, taints=(our_taint(),))
     stay = half_full("n1", "n2", cpu=2)
@@ -44,7 +44,7 @@ def test_the_excess_is_told_in_units_of_a_node_that_is_still_to_go() -> None:
     assert made.excess == {"a": Fraction(1), "": Fraction(1)}
 
 
-def test_the_excess_is_told_in_units_of_the_least_used_node() -> None:
+def test_the_excess_is_shown_in_units_of_the_least_used_node() -> None:
     """Eight cores are free; the least used node has eight, the other four."""
     pods = [pod("p1", on="n1", cpu=2), pod("p2", on="n2", cpu=2)]
 
@@ -103,7 +103,7 @@ def test_a_pools_excess_is_its_own_however_much_room_other_pools_have() -> None:
 
 
 @pytest.mark.acceptance(17)
-def test_a_nodes_decision_tells_the_load_with_its_daemons_and_without() -> None:
+def test_a_nodes_decision_shows_the_load_with_its_daemons_and_without() -> None:
     daemons = [pod("agent", on="n1", cpu=1, memory=4, owner="DaemonSet/agent")]
     system = [pod("dns", on="n1", cpu=0.4, memory=2, namespace="kube-system")]
 
@@ -114,7 +114,7 @@ def test_a_nodes_decision_tells_the_load_with_its_daemons_and_without() -> None:
     assert (told.movable_cpu_ratio, told.movable_memory_ratio) == (Fraction(1, 10), Fraction(1, 8))
 
 
-def test_whom_estafette_would_count_is_told_of_each_node_whatever_else_keeps_it() -> None:
+def test_whom_estafette_would_count_is_shown_about_each_node_whatever_else_keeps_it() -> None:
     nodes = [node("full"), node("guarded"), node("idle"), node("other", pool="b"), node("young", created=NOW)]
     pods = [pod("big", on="full", cpu=3.5), pod("bare", on="guarded", owner=None)]
 
@@ -126,7 +126,7 @@ def test_whom_estafette_would_count_is_told_of_each_node_whatever_else_keeps_it(
 
 @pytest.mark.acceptance(24)
 @pytest.mark.parametrize("size", [{"cpu": 0}, {"memory": 0}], ids=["no CPU", "no memory"])
-def test_a_node_that_reports_half_a_size_is_told_without_any(size: dict[str, Any]) -> None:
+def test_a_node_that_reports_half_a_size_is_shown_without_any(size: dict[str, Any]) -> None:
     told = plan(cluster([node("n1", **size), node("n2")], [pod("p", on="n1")])).decisions[0]
 
     assert (told.allocatable, told.requested) == (NOTHING, NOTHING)

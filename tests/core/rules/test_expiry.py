@@ -25,7 +25,7 @@ THREE = cluster(
         pytest.param(False, 400 * DAY, PoolPolicy().expire_after, id="nor where nothing is written"),
     ],
 )
-def test_a_node_expires_at_the_age_that_the_policy_says(
+def test_a_node_expires_at_the_age_that_the_policy_shows(
     expected: bool, age: timedelta, after: timedelta | None
 ) -> None:
     assert has_expired(node("n1", created=NOW - age), PoolPolicy(expire_after=after), NOW) is expected
@@ -42,7 +42,7 @@ def test_a_node_expires_at_the_age_that_the_policy_says(
         pytest.param(["a cluster or a dump shows (--dump FILE)"], policy(expire_after=DAY), None, id="no cluster"),
     ],
 )
-def test_what_expiry_amounts_to_is_said_for_each_pool(
+def test_what_expiry_amounts_to_is_shown_for_each_pool(
     expected: list[str], rules: Policy, snapshot: Snapshot | None
 ) -> None:
     said = expiring(rules, snapshot)

@@ -430,7 +430,7 @@ SHOP = NamespaceRate(10, timedelta(hours=1))
     ],
 )
 @pytest.mark.parametrize("reason", DrainReason)
-def test_no_namespace_gives_up_more_pods_in_a_period_than_may(
+def test_no_namespace_loses_more_pods_in_a_period_than_may(
     expected: str, here: dict[str, int], moved: list[Start], reason: DrainReason
 ) -> None:
     rules = policy(cluster_wide={"evictions_per_namespace": SHOP})

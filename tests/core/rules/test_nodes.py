@@ -112,7 +112,7 @@ def test_a_node_must_be_older_than_the_minimum_age(expected: list[str], age: int
     ],
 )
 @pytest.mark.acceptance(41, 43)
-def test_a_node_in_another_state_says_so(expected: list[str], subject: Node) -> None:
+def test_a_node_in_another_state_shows_it(expected: list[str], subject: Node) -> None:
     assert reasons(subject) == expected
 
 
@@ -202,12 +202,12 @@ def test_all_reasons_are_kept_in_the_order_of_the_rules() -> None:
     ]
 
 
-def test_potential_leaves_out_timers_and_wishes_but_no_safety_rule() -> None:
+def test_potential_leaves_out_timers_and_constraints_but_no_safety_rule() -> None:
     subject = node("n1", ready=False, created=NOW)
     assert reasons(subject, settings=policy(enabled=False), rules=SAFETY_RULES) == [Unremovable.NOT_READY]
 
 
-def test_a_refusal_that_passes_with_time_says_how_far_it_is() -> None:
+def test_a_refusal_that_passes_with_time_shows_how_far_it_is() -> None:
     snapshot = cluster([node("n1", created=NOW - timedelta(seconds=600))])
     (judged,) = judge_node(snapshot.nodes[0], Situation(snapshot, ClusterState(), policy()))
     assert judged.detail == "600 s of 1200 s"
@@ -242,6 +242,8 @@ SUSPENDED = {
         ),
     ],
 )
-def test_nodes_that_are_not_there_to_be_consolidated_say_so_alone(expected: list[str], changes: dict[str, Any]) -> None:
+def test_nodes_that_are_not_there_to_be_consolidated_show_it_alone(
+    expected: list[str], changes: dict[str, Any]
+) -> None:
     """Of a suspended node the one reason is told, not that it is cordoned, tainted and not Ready."""
     assert reasons(node("n1", **changes), node("n2")) == expected

@@ -61,7 +61,7 @@ def kept(given: DrainContext, *pods: Pod) -> list[str]:
         pytest.param(False, SURGE, None, (), id="not known is not single"),
     ],
 )
-def test_policy_and_annotation_say_what_is_moved_without_a_gap(
+def test_policy_and_annotation_show_what_is_moved_without_a_gap(
     expected: bool, setting: SingleReplicas, workload: Workload | None, budgets: tuple[Any, ...]
 ) -> None:
     assert is_surged(pod("p").spec, context(workload, setting, disruption_budgets=budgets)) is expected
@@ -122,7 +122,7 @@ def test_all_replicas_on_one_node_surge_together() -> None:
         pytest.param(["surge_impossible"], names.ZONE_LABEL, id="apart from zone to zone"),
     ],
 )
-def test_a_pod_that_keeps_its_own_kind_off_its_zone_finds_no_place_beside_itself(
+def test_a_pod_that_keeps_its_own_kind_off_its_zone_finds_no_place_next_to_itself(
     expected: list[str], topology: str
 ) -> None:
     own = LabelSelector()

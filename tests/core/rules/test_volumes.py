@@ -50,7 +50,7 @@ def test_volumes_that_no_filter_looks_at_keep_nothing(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd", "flexVolume", "newDisk"])
-def test_a_volume_whose_place_the_pod_does_not_say_keeps_it(kind: str) -> None:
+def test_a_volume_whose_place_the_pod_does_not_show_keeps_it(kind: str) -> None:
     assert said(volumes=(Volume("v", kind),)) == [f"volumes: {kind} v"]
 
 
@@ -146,7 +146,7 @@ def test_a_claim_keeps_its_pod_only_where_a_new_one_could_not_start_with_it(
         ),
     ],
 )
-def test_an_ephemeral_volume_is_made_anew_for_the_new_pod(
+def test_an_ephemeral_volume_is_made_again_for_the_new_pod(
     expected: str | None, given: str | None, rows: list[Row], known: dict[str, Any]
 ) -> None:
     found = said(*rows, volumes=(Volume("v", "ephemeral", "", given),), **known)

@@ -57,7 +57,7 @@ def test_a_jobs_pod_follows_the_policy(expected: tuple[str, list[str]], setting:
     assert found(pod("p", owner="Job/batch"), jobs=setting) == expected
 
 
-def test_jobs_are_waited_for_unless_the_policy_says_otherwise() -> None:
+def test_jobs_are_waited_for_unless_the_policy_shows_otherwise() -> None:
     assert found(pod("p", owner="Job/batch")) == ("waits", ["job_running"])
 
 
@@ -97,13 +97,13 @@ def test_a_workload_in_a_rollout_waits_and_is_named() -> None:
         pytest.param([], 3, pod("p"), (pdb("web", app="web"),), id="a PDB speaks for itself"),
     ],
 )
-def test_a_workload_without_a_pdb_gives_up_no_more_than_a_quarter(
+def test_a_workload_without_a_pdb_loses_no_more_than_a_quarter(
     expected: list[str], available: int, subject: Pod, budgets: tuple[PodDisruptionBudget, ...]
 ) -> None:
     assert found(subject, Workload(NAME, 4, available), *budgets)[1] == expected
 
 
-def test_the_policy_says_how_many_may_be_away() -> None:
+def test_the_policy_shows_how_many_may_be_away() -> None:
     assert found(pod("p"), Workload(NAME, 4, 3), unprotected=Limit(count=2))[1] == []
 
 

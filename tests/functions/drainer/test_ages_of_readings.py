@@ -104,7 +104,7 @@ def test_what_undoes_a_drain_is_not_what_was_remembered() -> None:
 @pytest.mark.parametrize(
     ("expected", "seconds"), [pytest.param(1, 0, id="as old as the claim"), pytest.param(2, 1, id="older")]
 )
-def test_where_waiting_pods_fit_is_shown_by_a_picture_of_after_the_claim(expected: int, seconds: float) -> None:
+def test_where_waiting_pods_fit_is_shown_by_a_snapshot_of_after_the_claim(expected: int, seconds: float) -> None:
     ebb = fake_ebb(one_instance=True)
     drain, since = step(ebb), NOW + timedelta(seconds=seconds)
     beside(ebb)
@@ -118,7 +118,7 @@ def test_where_waiting_pods_fit_is_shown_by_a_picture_of_after_the_claim(expecte
     assert (observed.others.snapshot.taken_at >= since, calls(ebb, "read")) == (True, expected)
 
 
-def test_without_another_drain_no_picture_is_read_while_a_pod_waits() -> None:
+def test_without_another_drain_no_snapshot_is_read_while_a_pod_waits() -> None:
     ebb = fake_ebb()
 
     assert reads.with_others(ebb.ports, step(ebb), Observation(None, claim("n1"))).others == OtherDrains((), (), None)
@@ -126,7 +126,7 @@ def test_without_another_drain_no_picture_is_read_while_a_pod_waits() -> None:
 
 
 @pytest.mark.parametrize("fault", [Retryable("kubernetes", "timeout"), Terminal("kubernetes", "403")])
-def test_a_picture_that_cannot_be_read_keeps_no_drain_from_giving_way(fault: EbbError) -> None:
+def test_a_snapshot_that_cannot_be_read_keeps_no_drain_from_giving_way(fault: EbbError) -> None:
     ebb = fake_ebb()
     drain = step(ebb)
     beside(ebb)
@@ -144,7 +144,7 @@ def beside(ebb: FakeEbb) -> None:
     ebb.remember(ClusterState(claims={"uid-n2": claim("n2", order_id="second")}))
 
 
-def test_a_drain_proves_anew_on_a_picture_of_after_its_last_proof() -> None:
+def test_a_drain_proves_again_on_a_snapshot_of_after_its_last_proof() -> None:
     """Another drain has read one in between: it is young, and yet of before the last proof's end."""
     ebb = fake_ebb(one_instance=True)
     drain = step(ebb, cordoned_at=NOW)

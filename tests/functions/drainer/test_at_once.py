@@ -76,7 +76,7 @@ def test_of_two_passes_at_once_one_acts() -> None:
     ],
 )
 @pytest.mark.acceptance(99)
-def test_of_five_candidates_under_a_budget_of_five_as_many_go_in_a_pass_as_the_pool_says(
+def test_of_five_candidates_under_a_budget_of_five_as_many_go_in_a_pass_as_the_pool_shows(
     expected: int, settings: dict[str, Any]
 ) -> None:
     nodes = [node(f"n{index}") for index in range(5)]

@@ -91,7 +91,7 @@ def test_nothing_is_begun_while_the_policy_cannot_be_read() -> None:
         pytest.param(True, None, id="a person claimed room since our picture"),
     ],
 )
-def test_a_strangers_claim_since_the_picture_asks_for_a_new_proof(expected: bool, picture_at: Any) -> None:
+def test_a_strangers_claim_since_the_snapshot_asks_for_a_new_proof(expected: bool, picture_at: Any) -> None:
     ebb = fake_ebb()
     ebb.remember(ClusterState(claims={"uid-n2": claim("n2", picture_at=picture_at)}))
 

@@ -70,7 +70,7 @@ def whole_pictures(ebb: FakeEbb) -> int:
     return ebb.cluster.calls.count(("read",))
 
 
-def test_a_pod_whose_budget_is_shut_asks_for_a_picture_only_once_it_opens() -> None:
+def test_a_pod_whose_budget_is_shut_asks_for_a_snapshot_only_once_it_opens() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"))
     ebb.later(2, lambda: ebb.cluster.put(pdb("web", allowed=0, app="web")))
     ebb.later(300, lambda: ebb.cluster.put(pdb("web", app="web")))
@@ -83,7 +83,7 @@ def test_a_pod_whose_budget_is_shut_asks_for_a_picture_only_once_it_opens() -> N
     assert len(asked) <= 5
 
 
-def test_the_time_that_a_shut_budget_holds_a_pod_is_told_to_the_end() -> None:
+def test_the_time_that_a_shut_budget_holds_a_pod_is_shown_to_the_end() -> None:
     ebb = fake_ebb(pod("p", on="n1", kind=BIG), pdb("web", app="web"), step_seconds=3600)
     ebb.later(2, lambda: ebb.cluster.put(pdb("web", allowed=0, app="web")))
 

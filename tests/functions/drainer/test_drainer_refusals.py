@@ -40,7 +40,7 @@ def test_an_order_that_no_longer_holds_is_refused_by_name(
     assert [(line["outcome"], line["reason"]) for line in ebb.log.of("drain_result")] == [("refused", expected)]
 
 
-def test_a_refusal_says_its_sentence_once() -> None:
+def test_a_refusal_shows_its_sentence_once() -> None:
     ebb = fake_ebb(policy=policy(enabled=False))
 
     ebb.drain(order())

@@ -193,7 +193,7 @@ def test_a_node_returned_is_remembered_with_the_pods_it_was_returned_for() -> No
     assert ebb.remembered().backoffs["uid-n1"].gave_way_for == (mark("default/new"),)
 
 
-def test_a_return_that_was_cut_short_still_tells_for_which_pod_it_was() -> None:
+def test_a_return_that_was_cut_short_still_shows_for_which_pod_it_was() -> None:
     """Else the next drain would give its node back for the very same pod at once."""
     ebb = fake_ebb(pod("p", on="n1", kind=WEB), pdb("web", app="web"))
     reborn_without_a_place(ebb)
@@ -258,7 +258,7 @@ def test_a_replacement_that_never_starts_does_not_hold_a_message_beyond_the_dead
     assert ebb.record().phase is DrainPhase.DRAINED  # type: ignore[union-attr]  # the record exists
 
 
-def test_a_watch_that_the_pass_has_ended_meanwhile_says_nothing_of_its_lease() -> None:
+def test_a_watch_that_the_pass_has_ended_meanwhile_shows_nothing_of_its_lease() -> None:
     ebb = fake_ebb()
 
     def the_pass_sees_the_node_gone() -> None:
@@ -326,7 +326,7 @@ def _with_claim(state: ClusterState) -> ClusterState:
         pytest.param(True, ClusterState(last_scale_down=NOW), id="known as the last"),
     ],
 )
-def test_a_drain_that_began_and_ended_since_the_picture_asks_for_a_new_proof(expected: bool, state: Any) -> None:
+def test_a_drain_that_began_and_ended_since_the_snapshot_asks_for_a_new_proof(expected: bool, state: Any) -> None:
     """It moved pods, and no claim of it is left that would tell."""
     ebb = fake_ebb()
     ebb.remember(state)
@@ -337,7 +337,7 @@ def test_a_drain_that_began_and_ended_since_the_picture_asks_for_a_new_proof(exp
     assert expected == (("read",) in before_the_cordon)
 
 
-def test_a_drained_node_whose_step_was_lost_is_watched_again_and_its_claim_says_so() -> None:
+def test_a_drained_node_whose_step_was_lost_is_watched_again_and_its_claim_shows_it() -> None:
     ebb = fake_ebb()
     ebb.drain(order())
     claims = ebb.remembered().claims

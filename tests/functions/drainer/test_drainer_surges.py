@@ -64,7 +64,7 @@ def test_nothing_is_asked_of_deployments_where_nobody_asks_for_surges() -> None:
     assert sorted(map(str, evicted(ebb))) == ["default/old", "default/other"]
 
 
-def test_a_dry_run_says_what_it_would_restart_and_tries_it_dry() -> None:
+def test_a_dry_run_shows_what_it_would_restart_and_tries_it_dry() -> None:
     ebb, _ = fake_ebb(
         policy=policy(single_replicas=SingleReplicas.SURGE, cluster_wide={"dry_run": True}),
     )
@@ -89,7 +89,7 @@ def test_a_restart_that_may_not_be_written_is_refused_before_anything_is_touched
     assert ebb.remembered().backoffs
 
 
-def test_a_new_pod_that_finds_no_node_is_given_up_and_the_restart_undone() -> None:
+def test_a_new_pod_that_finds_no_node_is_dropped_and_the_restart_undone() -> None:
     ebb, _ = fake_ebb(starts=False)
 
     to_the_end(ebb)
@@ -209,7 +209,7 @@ class LandsNow(list[EbbError]):
         return super().pop(index)
 
 
-def test_a_restart_that_comes_to_stand_while_it_is_repeated_is_remembered_and_undone() -> None:
+def test_a_restart_that_hangs_while_it_is_repeated_is_remembered_and_undone() -> None:
     ebb, rollouts = fake_ebb(starts=False)
     answer_is_lost(ebb)
     ebb.cluster.failures["restart"] = LandsNow(rollouts)
@@ -222,7 +222,7 @@ def test_a_restart_that_comes_to_stand_while_it_is_repeated_is_remembered_and_un
     assert (answers(ebb)[-1], rollouts.now.stamp) == ("undone", "")
 
 
-def test_a_rollout_whose_deadline_has_passed_is_given_up() -> None:
+def test_a_rollout_whose_deadline_has_passed_is_dropped() -> None:
     ebb, rollouts = fake_ebb(starts=False)
     ebb.later(20, lambda: rollouts.put(rollouts.now, progressing=False))
 

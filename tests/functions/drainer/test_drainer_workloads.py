@@ -33,7 +33,7 @@ def holder(ebb: FakeEbb) -> str | None:
         pytest.param("too_few_available", Workload("default/Deployment/web", 2, 1), id="its other replica was lost"),
     ],
 )
-def test_what_became_of_a_workload_since_the_picture_refuses_the_order(expected: str, workload: Workload) -> None:
+def test_what_became_of_a_workload_since_the_snapshot_refuses_the_order(expected: str, workload: Workload) -> None:
     ebb = fake_ebb(pod("p", on="n1"), policy=policy(single_replicas=SingleReplicas.NEVER))
     ebb.cluster.workloads[WORKLOAD] = workload
 
@@ -52,7 +52,7 @@ def test_a_workload_that_is_not_known_is_not_taken_for_a_single_replica() -> Non
     assert holder(ebb) == "order"
 
 
-def test_an_unprotected_workload_gives_up_as_many_at_once_as_the_policy_lets_be_away() -> None:
+def test_an_unprotected_workload_loses_as_many_at_once_as_the_policy_lets_be_away() -> None:
     ebb = fake_ebb(*(pod(f"p{index}", on="n1", kind=WEB) for index in range(3)))
     ebb.cluster.workloads[WORKLOAD] = Workload("default/Deployment/web", 8, 8)
 
@@ -124,7 +124,7 @@ def test_without_the_setting_a_claim_remembers_no_pods() -> None:
         pytest.param([480], {"long_grace": LongGrace.CUT}, id="the policy cuts it to eight minutes"),
     ],
 )
-def test_an_hour_of_grace_is_cut_only_by_a_policy_that_says_so(expected: list[int], rules: dict[str, Any]) -> None:
+def test_an_hour_of_grace_is_cut_only_by_a_policy_that_shows_it(expected: list[int], rules: dict[str, Any]) -> None:
     ebb = fake_ebb(
         pod("match-7", on="n1", kind=pod_class(owner="StatefulSet/game", grace_seconds=3600)), policy=policy(**rules)
     )

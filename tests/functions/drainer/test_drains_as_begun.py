@@ -127,7 +127,7 @@ def test_what_merely_waits_and_binds_just_before_the_cordon_is_no_failure(late: 
     assert [call for call in ebb.effects() if call[0] == "evict"] == []
 
 
-def test_a_pod_that_blocks_for_good_beside_one_that_waits_is_the_reason() -> None:
+def test_a_pod_that_blocks_for_good_next_to_one_that_waits_is_the_reason() -> None:
     ebb = fake_ebb()
     ebb.later(2, lambda: ebb.cluster.put(pod("a-job", on="n1", owner="Job/x"), pod("bare", on="n1", owner=None)))
 

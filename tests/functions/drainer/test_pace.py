@@ -51,7 +51,7 @@ def fake_ebb(others: int) -> FakeEbb:
     return ebb
 
 
-def test_a_full_node_ends_within_its_deadline_beside_eighteen_drains_that_wait_for_the_autoscaler() -> None:
+def test_a_full_node_ends_within_its_deadline_next_to_eighteen_drains_that_wait_for_the_autoscaler() -> None:
     ebb = fake_ebb(18)
 
     ebb.drain(order())

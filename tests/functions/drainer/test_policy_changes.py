@@ -27,7 +27,7 @@ def broken() -> BadPolicy:
 
 
 @pytest.mark.acceptance(8)
-def test_one_bad_field_stops_every_new_drain_until_it_is_mended_and_is_said_loudly() -> None:
+def test_one_bad_field_stops_every_new_drain_until_it_is_mended_and_is_shown_loudly() -> None:
     ebb = fake_ebb()
     ebb.policy.policy = broken()
 

@@ -40,7 +40,7 @@ def told(ebb: FakeEbb) -> list[object]:
     return [line["shared"] for line in ebb.log.of("drain_step") if line.get("reason") == "whole_picture"]
 
 
-def test_the_orders_of_one_instance_share_a_picture_and_the_log_counts_it() -> None:
+def test_the_orders_of_one_instance_share_a_snapshot_and_the_log_counts_it() -> None:
     ebb = fake_ebb()
 
     for name in ("n1", "n2", "n3"):
@@ -53,7 +53,7 @@ def test_the_orders_of_one_instance_share_a_picture_and_the_log_counts_it() -> N
 @pytest.mark.parametrize(
     ("expected", "seconds"), [pytest.param(1, 20, id="20 s"), pytest.param(2, 20.1, id="over 20 s")]
 )
-def test_a_picture_is_shared_for_twenty_seconds(expected: int, seconds: float) -> None:
+def test_a_snapshot_is_shared_for_twenty_seconds(expected: int, seconds: float) -> None:
     ebb = fake_ebb()
     ebb.drain(asked("n1"))
 
@@ -63,7 +63,7 @@ def test_a_picture_is_shared_for_twenty_seconds(expected: int, seconds: float) -
     assert pictures(ebb) == expected
 
 
-def test_a_picture_is_not_shared_once_another_drain_may_have_moved_pods() -> None:
+def test_a_snapshot_is_not_shared_once_another_drain_may_have_moved_pods() -> None:
     ebb = fake_ebb()
     ebb.drain(asked("n1"))
     ebb.remember(ClusterState(claims={"uid-n3": claim("n3", order_id="other", since=ebb.clock.now())}))
@@ -78,7 +78,7 @@ def test_a_picture_is_not_shared_once_another_drain_may_have_moved_pods() -> Non
     ("expected", "claims"),
     [pytest.param(1, ("data",), id="once for all orders"), pytest.param(0, (), id="not where no pod has a claim")],
 )
-def test_orders_that_trust_the_planners_picture_read_storage_together(expected: int, claims: tuple[str, ...]) -> None:
+def test_orders_that_trust_the_planners_snapshot_read_storage_together(expected: int, claims: tuple[str, ...]) -> None:
     kind = pod_class(owner="ReplicaSet/web", volumes=mounts(*claims))
     nodes = [node(f"n{index}") for index in (1, 2, 3, 4)]
     ebb = FakeEbb(*nodes, pod("p1", on="n1", kind=kind), pod("p2", on="n2", kind=kind), one_instance=True)
@@ -91,7 +91,7 @@ def test_orders_that_trust_the_planners_picture_read_storage_together(expected: 
     assert pictures(ebb) == 0
 
 
-def test_a_drainer_that_may_not_read_storage_says_so_and_goes_on() -> None:
+def test_a_drainer_that_may_not_read_storage_shows_it_and_goes_on() -> None:
     ebb = fake_ebb()
     ebb.cluster.storage_held = Storage(unread=("csinodes",))
 
@@ -102,7 +102,7 @@ def test_a_drainer_that_may_not_read_storage_says_so_and_goes_on() -> None:
     assert ebb.reasons("drain_result") == [""]
 
 
-def test_a_picture_that_fails_fails_its_own_order_alone() -> None:
+def test_a_snapshot_that_fails_fails_its_own_order_alone() -> None:
     ebb = fake_ebb()
     ebb.cluster.failures["read"] = [Retryable("API", "no answer")]
 
@@ -111,7 +111,7 @@ def test_a_picture_that_fails_fails_its_own_order_alone() -> None:
     assert (replies, told(ebb)) == ([503, 204], [False])
 
 
-def test_of_two_orders_that_prove_their_place_anew_the_second_counts_the_first() -> None:
+def test_of_two_orders_that_prove_their_place_again_the_second_counts_the_first() -> None:
     """One pass proved both; a pod without a place makes each prove again, and by now there is room for one alone."""
     own = [pod(f"p{index}", on=f"n{index}", cpu=2, owner=f"ReplicaSet/r{index}") for index in (1, 2)]
     full = pod("full", on="n4", cpu=3, owner="ReplicaSet/full")
@@ -180,7 +180,7 @@ def test_no_first_eviction_rests_on_room_that_is_gone_for_twenty_seconds(age: in
     pytest.param({"limits_held": NamespaceLimits(unread=("resourcequotas",))}, "resourcequotas", id="quotas"),
     pytest.param({"buffers_held": Buffers(unread=("capacitybuffers",))}, "capacitybuffers", id="capacity buffers"),
 ])  # fmt: skip
-def test_a_drainer_that_may_not_read_what_is_optional_says_so_and_goes_on(held: dict[str, object], lists: str) -> None:
+def test_a_drainer_that_may_not_read_what_is_optional_shows_it_and_goes_on(held: dict[str, object], lists: str) -> None:
     ebb = fake_ebb()
     vars(ebb.cluster).update(held)
 

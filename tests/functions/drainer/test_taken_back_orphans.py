@@ -68,7 +68,7 @@ def be_deleting(ebb: FakeEbb) -> None:
         pytest.param("orphan", be_deleting, id="the autoscaler begins to delete it"),
     ],
 )
-def test_what_is_left_on_an_orphan_tells_whether_a_person_wants_it(
+def test_what_is_left_on_an_orphan_shows_whether_a_person_wants_it(
     expected: str, act: Callable[[FakeEbb], None]
 ) -> None:
     ebb = planner_ebb()
@@ -85,7 +85,7 @@ def test_what_is_left_on_an_orphan_tells_whether_a_person_wants_it(
     assert left_alone == ({"uid-n1": ("n1", "overruled", OVERRULED_FOR)} if expected == "overruled" else {})
 
 
-def test_without_the_annotation_the_claim_tells_that_the_autoscaler_cleared_the_cordon() -> None:
+def test_without_the_annotation_the_claim_shows_that_the_autoscaler_cleared_the_cordon() -> None:
     ebb = planner_ebb()
     begun(ebb)
     lose_the_annotation(ebb)
@@ -97,7 +97,7 @@ def test_without_the_annotation_the_claim_tells_that_the_autoscaler_cleared_the_
     assert ebb.cluster.nodes["n1"].drain_taint == held.order_id
 
 
-def test_the_pass_that_finds_it_does_not_order_it_anew() -> None:
+def test_the_pass_that_finds_it_does_not_order_it_again() -> None:
     ebb = planner_ebb()
     begun(ebb)
     take_back(ebb)

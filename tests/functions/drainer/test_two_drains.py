@@ -123,7 +123,7 @@ def test_a_claim_gives_its_turns_up_once_its_pods_have_moved() -> None:
     assert (seen, ebb.remembered().claims["uid-n1"].moving_pods) == ([1], {})
 
 
-def test_a_crash_before_the_turns_are_given_up_is_made_good_by_the_repeated_message() -> None:
+def test_a_crash_before_the_turns_are_dropped_is_made_good_by_the_repeated_message() -> None:
     ebb = fake_ebb(4)
     write, failures = ebb.state.put, [Retryable("state", "timeout")]
 

@@ -24,7 +24,7 @@ def is_free(ebb: FakeEbb) -> bool:
     return not found.unschedulable and found.drain_taint is None and names.OUR_ANNOTATION not in found.annotations
 
 
-def test_in_the_midst_of_a_drain_the_node_is_returned_whole_and_it_is_said() -> None:
+def test_in_the_midst_of_a_drain_the_node_is_returned_whole_and_it_is_shown() -> None:
     ebb = fake_ebb(pod("p", on="n1", owner="ReplicaSet/web", grace_seconds=60))
     ebb.later(10, lambda: untaint(ebb))
 
@@ -36,7 +36,7 @@ def test_in_the_midst_of_a_drain_the_node_is_returned_whole_and_it_is_said() -> 
     assert (record.outcome, record.why, record.detail) == ("overruled", "overruled", SAID)
 
 
-def test_after_a_drain_the_next_pass_gives_the_node_back_whole_and_says_so() -> None:
+def test_after_a_drain_the_next_pass_gives_the_node_back_whole_and_shows_it() -> None:
     ebb = planner_ebb()
     begun(ebb)
     untaint(ebb)

@@ -14,7 +14,7 @@ from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import MINUTE, fake_ebb, marks
 
 
-def test_a_tick_marks_orders_and_says_so() -> None:
+def test_a_tick_marks_orders_and_shows_it() -> None:
     ebb = fake_ebb()
 
     summary = ebb.tick()
@@ -55,7 +55,7 @@ def slow(ebb: FakeEbb, seconds: float) -> FakeEbb:
     return ebb
 
 
-def test_an_order_names_the_begin_of_its_picture_and_is_issued_at_its_end() -> None:
+def test_an_order_names_the_begin_of_its_snapshot_and_is_issued_at_its_end() -> None:
     """What was claimed while the picture was read may be missing in it."""
     ebb = slow(fake_ebb(), 30)
 
@@ -104,7 +104,7 @@ def test_a_steady_state_writes_no_marks() -> None:
 
 
 @pytest.mark.acceptance(30)
-def test_a_mark_falls_when_the_node_fills_up_and_starts_anew_later() -> None:
+def test_a_mark_falls_when_the_node_fills_up_and_starts_again_later() -> None:
     ebb = fake_ebb(policy=policy(consolidate_after=60 * MINUTE))
     ebb.tick()
     full = pod("full", on="n1", cpu=2.9)
@@ -153,7 +153,7 @@ def test_a_dry_run_saves_marks_and_claims_publishes_and_touches_nothing() -> Non
 
 
 @pytest.mark.acceptance(7)
-def test_the_policy_is_read_anew_at_every_pass() -> None:
+def test_the_policy_is_read_again_at_every_pass() -> None:
     ebb = fake_ebb(policy=policy(enabled=False))
     assert ebb.tick()["orders"] == []
 
@@ -164,7 +164,7 @@ def test_the_policy_is_read_anew_at_every_pass() -> None:
 
 
 @pytest.mark.acceptance(9)
-def test_a_missing_policy_orders_nothing_ends_well_and_says_so_loudly() -> None:
+def test_a_missing_policy_orders_nothing_ends_well_and_shows_it_loudly() -> None:
     ebb = fake_ebb(policy=None)
 
     summary = ebb.tick()
@@ -223,7 +223,7 @@ def test_the_same_run_gives_the_same_order_ids() -> None:
         pytest.param("policy", id="the policy's bucket does not answer"),
     ],
 )
-def test_an_outage_ends_the_pass_and_the_retried_tick_runs_anew(broken: str) -> None:
+def test_an_outage_ends_the_pass_and_the_retried_tick_runs_again(broken: str) -> None:
     ebb = fake_ebb()
     fault = Retryable(broken, "timeout")
     good = ebb.policy.policy
@@ -281,7 +281,7 @@ def test_every_pass_logs_the_cluster_its_pools_and_each_verdict() -> None:
     assert ebb.log.of("run_summary")[0]["verdicts"]["order"] == 1
 
 
-def test_a_pass_says_what_it_alone_has_asked_of_the_api() -> None:
+def test_a_pass_shows_what_it_alone_has_asked_of_the_api() -> None:
     ebb = fake_ebb()
     told = []
     for time in ("first", "second"):

@@ -68,7 +68,7 @@ def test_a_dry_run_is_no_warning_in_the_log_of_a_pass() -> None:
     assert ebb.remembered().advised is None
 
 
-def test_it_is_told_once_a_day_whichever_instance_runs_the_pass() -> None:
+def test_it_is_shown_once_a_day_whichever_instance_runs_the_pass() -> None:
     ebb = misspelt()
     for _ in range(3):
         ebb.tick()
@@ -80,7 +80,7 @@ def test_it_is_told_once_a_day_whichever_instance_runs_the_pass() -> None:
     assert len(told(ebb)) == 2
 
 
-def test_what_was_told_today_costs_no_more_writes() -> None:
+def test_what_was_shown_today_costs_no_more_writes() -> None:
     plain, odd = fake_ebb(policy=PLAIN), misspelt()
     writes = []
     for ebb in (plain, odd):

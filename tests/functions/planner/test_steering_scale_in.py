@@ -85,7 +85,7 @@ def test_without_a_policy_what_is_ours_is_taken_back_and_without_an_answer_it_st
         assert costs(ebb) == {"w1": "-1000"}
 
 
-def test_a_dry_run_writes_nothing_and_says_what_it_would_write() -> None:
+def test_a_dry_run_writes_nothing_and_shows_what_it_would_write() -> None:
     ebb = fake_ebb(rules=replace(WAITS, dry_run=True))
 
     said = ebb.tick()
@@ -119,7 +119,7 @@ def test_one_write_that_fails_keeps_no_other_from_being_made(left: int, fault: E
     assert costs(ebb).keys() == {"w1", "w2"}
 
 
-def test_a_right_that_is_missing_is_said_once_a_pass_with_its_remedy_and_the_pass_goes_on() -> None:
+def test_a_right_that_is_missing_is_shown_once_a_pass_with_its_remedy_and_the_pass_goes_on() -> None:
     ebb = fake_ebb()
     ebb.cluster.failures["set_deletion_cost"] = [Forbidden("not allowed to patch pods")]
 
@@ -131,7 +131,7 @@ def test_a_right_that_is_missing_is_said_once_a_pass_with_its_remedy_and_the_pas
     assert ebb.log.of("scale_in_steered")[0]["left"] == 2
 
 
-def test_pods_that_are_refused_keep_no_others_waiting_and_few_are_told() -> None:
+def test_pods_that_are_refused_keep_no_others_waiting_and_few_are_shown() -> None:
     pods = [pod(f"w{index}-{name}", on=name, kind=pod_class(owner=f"ReplicaSet/r{index}")) for index in range(9)
             for name in ("n1", "n2", "n3")]  # fmt: skip
     ebb = fake_ebb(*pods)
@@ -166,7 +166,7 @@ def test_a_pass_whose_lease_is_over_writes_no_cost() -> None:
     assert ebb.log.of("scale_in_steered")[0]["left"] == 2
 
 
-def test_a_pod_template_that_carries_our_mark_is_said_and_nothing_is_asked() -> None:
+def test_a_pod_template_that_carries_our_mark_is_shown_and_nothing_is_asked() -> None:
     ebb = fake_ebb(web(1, steered="-5"), web(2, steered="-5"), web(3, steered="-5"))
     ebb.cluster.workloads = {WEB.workload: Workload("default/Deployment/web", 3, 3, template_mark="-5")}
 

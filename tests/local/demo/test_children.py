@@ -20,14 +20,14 @@ def test_a_child_is_awaited_and_ends_with_its_holder(tmp_path: Path) -> None:
     assert (child.ended(), listens(port)) == (True, False)
 
 
-def test_a_child_that_ends_at_its_start_is_told_with_its_last_lines(tmp_path: Path) -> None:
+def test_a_child_that_ends_at_its_start_is_shown_with_its_last_lines(tmp_path: Path) -> None:
     child = Child("planner", ["-c", "raise SystemExit('EBB_CLUSTER: missing')"], tmp_path, {})
     with pytest.raises(Terminal, match=r"planner: it ended at its start \(exit code 1\)\.\n  \| EBB_CLUSTER: missing"):
         child.wait_until(lambda: False, "it did not listen")
     child.close()
 
 
-def test_a_child_that_said_nothing_is_told_so(tmp_path: Path) -> None:
+def test_a_child_that_shown_nothing_is_shown(tmp_path: Path) -> None:
     child = Child("planner", ["-c", "raise SystemExit(3)"], tmp_path, {})
     with pytest.raises(Terminal, match=r"exit code 3\)\. It wrote nothing\."):
         child.wait_until(lambda: False, "it did not listen")
@@ -42,7 +42,7 @@ def test_a_childs_environment_is_laid_over_our_own(tmp_path: Path) -> None:
     child.close()
 
 
-def test_a_scenario_that_cannot_be_used_is_told_with_the_little_gkes_own_words(tmp_path: Path) -> None:
+def test_a_scenario_that_cannot_be_used_is_shown_with_the_little_gkes_own_words(tmp_path: Path) -> None:
     scenario = tmp_path / "mine.yaml"
     scenario.write_text("pools: [{name: web, count: 1, colour: red}]")
     with (

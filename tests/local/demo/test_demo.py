@@ -52,7 +52,7 @@ def children(folder: Path) -> list[str]:
     return found
 
 
-def test_the_demo_tells_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
+def test_the_demo_shows_its_story_and_keeps_its_promise(tmp_path: Path) -> None:
     done = subprocess.run(
         [*COMMAND, "--logs", str(tmp_path / "logs")], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
     )

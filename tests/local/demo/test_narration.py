@@ -143,7 +143,7 @@ def test_a_node_is_in_the_wave_while_it_carries_the_soft_taint_and_waits() -> No
     assert narration.wave == set()
 
 
-def test_a_node_that_the_autoscaler_takes_is_told_once_and_keeps_its_sign() -> None:
+def test_a_node_that_the_autoscaler_takes_is_shown_once_and_keeps_its_sign() -> None:
     narration = Narration()
     first, again = list(narration.node_changed(TAINTED)), list(narration.node_changed(TAINTED))
     list(narration.narrate(decision("keep", "pool_disabled", ("pool_disabled", "", ""))))

@@ -22,7 +22,7 @@ def drawn(width: int, signs: dict[str, Sign]) -> list[str]:
 
 
 @pytest.mark.parametrize(("rows", "width"), [(7, 30), (3, 80), (2, 120), (2, 300)])
-def test_as_many_nodes_stand_beside_each_other_as_fit(rows: int, width: int) -> None:
+def test_as_many_nodes_stand_next_to_each_other_as_fit(rows: int, width: int) -> None:
     lines = drawn(width, {})
     assert sum("backend-0" in line for line in lines) == rows
     assert max(map(len, lines)) <= min(width, 120)

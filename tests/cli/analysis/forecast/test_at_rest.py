@@ -129,13 +129,13 @@ def one_after_another(count: int) -> Snapshot:
     return cluster(nodes, [pod("p0", on="home", cpu=40, owner="ReplicaSet/w0"), *pods], pools=FIXED)
 
 
-def test_the_autoscaler_comes_to_rest_beside_a_policy_that_wants_nothing() -> None:
+def test_the_autoscaler_reaches_a_steady_state_next_to_a_policy_that_wants_nothing() -> None:
     told = scenarios_of(Situation(one_after_another(2), ClusterState(), Policy()), {}, load())
 
     assert (told.alone.gone, told.at_rest.gone) == (2, 2)
 
 
-def test_the_autoscaler_that_would_go_on_after_its_last_round_is_not_at_rest() -> None:
+def test_the_autoscaler_that_would_go_on_after_its_last_round_is_not_in_steady_state() -> None:
     rest = left_alone(Rest(one_after_another(MOST_ROUNDS + 1)))
 
     assert (rest.gone, rest.is_rest) == (MOST_ROUNDS, False)

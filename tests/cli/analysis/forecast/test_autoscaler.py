@@ -83,7 +83,7 @@ def test_a_reaper_takes_only_nodes_of_which_nothing_is_asked(takes: bool, pods: 
     assert left_alone(beginning(Situation(snapshot, ClusterState(), Policy()), Workings())).gone == takes
 
 
-def test_a_pool_beside_a_reapers_is_taken_as_its_profile_has_it() -> None:
+def test_a_pool_next_to_a_reapers_is_taken_as_its_profile_has_it() -> None:
     nodes = [node("n"), node("m"), node("spare", cpu=8)]
     pods = [pod("p", on="n", cpu=1), pod("q", on="m", cpu=1), pod("big", on="spare", cpu=5)]
 

@@ -89,7 +89,7 @@ SHUT = [
 
 
 @pytest.mark.parametrize(("reason", "rules"), SHUT)
-def test_what_is_shut_for_good_is_told_at_once_and_holds_nothing_up(reason: Unremovable, rules: Policy) -> None:
+def test_what_is_shut_for_good_is_shown_at_once_and_holds_nothing_up(reason: Unremovable, rules: Policy) -> None:
     pace = paced(rules)
     told = pace.let_go(drains(2), NOW)
     assert told == LetGo(frozenset(), frozenset({"n0", "n1"}))
@@ -135,7 +135,7 @@ def test_a_node_waits_for_its_mark() -> None:
         pytest.param(Unremovable.MINIMUM_NODES, policy(cluster_wide={"minimum_nodes": 5}), id="at the minimum"),
     ],
 )
-def test_what_never_opens_is_told_by_its_reason(reason: Unremovable, rules: Policy) -> None:
+def test_what_never_opens_is_shown_by_its_reason(reason: Unremovable, rules: Policy) -> None:
     pace = paced(rules)
 
     assert pace.let_go(drains(2), FAR) == LetGo(frozenset(), frozenset({"n0", "n1"}))

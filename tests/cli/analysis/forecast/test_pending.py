@@ -69,7 +69,7 @@ def test_a_pending_pod_begins_where_the_scheduler_would_put_it(expected: str, mo
     assert places(with_pending_placed(snapshot)) == {**places(snapshot), "w": expected}
 
 
-def test_where_none_is_pending_the_picture_is_the_very_same() -> None:
+def test_where_none_is_pending_the_snapshot_is_the_very_same() -> None:
     snapshot = two_nodes()
     assert with_pending_placed(snapshot) is snapshot
 

@@ -36,7 +36,7 @@ def test_what_was_left_to_be_done_is_no_merit_of_a_change() -> None:
 @pytest.mark.parametrize(
     ("expected", "rounds"), [pytest.param(False, 1, id="one round"), pytest.param(True, 2, id="and one to see it")]
 )
-def test_a_change_is_at_rest_once_a_round_has_found_nothing(expected: bool, rounds: int) -> None:
+def test_a_change_is_in_steady_state_once_a_round_has_found_nothing(expected: bool, rounds: int) -> None:
     told = _at_rest(policy())
 
     assert told.onward(told.situation.policy, HALF_FULL, rounds).is_rest is expected

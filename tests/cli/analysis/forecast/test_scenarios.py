@@ -85,7 +85,7 @@ def test_a_scenario_has_its_bill_where_capacity_is_committed_and_none_elsewhere(
     assert told.now.bill == told.at_rest.bill == told.now.cost
 
 
-def test_what_goes_is_told_in_order_with_its_time_and_what_is_left_has_all_pods() -> None:
+def test_what_goes_is_shown_in_order_with_its_time_and_what_is_left_has_all_pods() -> None:
     snapshot = above_the_gate()
     told = forecast(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
 
@@ -105,13 +105,13 @@ def test_what_the_autoscaler_takes_has_no_time_of_the_policys() -> None:
     assert (len(told.order), told.begins) == (1, {})
 
 
-def test_what_the_autoscaler_does_by_itself_goes_on_beside_a_policy_that_is_off() -> None:
+def test_what_the_autoscaler_does_by_itself_goes_on_next_to_a_policy_that_is_off() -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
     assert nodes_of(forecast(snapshot, Policy())) == [2, 1, 1, 1]
 
 
-def test_what_the_autoscaler_takes_is_not_told_to_stay_for_good() -> None:
+def test_what_the_autoscaler_takes_is_not_shown_to_stay_for_good() -> None:
     snapshot = cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=1), pod("q", on="n2", cpu=1)])
 
     told = forecast(snapshot, replace(OPEN, paused=True))
@@ -128,7 +128,7 @@ def test_what_the_autoscaler_takes_is_not_told_to_stay_for_good() -> None:
         pytest.param(10, {Unremovable.BUDGET: 2}, {"budgets": (Budget(Limit(count=0)),)}, id="a budget of none"),
     ],
 )
-def test_a_pool_that_is_shut_beside_an_open_one_is_said_to_be_so(
+def test_a_pool_that_is_shut_next_to_an_open_one_is_called_so(
     expected: int, never: dict[Unremovable, int], rules: dict[str, Any]
 ) -> None:
     """It holds up nothing, and the open one comes to rest as soon as by itself."""
@@ -227,7 +227,7 @@ def test_nothing_gets_below_the_bound(
     assert bills[0] <= min(bills)
 
 
-def test_the_potential_is_no_less_than_what_the_policy_comes_to() -> None:
+def test_the_potential_is_no_less_than_what_the_policy_reaches() -> None:
     """The search by itself finds one node here, and pass after pass takes two; the rest is proved, and beaten."""
     snapshot = picture_of(generated(6, Mix.RICH, fill=0.4, pods_a_node=5, seed=1))
     situation = Situation(snapshot, ClusterState(), policy_of_all(cpu_limit=Fraction(1), memory_limit=Fraction(1)))

@@ -144,7 +144,7 @@ def test_what_alone_keeps_a_node_is_found_and_frees_it(
                      {"annotations": {names.SCALE_DOWN_DISABLED: "true"}}, id="an annotation"),
     ],
 )  # fmt: skip
-def test_what_is_said_on_a_node_is_found_and_frees_it(subject: Subject, own: dict[str, Any]) -> None:
+def test_what_is_shown_on_a_node_is_found_and_frees_it(subject: Subject, own: dict[str, Any]) -> None:
     found = _freed(cluster([node("n1", **own), node("n2")], [pod("p", on="n1", **HALF), KEEPS]))
     assert [(each.subject, each.nodes) for each in found.freed] == [(subject, 1)]
 
@@ -265,7 +265,7 @@ def test_a_lift_changes_nothing_else() -> None:
     assert {each.node.name: each.blockers for each in assess_nodes(situation)} == before
 
 
-def test_how_far_it_is_is_told_as_it_goes() -> None:
+def test_how_far_it_is_is_shown_as_it_goes() -> None:
     heard: list[tuple[int, int]] = []
     picture = cluster(TWO, [KEEPS, pod("p", on="n1", owner=None)])
     why_not(policy_at_rest(_situation(picture), {}, PRICES), 9, lambda *at: heard.append(at))
@@ -277,7 +277,7 @@ def test_only_what_is_there_is_tried() -> None:
     assert subjects(_situation(cluster([node("n1")])), PRICES, Workings()) == ()
 
 
-def test_what_keeps_a_node_now_and_not_alone_at_rest_is_named_and_not_tried() -> None:
+def test_what_keeps_a_node_now_and_not_alone_in_steady_state_is_named_and_not_tried() -> None:
     """n1 takes what leaves n2, and is as full then as the policy lets it be."""
     never = pdb("db", allowed=0, max_unavailable=Limit(count=0), app="db")
     pods = [pod("p", on="n1", labels={"app": "db"}, **HALF), pod("q", on="n2", cpu=1)]

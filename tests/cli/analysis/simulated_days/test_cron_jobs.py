@@ -84,7 +84,7 @@ def test_what_cannot_be_read_is_refused_even_where_it_is_suspended(job: CronJob)
         runs_of(job, MONDAY, DAY, HALF_HOUR)
 
 
-def test_runs_come_beside_the_demand_that_is_known_in_order_of_time() -> None:
+def test_runs_come_next_to_the_demand_that_is_known_in_order_of_time() -> None:
     wish = Wish(MONDAY, "default/ReplicaSet/web", 2)
     ramps = ((MONDAY, MONDAY + DAY),)
     jobs = [cron_job("0 3 * * *", pods=4), cron_job()]
@@ -104,7 +104,7 @@ def test_runs_come_beside_the_demand_that_is_known_in_order_of_time() -> None:
     ],
 )
 @pytest.mark.parametrize("suspended", [True, False])
-def test_a_job_that_runs_in_the_picture_ends_after_the_same_time(
+def test_a_job_that_runs_in_the_snapshot_ends_after_the_same_time(
     expected: list[str], owner: str, *, suspended: bool
 ) -> None:
     picture = cluster([node("n")], [pod("j", on="n", owner=owner)])

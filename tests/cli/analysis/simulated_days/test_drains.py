@@ -173,7 +173,7 @@ def surging() -> tuple[World, Drains]:
     return world, drains
 
 
-def test_a_single_replica_ends_once_the_one_beside_it_is_available() -> None:
+def test_a_single_replica_ends_once_the_one_next_to_it_is_available() -> None:
     world, drains = surging()
     (new,) = world.pending
     assert leaving(world.pods.values()) == set()
@@ -214,7 +214,7 @@ def test_a_cordon_that_the_autoscaler_cleared_is_set_again() -> None:
         pytest.param(set(), {"p", "q"}, (pdb("web", app="web", min_available=Limit(count=2)),), id="its budget"),
     ],
 )
-def test_a_pod_goes_only_within_its_budgets_and_beside_its_replicas(
+def test_a_pod_goes_only_within_its_budgets_and_next_to_its_replicas(
     expected: set[str], ready: set[str], budgets: Any
 ) -> None:
     pods = [pod(name, on=on, ready=name in ready) for name, on in (("p", "n1"), ("q", "n2"))]

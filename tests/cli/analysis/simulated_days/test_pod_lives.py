@@ -35,7 +35,7 @@ def test_a_pod_that_takes_anothers_place_has_been_moved_as_often_and_once_more()
     assert (seen.times_moved[second], seen.measures.twice) == (2, 1)
 
 
-def test_a_pod_that_is_made_anew_once_its_forerunner_has_ended_has_been_moved_as_often_too() -> None:
+def test_a_pod_that_is_made_again_once_its_forerunner_has_ended_has_been_moved_as_often_too() -> None:
     seen = World(cluster([node("n1")], [pod("a", on="n1", owner="StatefulSet/db")]), load(), DELAYS, NOW)
     for times in (1, 2):
         (latest,) = seen.pods.values()

@@ -30,7 +30,7 @@ def costing(written: str | None = None, mark: str = "") -> Pod:
         pytest.param("a", costing(mark="7"), id="a mark with its cost from its template, above Ebb's own"),
     ],
 )
-def test_of_two_pods_the_one_of_the_lower_cost_is_given_up(expected: str, other: Pod) -> None:
+def test_of_two_pods_the_one_of_the_lower_cost_is_dropped(expected: str, other: Pod) -> None:
     pods = [pod("a", on="n0", owner="ReplicaSet/web"), other]
     world = World(cluster([node("n0"), node("n1")], pods), load(), DELAYS, NOW)
 
