@@ -40,10 +40,10 @@ class _TimedPort:
             try:
                 return call(*arguments, **named)
             finally:
-                self._tell(f"{self._name}.{name}", self._clock.monotonic() - begun)
+                self._log_call(f"{self._name}.{name}", self._clock.monotonic() - begun)
 
         return timed
 
-    def _tell(self, call: str, seconds: float) -> None:
+    def _log_call(self, call: str, seconds: float) -> None:
         message = f"{call} took {seconds:.3f} s."
         self._log.event("outside_call", message, severity="DEBUG", call=call, seconds=round(seconds, 3))

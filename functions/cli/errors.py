@@ -116,13 +116,13 @@ class EbbGroup(TyperGroup):
         try:
             ended = super().main(*given, **{**more, "standalone_mode": False})
         except (_USAGE, ModuleNotFoundError, EbbError) as failure:
-            ended = _tell(failure)
+            ended = _print(failure)
         except typer.Abort:
             ended = WRONG
         sys.exit(ended if isinstance(ended, int) else 0)
 
 
-def _tell(failure: Exception) -> int:
+def _print(failure: Exception) -> int:
     """Print a failure as sentences, and return the exit code."""
     if type(failure).__name__ == _HELP:  # a group without a command: its help
         typer.echo(str(failure), err=True)

@@ -20,7 +20,7 @@ from shared.core.cluster.workloads import Deployment
 from shared.core.draining.admission import (
     claim_to_be,
     exceeded_limits,
-    needs_whole_picture,
+    needs_whole_snapshot,
     no_place,
     objections,
     refusal_of,
@@ -132,7 +132,7 @@ def _check_and_claim(
     _keep_admitting(leased)
     nodes = reads.nodes(ports, now)
     _keep_admitting(leased)
-    proves = needs_whole_picture(order, state, unbound, nodes.value, now)
+    proves = needs_whole_snapshot(order, state, unbound, nodes.value, now)
     if proves:
         snapshot = reads.whole_snapshot(ports, order, state, now)
         _keep_admitting(leased)

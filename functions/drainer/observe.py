@@ -49,7 +49,7 @@ class Observer:
             # look at once, however long the proof took: in a new message it would be old
             observed, step = self._choose(self.observe)
         if isinstance(step, ReturnNode):  # what undoes a drain rests on what stands in this moment
-            observed, step = self._choose(self.observe_anew)
+            observed, step = self._choose(self.observe_again)
         return observed, step
 
     def _choose(self, observe: Callable[[], Observation]) -> tuple[Observation, Step]:
@@ -78,7 +78,7 @@ class Observer:
             proof=self._proof,
         )
 
-    def observe_anew(self) -> Observation:
+    def observe_again(self) -> Observation:
         """Return the observation with nothing remembered. Raises Retryable when a part cannot be read."""
         self._read_at = float("-inf")
         observed = self.observe()

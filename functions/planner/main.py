@@ -60,7 +60,7 @@ def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
             return duplicate
         summary = run_pass(deps, call.run_id)
     except Exception:
-        _give_up(ports, call)
+        _let_go(ports, call)
         raise
     _end(ports, call, finished=True)
     return summary
@@ -116,7 +116,7 @@ def _take_lease(ports: Ports, call: Tick, lease: timedelta) -> bool:
     return after.planner is not None and after.planner.owner == call.owner
 
 
-def _give_up(ports: Ports, call: Tick) -> None:
+def _let_go(ports: Ports, call: Tick) -> None:
     """Let go of lease and run, so that the retry need not wait; what fails here lapses by itself."""
     try:
         _end(ports, call, finished=False)

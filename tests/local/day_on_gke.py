@@ -10,7 +10,7 @@ from itertools import groupby
 
 import msgspec
 
-from functions.cli.analysis.simulated_days.patterns import Wish
+from functions.cli.analysis.simulated_days.patterns import ReplicaChange
 from infra.local.scenario import Scenario
 from infra.local.world.kinds import Json
 from shared.adapters.kubernetes import node_objects, wire
@@ -77,10 +77,10 @@ class DayOnGke(EbbBeside):
         self.threads.run()
         return found[0]
 
-    def live_through(self, wishes: Sequence[Wish], lasts: timedelta) -> TrueDay:
+    def live_through(self, changes: Sequence[ReplicaChange], lasts: timedelta) -> TrueDay:
         """Let the day pass."""
         self._sample()
-        for at, rows in groupby(wishes, key=lambda wish: wish.at):
+        for at, rows in groupby(changes, key=lambda wish: wish.at):
             self._live_until(at)
             for wish in rows:
                 self._scale(wish)
@@ -97,7 +97,7 @@ class DayOnGke(EbbBeside):
             self._waited += waiting * (self.clock.now() - before)
             self._sample()
 
-    def _scale(self, wish: Wish) -> None:
+    def _scale(self, wish: ReplicaChange) -> None:
         namespace, _, name = wish.controller.split("/")
         store = self.cloud.world.store
         owner = next(each for each in store.all("replicasets") if each["metadata"]["name"] == name)

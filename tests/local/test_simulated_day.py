@@ -61,7 +61,7 @@ class Case:
         demand = by_curve(swinging(picture, self.night), Curve(), picture.taken_at, DAY)
         policy = _policy(rules, picture) if rules else None
         told = simulate(Days(picture, load(), demand, DAY, DELAYS), policy)
-        return gke.live_through(demand.wishes, DAY), told
+        return gke.live_through(demand.changes, DAY), told
 
 
 def _policy(rules: str, picture: Snapshot) -> Policy:

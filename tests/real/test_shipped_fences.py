@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli.doctor.rights import Fences, fences, roles
+from functions.cli.doctor.rights import PolicyCheck, admission_policies, roles
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.discovery import AccessReviews
@@ -18,7 +18,7 @@ from tests.real.least_rights import FENCE, filled_by_hand
 from tests.rights.rbac import FILE, OPTIONS
 
 pytestmark = pytest.mark.control_plane
-ALL_WELL = Fences((), ())
+ALL_WELL = PolicyCheck((), ())
 
 
 def reviews_of(kubeconfig: Path) -> AccessReviews:
@@ -33,7 +33,7 @@ def test_what_the_api_server_makes_of_a_file_is_this_versions(twenty_nodes: Cont
     reviews = FakeReviews(policies=frozenset(name for _, name in held), held=held)
     name = str(file.relative_to(FILE.parent))
 
-    assert fences("admission", name, reviews) == ALL_WELL
+    assert admission_policies("admission", name, reviews) == ALL_WELL
     assert list(roles("admission", name, reviews)) == []
 
 
@@ -42,9 +42,9 @@ def test_what_stands_is_read_by_a_person_and_hidden_from_the_functions(
 ) -> None:
     person, drainer = reviews_of(twenty_nodes.kubeconfig), reviews_of(kubeconfigs["drain"])
 
-    assert fences("admission", "admission.yaml", person) == ALL_WELL
+    assert admission_policies("admission", "admission.yaml", person) == ALL_WELL
     assert list(roles("admission", "rbac.yaml", person)) == []
     with pytest.raises(Forbidden):
-        fences("admission", "admission.yaml", drainer)
+        admission_policies("admission", "admission.yaml", drainer)
     with pytest.raises(Forbidden):
         list(roles("admission", "rbac.yaml", drainer))

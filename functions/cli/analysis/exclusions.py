@@ -215,7 +215,7 @@ def _landing(packing: Packing, pod: Pod, node: int, targets: Mapping[int, list[i
     if not left:
         return Landing(pod, choice=choice(packing, kind, node))
     target = left.pop(0)
-    runner_up = packing.without(kind, target, partial(packing.best_beside, kind, target))
+    runner_up = packing.without(kind, target, partial(packing.best_other_than, kind, target))
     around = packing.without(kind, target, partial(choice, packing, kind, node))
     return Landing(pod, arrays.nodes[target].name, _name(packing, runner_up), around)
 

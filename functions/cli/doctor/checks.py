@@ -11,7 +11,15 @@ import typer
 
 from functions.cli.doctor.autoscaler import autoscaler
 from functions.cli.doctor.installation import CheckResult, Grade, InstallationParts, RightsReview, fail, ok, skip, warn
-from functions.cli.doctor.rights import OPTIONAL_GROUPS, Fences, Right, fences, optional_rights, rights, roles
+from functions.cli.doctor.rights import (
+    OPTIONAL_GROUPS,
+    PolicyCheck,
+    Right,
+    admission_policies,
+    optional_rights,
+    rights,
+    roles,
+)
 from functions.cli.doctor.unverified import unverified
 from functions.cli.errors import WRONG, message_of
 from functions.cli.output.format import count, span
@@ -92,7 +100,7 @@ def admission(parts: InstallationParts) -> Iterable[CheckResult]:
     """Check that the admission policies exist, and that they and the roles are this version's."""
     reviews = parts.reviews()
     try:
-        yield from _fenced(fences("admission", "admission.yaml", reviews))
+        yield from _admission(admission_policies("admission", "admission.yaml", reviews))
         yield from roles("admission", "rbac.yaml", reviews)
     except Forbidden:
         sentence = "This identity may not see whether all admission policies and roles are there, and this version's."
@@ -100,7 +108,7 @@ def admission(parts: InstallationParts) -> Iterable[CheckResult]:
         yield warn("admission", sentence, remedy)
 
 
-def _fenced(found: Fences) -> Iterator[CheckResult]:
+def _admission(found: PolicyCheck) -> Iterator[CheckResult]:
     yield from found.differing
     if found.missing:
         text = f"{', '.join(found.missing)} missing: a stolen identity of the drainer could do more than drain nodes."

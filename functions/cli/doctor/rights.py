@@ -93,14 +93,14 @@ Source: https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/val
 
 
 @dataclass(frozen=True)
-class Fences:
+class PolicyCheck:
     """Admission policies of a file: the names of missing ones, and a finding for each that differs."""
 
     missing: tuple[str, ...]
     differing: tuple[CheckResult, ...]
 
 
-def fences(check: str, file: str, reviews: RightsReview) -> Fences:
+def admission_policies(check: str, file: str, reviews: RightsReview) -> PolicyCheck:
     """Compare the admission policies that stand with those of a file of infra; one that nothing binds is missing.
 
     Raises:
@@ -116,7 +116,7 @@ def fences(check: str, file: str, reviews: RightsReview) -> Fences:
         else:
             differing += _differs(check, file, (_POLICY, name), policy, identities)
             differing += _differs(check, file, (_BINDING, name), binding, identities)
-    return Fences(tuple(missing), tuple(differing))
+    return PolicyCheck(tuple(missing), tuple(differing))
 
 
 def roles(check: str, file: str, reviews: RightsReview) -> Iterator[CheckResult]:
@@ -271,7 +271,7 @@ def _stands(option: Option, reviews: RightsReview, *, needed: bool) -> Iterator[
     """Report what is not this version's; a missing admission policy only where it is needed."""
     file = f"options/{option.name}.yaml"
     try:
-        found = fences(NAME, file, reviews)
+        found = admission_policies(NAME, file, reviews)
         if needed and found.missing:
             sentence = f"{', '.join(found.missing)} missing: nothing limits the right of {option.file}."
             yield warn(NAME, sentence, _apply(option))

@@ -20,7 +20,7 @@ from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import money
-from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_beside
+from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
 from functions.cli.plan.sentences import is_odd, show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.node import Node
@@ -132,7 +132,7 @@ def _base(found: WhyNot, whose: str) -> str:
 def _months(cost: Callable[[Iterable[Node]], int], base: PolicyAtRest) -> tuple[str, str]:
     """Return a month of now, and one of the steady state."""
     now, rest = cost(base.situation.snapshot.nodes), cost(base.rest.snapshot.nodes)
-    return monthly(now), whole_money(month_beside(now, rest), of=rest)
+    return monthly(now), whole_money(month_with_saving(now, rest), of=rest)
 
 
 def _others(found: WhyNot) -> Iterator[str]:

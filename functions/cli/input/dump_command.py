@@ -70,12 +70,12 @@ class Kubectl:
 
         Some API of the cluster may not answer, and kubectl fails then; what it printed still holds.
         """
-        there = self._said("api-resources", "--verbs=list", "-o", "name").stdout.decode(errors="replace").split()
+        there = self._run("api-resources", "--verbs=list", "-o", "name").stdout.decode(errors="replace").split()
         for name in OPTIONAL.values():
-            if name in there and self._said("auth", "can-i", "list", name, "--all-namespaces").returncode == 0:
+            if name in there and self._run("auth", "can-i", "list", name, "--all-namespaces").returncode == 0:
                 yield name
 
-    def _said(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+    def _run(self, *words: str) -> subprocess.CompletedProcess[bytes]:
         """Run kubectl to its end; one that cannot be run has printed nothing."""
         command = [self._program, *self._options, _TIMEOUT, *words]
         try:

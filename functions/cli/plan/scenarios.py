@@ -89,7 +89,7 @@ class ScenarioMoney:
         return rounded_percent(Fraction(saved, now)) if now else _NONE
 
 
-def month_beside(now: int, cost: int) -> int:
+def month_with_saving(now: int, cost: int) -> int:
     """Return whole units of the currency for a month of a scenario, which with its saving add up to now's."""
     return _month(now) - _month(now - cost)
 

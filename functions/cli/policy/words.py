@@ -21,15 +21,15 @@ _WATCHDOG: Final = DRAIN_FIELDS["watchdog"].path
 def cluster_settings(policy: Policy) -> dict[str, str]:
     """Return all settings in force that are not a pool's, in words, by the path that the policy gives them."""
     return {
-        **dict(_said(policy, CLUSTER_FIELDS)),
-        **dict(_said(policy.drain, DRAIN_FIELDS)),
+        **dict(_values(policy, CLUSTER_FIELDS)),
+        **dict(_values(policy.drain, DRAIN_FIELDS)),
         _WATCHDOG: _watchdog(policy),
     }
 
 
 def pool_settings(pool: PoolPolicy) -> dict[str, str]:
     """Return one pool's settings in force, in words, by the path below its name."""
-    return _said(pool, POOL_FIELDS)
+    return _values(pool, POOL_FIELDS)
 
 
 def meaning_of(place: str, path: str) -> str:
@@ -39,7 +39,7 @@ def meaning_of(place: str, path: str) -> str:
     return next(texts, "").partition(" Default ")[0]
 
 
-def _said(settings: object, fields: Mapping[str, Field]) -> dict[str, str]:
+def _values(settings: object, fields: Mapping[str, Field]) -> dict[str, str]:
     return {field.path: _value(field, getattr(settings, attribute)) for attribute, field in fields.items()}
 
 

@@ -108,7 +108,7 @@ def _node(report_input: ReportInput, node: NodeView) -> tuple[Any, ...]:
 
 
 def _pods(report_input: ReportInput, living: list[Pod], workloads: dict[str, int]) -> Iterator[tuple[Any, ...]]:
-    at, rest = report_input.number, report_input.places_at_rest
+    at, rest = report_input.number, report_input.places_in_steady_state
     for pod in living:
         request = pod.requests
         yield (

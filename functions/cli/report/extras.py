@@ -167,10 +167,10 @@ def section(view: DaysView, scenarios: Scenarios | None = None) -> ExtraSection:
     """Return the runs as a table and a plot; what the scenarios show for the first policy is compared."""
     rows = [[f"{each.title}: {each.meaning}", *(each.text(view, run) for run in view.runs)] for each in view.figures]
     title = f"{count(view.days, 'simulated day')} to come"
-    return ExtraSection(title, (WHAT, *_beside(view, scenarios), *view.notes), ("", *view.names), rows, _plot(view))
+    return ExtraSection(title, (WHAT, *_compared(view, scenarios), *view.notes), ("", *view.names), rows, _plot(view))
 
 
-def _beside(view: DaysView, scenarios: Scenarios | None) -> tuple[str, ...]:
+def _compared(view: DaysView, scenarios: Scenarios | None) -> tuple[str, ...]:
     if scenarios is None or not paid(scenarios.alone):
         return ()
     alone = paid(scenarios.alone)

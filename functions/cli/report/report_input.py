@@ -36,7 +36,7 @@ class ReportInput:
         return {node.name: number for number, node in enumerate(self.view.nodes)}
 
     @cached_property
-    def places_at_rest(self) -> Mapping[str, str]:
+    def places_in_steady_state(self) -> Mapping[str, str]:
         """The node of each pod in steady state, by its key."""
         left = self.rest.node_by_name
         return {pod.key: pod.node for pod in self.rest.pods if pod.node in left}
@@ -48,7 +48,7 @@ class ReportInput:
 
     def moves_from(self, node: str) -> int:
         """Return how many pods of a node are elsewhere in steady state."""
-        return sum(self.places_at_rest.get(pod.key, node) != node for pod in self.now.pods_by_node[node])
+        return sum(self.places_in_steady_state.get(pod.key, node) != node for pod in self.now.pods_by_node[node])
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, Any]:

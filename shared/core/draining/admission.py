@@ -44,7 +44,7 @@ _CLAIM_CHECKS: Final = frozenset({Unremovable.BACKING_OFF})
 """Asked again inside the claim's compare-and-set."""
 
 
-def needs_whole_picture(
+def needs_whole_snapshot(
     order: Order, state: ClusterState, unbound: Iterable[Pod], nodes: Sequence[Node], now: datetime
 ) -> bool:
     """Whether the proof of placement has to be made again: always for a person's order.

@@ -152,7 +152,7 @@ class StandingClaim:
         return self.record if self.record is not None and self.record.phase is DrainPhase.DRAINED else None
 
     @property
-    def is_older_than_picture(self) -> bool:
+    def is_older_than_snapshot(self) -> bool:
         """Whether the claim was granted before the snapshot began."""
         return self.claim.since < self.inputs.snapshot.began_at
 

@@ -32,7 +32,7 @@ def find_repairs(inputs: HealingInput) -> tuple[Repair, ...]:
 def _claim_repairs(inputs: HealingInput) -> Iterator[Repair]:
     for uid, claim in sorted(inputs.state.claims.items()):
         standing = StandingClaim(inputs, uid, claim)
-        found = (rule(standing) for rule in _CLAIM_RULES) if standing.is_older_than_picture else ()
+        found = (rule(standing) for rule in _CLAIM_RULES) if standing.is_older_than_snapshot else ()
         repair = next((each for each in found if each is not None), None)
         if repair is not None:
             yield repair

@@ -150,7 +150,7 @@ class NodeRoom:
         self._put(kind, node, 1)
         return found
 
-    def best_beside(self, kind: int, node: int) -> int:
+    def best_other_than(self, kind: int, node: int) -> int:
         """Return the feasible node that the strategy would choose for the class if this one were not there; OUTSIDE."""
         others = self.taking(kind).copy()
         others[node] = False

@@ -235,10 +235,11 @@ def has_expired(node: Node, settings: PoolPolicy, now: datetime) -> bool:
 def expiring(policy: Policy, snapshot: Snapshot | None) -> tuple[str, ...]:
     """Return a sentence for each enabled pool whose nodes expire: how many have, if there is a cluster to look at."""
     pools = {name: pool for name, pool in policy.pools.items() if pool.enabled and pool.expire_after is not None}
-    return tuple(f"nodePools.{name}.disruption.expireAfter: {_said(name, pools[name], snapshot)}." for name in pools)
+    details = {name: _expiry_detail(name, pool, snapshot) for name, pool in pools.items()}
+    return tuple(f"nodePools.{name}.disruption.expireAfter: {detail}." for name, detail in details.items())
 
 
-def _said(name: str, pool: PoolPolicy, snapshot: Snapshot | None) -> str:
+def _expiry_detail(name: str, pool: PoolPolicy, snapshot: Snapshot | None) -> str:
     if snapshot is None:
         return "a node of that age goes however full it is; how many are, a cluster or a dump shows (--dump FILE)"
     nodes = snapshot.nodes_by_pool.get(name, ())

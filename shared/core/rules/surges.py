@@ -112,7 +112,7 @@ def _strategy(deployment: Deployment) -> str:
     return "" if deployment.surge else "maxSurge 0"
 
 
-def _beside_itself(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
+def _next_to_itself(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     """The new pod starts while the old one stands: what keeps the two apart by more than a node may find no place."""
     namespace = context.namespaces.get(spec.namespace, {})
     apart = {
@@ -165,7 +165,7 @@ def _grace(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 
 _OF_THE_POD: Final[tuple[Callable[[PodClass, DrainContext], Iterable[Finding]], ...]] = (
-    _beside_itself, _disk, _quota, _min_ready, _grace,
+    _next_to_itself, _disk, _quota, _min_ready, _grace,
 )  # fmt: skip
 
 

@@ -75,12 +75,12 @@ def volume_blocks(spec: PodClass, facts: VolumeFacts | None) -> tuple[Finding, .
     if not asked:
         return ()
     found = (
-        (reason, ", ".join(_said(spec, asked, question, facts or _NO_FACTS))) for reason, question in VOLUME_BLOCKS
+        (reason, ", ".join(_findings(spec, asked, question, facts or _NO_FACTS))) for reason, question in VOLUME_BLOCKS
     )
     return tuple(Finding(reason, detail) for reason, detail in found if detail)
 
 
-def _said(spec: PodClass, volumes: list[Volume], question: "VolumeQuestion", facts: VolumeFacts) -> Iterator[str]:
+def _findings(spec: PodClass, volumes: list[Volume], question: "VolumeQuestion", facts: VolumeFacts) -> Iterator[str]:
     for volume in volumes:
         words = question(volume, claim_of(spec, volume, facts.storage), facts)
         if words is not None:

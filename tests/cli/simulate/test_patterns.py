@@ -18,4 +18,4 @@ def test_of_a_workload_one_replica_stays_where_a_log_shows_that_nothing_was_aske
 
     demand, _ = demand_of(Hours(tmp_path / "log.json", None, 100, "UTC"), picture, timedelta(days=1))
 
-    assert {wish.replicas for wish in demand.wishes} == {1, 2}
+    assert {wish.replicas for wish in demand.changes} == {1, 2}

@@ -9,7 +9,7 @@ from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, AUTOSCALER_DEL
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.draining.admission import (
-    needs_whole_picture,
+    needs_whole_snapshot,
     no_place,
     objections,
     refusal_of,
@@ -48,7 +48,7 @@ def ago(seconds: float, *, picture: float | None = 60) -> Claim:
     ],
 )
 def test_a_proof_stands_until_pods_may_lie_elsewhere(expected: bool, given: Order, claims: dict[str, Claim]) -> None:
-    assert needs_whole_picture(given, ClusterState(claims=claims), (), (), NOW) is expected
+    assert needs_whole_snapshot(given, ClusterState(claims=claims), (), (), NOW) is expected
 
 
 WAITING: dict[str, Any] = {"unschedulable_since": NOW - timedelta(minutes=5)}
@@ -74,7 +74,7 @@ WAITING: dict[str, Any] = {"unschedulable_since": NOW - timedelta(minutes=5)}
 def test_a_pod_that_fits_nowhere_anyhow_asks_for_no_new_proof(expected: bool, waiting: Pod, nodes: list[Node]) -> None:
     young = order(picture_at=PICTURE_AT)
 
-    assert needs_whole_picture(young, ClusterState(), (waiting,), nodes, NOW) is expected
+    assert needs_whole_snapshot(young, ClusterState(), (waiting,), nodes, NOW) is expected
 
 
 @pytest.mark.parametrize(

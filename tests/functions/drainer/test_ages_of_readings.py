@@ -98,7 +98,7 @@ def test_what_undoes_a_drain_is_not_what_was_remembered() -> None:
 
     ebb.remember(ClusterState(paused=True))
 
-    assert (eyes.observe().paused, eyes.observe_anew().paused) == (False, True)
+    assert (eyes.observe().paused, eyes.observe_again().paused) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ _Rule = Callable[[Pod, DrainContext], bool | None]
 """True: it may go whatever later rules decide; False: it may not; None: this rule does not decide."""
 
 
-def _said(pod: Pod, _: DrainContext) -> bool | None:
+def _by_annotation(pod: Pod, _: DrainContext) -> bool | None:
     return {"true": True, "on-completion": False}.get(pod.spec.annotations.get(names.SAFE_TO_EVICT, ""))
 
 
@@ -161,7 +161,7 @@ def _budget(pod: Pod, context: DrainContext) -> bool | None:
     return False if any(each.disruptions_allowed < 1 for each in context.budgets_of(pod.spec)) else None
 
 
-_RULES: Final[tuple[_Rule, ...]] = (_said, _not_replicated, _system, _not_safe, _budget)
+_RULES: Final[tuple[_Rule, ...]] = (_by_annotation, _not_replicated, _system, _not_safe, _budget)
 
 
 def may_be_moved(pods: Iterable[Pod], context: DrainContext) -> bool:

@@ -104,13 +104,13 @@ class Pace:
             if later is None:
                 names = (each.node.name for each in waiting)
                 self.never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
-                return _told(drains, [*waiting, *never], never=[*waiting, *never])
+                return _let_go(drains, [*waiting, *never], never=[*waiting, *never])
             if later >= until:
                 break
             first = next(iter(held.values()))
             self.held_up[first] += int((later - self.now).total_seconds())
             self._move_to(later)
-        return _told(drains, [*waiting, *never], never=never)
+        return _let_go(drains, [*waiting, *never], never=never)
 
     def _shut_for_good(self, drain: PacedDrain) -> Reason | None:
         """Return what keeps the pool's nodes up to the horizon of the forecast, however little is under way."""
@@ -199,7 +199,7 @@ class Pace:
         self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools)
 
 
-def _told(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Sequence[PacedDrain] = ()) -> LetGo:
+def _let_go(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Sequence[PacedDrain] = ()) -> LetGo:
     left = frozenset(each.node.name for each in waiting)
     begun = frozenset(each.node.name for each in drains) - left
     return LetGo(begun, frozenset(each.node.name for each in never))

@@ -144,9 +144,9 @@ class ScaleDown:
         elif world.now < until:
             world.agenda.note(world.now + self._loop.retry, lambda: self._evict(name, until))
         else:
-            self._give_up(name)
+            self._abandon(name)
 
-    def _give_up(self, name: str) -> None:
+    def _abandon(self, name: str) -> None:
         """As after any failure: the node is open again, and passed over for a while."""
         world = self._world
         del self._leaving[name]

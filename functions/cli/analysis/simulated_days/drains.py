@@ -25,7 +25,7 @@ from shared.core.draining.admission import (
     exceeded_limits,
     lost_place,
     may_move,
-    needs_whole_picture,
+    needs_whole_snapshot,
     no_place,
     objections,
     refusal_of,
@@ -143,7 +143,7 @@ class Drains:
         if objections(order, node, situation):
             return True
         world, nodes = self._world, situation.snapshot.nodes
-        if needs_whole_picture(order, self.state, self._waiting(), nodes, world.now) and no_place(node, situation):
+        if needs_whole_snapshot(order, self.state, self._waiting(), nodes, world.now) and no_place(node, situation):
             return True
         return bool(exceeded_limits(order, node, situation, world.now))
 

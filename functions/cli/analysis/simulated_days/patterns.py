@@ -17,7 +17,7 @@ from shared.core.policy.values import Schedule
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ReplicaChange:
     """From then on a controller (`PodClass.workload`) asks for so many replicas."""
 
     at: datetime
@@ -39,7 +39,7 @@ class JobRun:
 class Demand:
     """Everything that is wanted, in order of time; `ramps` are when the sum rises to its highest of a day."""
 
-    wishes: Sequence[Wish] = ()
+    changes: Sequence[ReplicaChange] = ()
     jobs: Sequence[JobRun] = ()
     ramps: Sequence[tuple[datetime, datetime]] = ()
 
@@ -109,17 +109,17 @@ def pods_for(total: int, each: int) -> int:
 def by_steps(wanted: Mapping[str, Callable[[datetime], int]], begins: datetime, lasts: timedelta) -> Demand:
     """Return the demand of functions of time, asked at every quarter of an hour."""
     times = [begins, *_quarters(begins, lasts)]
-    wishes: list[Wish] = []
+    changes: list[ReplicaChange] = []
     sums: list[tuple[datetime, int]] = []
     last: dict[str, int] = {}
     for at in times:
         for key in sorted(wanted):
             replicas = wanted[key](at)
             if last.get(key) != replicas:
-                wishes.append(Wish(at, key, replicas))
+                changes.append(ReplicaChange(at, key, replicas))
                 last[key] = replicas
         sums.append((at, sum(last.values())))
-    return Demand(tuple(wishes), (), ramps(sums))
+    return Demand(tuple(changes), (), ramps(sums))
 
 
 def _quarters(begins: datetime, lasts: timedelta) -> Iterator[datetime]:
@@ -225,13 +225,13 @@ def with_cron_jobs(
     """
     runs = [run for job in jobs for run in runs_of(job, snapshot.taken_at, lasts, usual)]
     ends = {
-        pod.spec.workload: Wish(snapshot.taken_at + job.lasts(usual), pod.spec.workload, 0)
+        pod.spec.workload: ReplicaChange(snapshot.taken_at + job.lasts(usual), pod.spec.workload, 0)
         for job in jobs
         for pod in snapshot.pods
         if job.owns(pod.spec)
     }
     return replace(
         demand,
-        wishes=tuple(sorted((*demand.wishes, *ends.values()), key=lambda wish: wish.at)),
+        changes=tuple(sorted((*demand.changes, *ends.values()), key=lambda change: change.at)),
         jobs=tuple(sorted((*demand.jobs, *runs), key=lambda run: run.at)),
     )

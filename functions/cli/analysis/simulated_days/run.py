@@ -66,8 +66,8 @@ def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_O
 
 def _note(world: World, demand: Demand) -> None:
     replicas = ReplicaControl(world)
-    for wish in demand.wishes:
-        if replicas.knows(wish.controller):
-            world.agenda.note(wish.at, partial(replicas.scale, wish.controller, wish.replicas))
+    for change in demand.changes:
+        if replicas.knows(change.controller):
+            world.agenda.note(change.at, partial(replicas.scale, change.controller, change.replicas))
     for job in demand.jobs:
         world.agenda.note(job.at, partial(replicas.run_job, job.spec, job.pods, job.lasts))

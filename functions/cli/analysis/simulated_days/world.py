@@ -212,7 +212,7 @@ class World:
         """Return the cluster as it is now."""
         mark = (self.revision, self.details, self.now)
         if self._snapshot is None or self._snapshot[0] != mark:
-            self._snapshot = mark, self._picture()
+            self._snapshot = mark, self._snapshot_of_now()
         return self._snapshot[1]
 
     def sample(self) -> None:
@@ -235,7 +235,7 @@ class World:
             self._bill_is_known = True
         return self._bill
 
-    def _picture(self) -> Snapshot:
+    def _snapshot_of_now(self) -> Snapshot:
         names = sorted(self.nodes)
         keys = sorted(self.pods)
         return replace(

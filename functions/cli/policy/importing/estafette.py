@@ -47,7 +47,7 @@ def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> 
     """
     if given is not None:
         return Noted(f"{given}s", which.variable)
-    found = {each.value: each for thing in things for each in _said(which, thing)}
+    found = {each.value: each for thing in things for each in _of_variable(which, thing)}
     if len(found) > 1:
         raise BadPolicy(f"{which.variable}: the file has {' and '.join(sorted(found))}; keep one of them.")
     assumed = f"estafette's own default, for it was not given; its Helm chart has {which.chart_default}"
@@ -59,7 +59,7 @@ def has_timers(thing: dict[str, Any]) -> bool:
     return any(_name(entry) in _VARIABLES for entry in _environment(thing))
 
 
-def _said(which: Timer, thing: dict[str, Any]) -> Iterator[Noted]:
+def _of_variable(which: Timer, thing: dict[str, Any]) -> Iterator[Noted]:
     entries = [entry for entry in _environment(thing) if _name(entry) == which.variable]
     for entry in entries[-1:]:
         yield Noted(_seconds(which.variable, entry.get("value")), f"{which.variable} of the {thing.get('kind')}")

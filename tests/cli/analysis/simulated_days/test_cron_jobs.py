@@ -7,7 +7,14 @@ import pytest
 
 from functions.cli.analysis.simulated_days.controllers import ReplicaControl
 from functions.cli.analysis.simulated_days.measures import Actor
-from functions.cli.analysis.simulated_days.patterns import CronJob, Demand, Overlap, Wish, runs_of, with_cron_jobs
+from functions.cli.analysis.simulated_days.patterns import (
+    CronJob,
+    Demand,
+    Overlap,
+    ReplicaChange,
+    runs_of,
+    with_cron_jobs,
+)
 from functions.cli.analysis.simulated_days.pod_lives import bind, evict
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import DELAYS, World
@@ -85,13 +92,13 @@ def test_what_cannot_be_read_is_refused_even_where_it_is_suspended(job: CronJob)
 
 
 def test_runs_come_next_to_the_demand_that_is_known_in_order_of_time() -> None:
-    wish = Wish(MONDAY, "default/ReplicaSet/web", 2)
+    wish = ReplicaChange(MONDAY, "default/ReplicaSet/web", 2)
     ramps = ((MONDAY, MONDAY + DAY),)
     jobs = [cron_job("0 3 * * *", pods=4), cron_job()]
     found = with_cron_jobs(Demand((wish,), (), ramps), jobs, cluster([node("n")]), DAY, HALF_HOUR)
 
     assert [(run.pods, run.spec) for run in found.jobs] == [(1, JOB), (4, JOB)]
-    assert (found.wishes, found.ramps) == ((wish,), ramps)
+    assert (found.changes, found.ramps) == ((wish,), ramps)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +117,7 @@ def test_a_job_that_runs_in_the_snapshot_ends_after_the_same_time(
     picture = cluster([node("n")], [pod("j", on="n", owner=owner)])
     found = with_cron_jobs(Demand(), [cron_job(suspended=suspended)], picture, DAY, HALF_HOUR)
 
-    assert found.wishes == tuple(Wish(NOW + HALF_HOUR, each, 0) for each in expected)
+    assert found.changes == tuple(ReplicaChange(NOW + HALF_HOUR, each, 0) for each in expected)
 
 
 def test_a_node_that_only_a_running_job_needs_goes_once_it_has_ended() -> None:

@@ -12,7 +12,7 @@ from itertools import chain
 
 import pytest
 
-from functions.cli.analysis.simulated_days.patterns import Curve, Demand, Wish, by_curve, swinging
+from functions.cli.analysis.simulated_days.patterns import Curve, Demand, ReplicaChange, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
@@ -73,7 +73,7 @@ def judged(entries: list[Entry], limits: Limits = LIMITS) -> Iterator[str]:
         pytest.param(replace(shop(), profile="OPTIMIZE_UTILIZATION", pools=SLOW), None, id="a packing profile"),
         pytest.param(
             shop(cpu=0.3),
-            Demand(tuple(Wish(NOW + timedelta(minutes=7 * n), f"default/ReplicaSet/w{n % 4}", 10 + n % 9)
+            Demand(tuple(ReplicaChange(NOW + timedelta(minutes=7 * n), f"default/ReplicaSet/w{n % 4}", 10 + n % 9)
                          for n in range(90))),
             id="demand that comes and goes while nodes are drained",
         ),

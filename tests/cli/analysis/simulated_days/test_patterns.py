@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from functions.cli.analysis.simulated_days.patterns import Curve, Range, Wish, by_curve, by_hours, pods_for
+from functions.cli.analysis.simulated_days.patterns import Curve, Range, ReplicaChange, by_curve, by_hours, pods_for
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -33,15 +33,15 @@ def test_hours_are_those_of_the_time_zone() -> None:
 def test_a_workload_follows_the_curve_between_its_limits() -> None:
     demand = by_curve({"a": Range(2, 10)}, Curve(), MONDAY, DAY)
 
-    assert demand.wishes[0] == Wish(MONDAY, "a", 2)
-    assert max(wish.replicas for wish in demand.wishes) == 10
+    assert demand.changes[0] == ReplicaChange(MONDAY, "a", 2)
+    assert max(wish.replicas for wish in demand.changes) == 10
     assert demand.ramps == ((MONDAY + timedelta(hours=6), MONDAY + timedelta(hours=10)),)
 
 
 def test_hours_of_a_week_begin_on_monday() -> None:
     demand = by_hours({"a": [number // 24 for number in range(168)]}, MONDAY + 2 * DAY, 2 * DAY)
 
-    assert [(wish.at, wish.replicas) for wish in demand.wishes] == [(MONDAY + 2 * DAY, 2), (MONDAY + 3 * DAY, 3)]
+    assert [(wish.at, wish.replicas) for wish in demand.changes] == [(MONDAY + 2 * DAY, 2), (MONDAY + 3 * DAY, 3)]
 
 
 @pytest.mark.parametrize(

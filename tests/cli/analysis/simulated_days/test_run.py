@@ -7,7 +7,7 @@ import pytest
 
 from functions.cli.analysis.forecast.scenarios import scenarios_of
 from functions.cli.analysis.simulated_days.measures import PlayedTotals
-from functions.cli.analysis.simulated_days.patterns import Curve, Demand, JobRun, Wish, by_curve, swinging
+from functions.cli.analysis.simulated_days.patterns import Curve, Demand, JobRun, ReplicaChange, by_curve, swinging
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
@@ -86,7 +86,7 @@ def test_a_flat_day_ends_where_the_forecast_ends(cpu: float, profile: str) -> No
 
 def test_nodes_are_bought_for_demand_and_go_with_it() -> None:
     picture = shop(3)
-    rise = Demand((Wish(NOW + timedelta(hours=1), "default/ReplicaSet/shop", 24),))
+    rise = Demand((ReplicaChange(NOW + timedelta(hours=1), "default/ReplicaSet/shop", 24),))
     told = played(picture, rise, lasts=timedelta(hours=2))
 
     assert told.most_nodes > 3
