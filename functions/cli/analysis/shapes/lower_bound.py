@@ -78,22 +78,22 @@ class _Ascent:
     def __init__(self, given: Problem) -> None:
         self._given = given
         types, axes = given.room.shape
-        offered = given.room > 0
+        self._offered = offered = given.room > 0
         shares = np.where(offered, 1.0, 0.0)
         shares[:, -1] *= _UNUSED  # the number of pods seldom matters
         unused = np.full((types, 1), _UNUSED)
         self._shares = np.hstack((shares, unused))
         self._shares /= self._shares.sum(axis=1, keepdims=True)
-        self._unit = np.where(offered, given.costs[:, np.newaxis] / np.where(offered, given.room, 1.0), np.inf)
+        self._unit = np.where(offered, given.costs[:, np.newaxis] / np.where(offered, given.room, 1.0), 0.0)
         self._directions = np.array(list(_directions(axes))) / np.maximum(given.room.max(axis=0), 1.0)
         self._groups = self._alike()
 
     def step(self, number: int) -> LowerBound:
         """Return the bound at these prices, and change them."""
         given, types = self._given, np.arange(len(self._given.costs))
-        prices = np.where(np.isfinite(self._unit), self._unit * self._shares[:, :-1], 0.0)
+        prices = self._unit * self._shares[:, :-1]
         by_type = given.requests @ prices.T
-        lacking = (given.requests[:, np.newaxis, :] > 0) & ~np.isfinite(self._unit)[np.newaxis, :, :]
+        lacking = (given.requests[:, np.newaxis, :] > 0) & ~self._offered[np.newaxis, :, :]
         by_type[~given.admitted | lacking.any(axis=2)] = np.inf
         chosen = by_type.argmin(axis=1)
         worth = by_type[np.arange(len(chosen)), chosen]
@@ -102,7 +102,7 @@ class _Ascent:
         slack, gradient = self._kept(worth)
         load = np.zeros_like(self._shares)
         np.add.at(load[:, :-1], chosen[known], (gradient[:, np.newaxis] * given.requests)[known])
-        load[:, :-1] = np.where(np.isfinite(self._unit), load[:, :-1] * self._unit, 0.0)
+        load[:, :-1] *= self._unit
         most = np.abs(load).max(axis=1, keepdims=True)
         self._shares[types] *= np.exp(_PACE / (1 + number) ** 0.5 * load / np.maximum(most, 1e-12))
         self._shares /= self._shares.sum(axis=1, keepdims=True)
