@@ -8,6 +8,7 @@ fullest is planned for, and what the pods of the others need more is added.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from functions.cli.analysis.shapes.offers import NewGroup
@@ -100,6 +101,14 @@ def advise(situations: Sequence[Situation], bill: Bill, asked: ShapeRequest) -> 
     for other in others:
         proof = _also_for(study, other.snapshot, proof, found)
     return _advice(study, proof, found)
+
+
+def least_cost(situation: Situation, bill: Bill) -> int:
+    """Return what any choice of machine types costs at least, however many pods move: known much sooner than advice.
+
+    In micro-dollars an hour.
+    """
+    return Study(situation, bill, ShapeRequest(pod_worth=Fraction(0))).least
 
 
 def booked(snapshot: Snapshot) -> float:

@@ -260,7 +260,7 @@ class Pods:
         left = self._counts * np.fromiter((mask[node] for mask in self._admitting), np.bool_, len(self._kinds))
         carried: dict[int, int] = {}
         value = 0.0
-        while True:
+        while len(left):
             with np.errstate(divide="ignore", invalid="ignore"):
                 fits = np.minimum(np.nanmin(np.where(self._needs > 0, free // self._needs, np.inf), axis=1), left)
                 share = np.where(self._needs > 0, self._needs / np.maximum(free, 1e-9), 0).sum(axis=1)
@@ -273,6 +273,7 @@ class Pods:
             value += number * float(self._values[best])
             free -= number * self._needs[best]
             left[best] -= number
+        return carried, value
 
 
 def _is_choosy(spec: PodClass) -> bool:

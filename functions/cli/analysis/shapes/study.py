@@ -221,7 +221,8 @@ class _Sample:
     def _least(self, costs: Sequence[int]) -> tuple[int, NDArray[np.float64]]:
         """Return the bound at these costs of nodes, and what a pod of each class is worth."""
         arrays, study, new = self._arrays, self._study, list(self._new.values())
-        admitting = np.array([arrays.admitting(kind) for kind in range(len(arrays.classes))])
+        rows = [arrays.admitting(kind) for kind in range(len(arrays.classes))]
+        admitting = np.array(rows, np.bool_).reshape(len(rows), len(arrays.nodes))
         moving = study.moving * self._own.sum(axis=1)
         kept, stay = [], 0
         for row, place in enumerate(self._old):

@@ -126,3 +126,34 @@ def test_what_is_committed_stays() -> None:
     found = advice(seen, bill=bill)
     assert (found.saving, found.moved) == (0, 0)
     assert found.now == bill.fees
+
+
+def plain(count: int, **changes: Any) -> list[Any]:
+    machine = "n2-standard-8"
+    return [node(f"n{place}", machine=machine, allocatable=offered(machine), **changes) for place in range(count)]
+
+
+EDGES = {
+    "no nodes": (cluster([]), 0),
+    "nodes outside any pool": (cluster(plain(2, pool="")), 0),
+    "nodes without pods": (cluster(plain(2)), 0),
+    "pods that no drain may move": (
+        cluster(plain(2), [pod("x", on="n0", owner=None), pod("y", on="n1", owner=None)]),
+        2,
+    ),
+    "a node that is not Ready": (cluster(plain(2, ready=False), [pod("x", on="n0")]), 2),
+    "pods that request nothing": (cluster(plain(2), [pod(name, on="n0", cpu=0, memory=0) for name in "xyz"]), 1),
+    "a pod that waits": (cluster(plain(1), [pod("x", cpu=6, memory=6), pod("y", on="n0", cpu=6, memory=6)]), 2),
+}
+
+
+@pytest.mark.parametrize(("seen", "after"), EDGES.values(), ids=EDGES)
+def test_clusters_with_little_to_decide(seen: Snapshot, after: int) -> None:
+    found = advice(seen)
+    assert sum(each.after for each in found.pools) == after
+    assert found.proof.homeless == ()
+
+
+def test_what_fits_on_no_machine_is_named() -> None:
+    found = advice(cluster(plain(1), [pod("x", cpu=500)]))
+    assert [each.name for each in found.proof.homeless] == ["x"]
