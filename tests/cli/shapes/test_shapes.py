@@ -117,3 +117,11 @@ def test_machines_without_a_price_are_refused(dump: Path, tmp_path: Path) -> Non
 def test_a_new_pool_has_a_name_that_gke_accepts(pool: str, machine: str, expected: str) -> None:
     assert pool_name(pool, machine) == expected
     assert len(expected) <= 40
+
+
+def test_why_not_and_the_report_name_the_command_where_other_types_may_save_much(dump: Path, tmp_path: Path) -> None:
+    word = "ebb shapes shows which"
+    assert word in " ".join(run_ebb("why-not", dump, "--top", "1").stdout.split())
+    assert word in run_ebb("report", dump, "--out", "-").stdout
+    plain = dumps.write(tmp_path / "plain.json", 8)
+    assert word not in " ".join(run_ebb("why-not", plain, "--top", "1").stdout.split())
