@@ -159,7 +159,7 @@ EVENTS: Final = (
         "The planner orders a drain; `reason` shows why the node goes.",
         ("run_id", "order_id", "node", "pool", "reason"),
         (),
-        (Field("saving_per_hour", Type.NUMBER, "dollars by the price table"), POLICY_HASH),
+        (Field("saving_per_hour", Type.NUMBER, "dollars that the bill falls by"), POLICY_HASH),
     ),
     Event(
         "drain_step",

@@ -138,7 +138,7 @@ METRICS: Final = (
     _kept("trouble", "something is wrong or under way"),
     Metric("reclaimed_node_hours", Kind.AMOUNT, "cluster_state", "hours of nodes that were removed and did not come "
            "back, at most a day each", "h", "reclaimed_node_hours"),
-    Metric("reclaimed_dollars", Kind.AMOUNT, "cluster_state", "what those hours would have cost by the price table",
+    Metric("reclaimed_dollars", Kind.AMOUNT, "cluster_state", "what those hours would have cost by the bill",
            "{USD}", "reclaimed_dollars"),
     Metric("blocked_seconds", Kind.AMOUNT, "eviction", "seconds for which a PodDisruptionBudget held a pod", "s",
            "blocked_seconds", where=("jsonPayload.pdb:*",), labels=("jsonPayload.pdb",)),
