@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from functions.drainer.main import PushReply
+from shared.adapters.prices import load
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable, Stale
 from shared.port_types import Eviction
-from tests.builders import NOW, node, order, pdb, pod
+from tests.builders import NOW, committed, node, order, pdb, pod, policy
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 
 
@@ -110,3 +111,19 @@ def test_a_node_that_vanishes_mid_way_closes_the_drain() -> None:
 
     assert [line["outcome"] for line in ebb.log.of("drain_result")] == ["removed"]
     assert ebb.remembered().claims == {}
+
+
+@pytest.mark.parametrize(
+    ("share", "machines"),
+    [
+        pytest.param(1, 0, id="none is committed: its price"),
+        pytest.param(0.5, 2.5, id="half of one exceeds them: half"),
+        pytest.param(0, 3, id="all are committed: nothing"),
+    ],
+)
+def test_a_claim_keeps_what_the_bill_falls_by_without_its_node(share: float, machines: float) -> None:
+    paid = committed("e2", vcpu=4 * machines, gib=16 * machines)
+    ebb = fake_ebb(policy=policy(cluster_wide={"commitments": paid}))
+    ebb.drain(order())
+    price = load().of(node("n1")).per_hour
+    assert ebb.remembered().claims["uid-n1"].cost_per_hour == pytest.approx(share * price, abs=2)
