@@ -1,4 +1,4 @@
-"""Whether the autoscaler only deletes empty nodes, pool by pool, and how soon (docs/reaper.md).
+"""Whether the autoscaler only deletes empty nodes, pool by pool, and how soon (docs/empty-nodes.md).
 
 That it competes is no fault. What costs money is: a long delay, values that do not count, a pool that nobody empties.
 """
@@ -19,8 +19,8 @@ from shared.store.snapshots import snapshot_of
 NAME: Final = "autoscaler"
 LONG: Final = BALANCED.unneeded
 """Above GKE's own longest default, an empty node costs money for nothing."""
-_CHECK: Final = "not yet seen on a real GKE, so check it once: docs/reaper.md, five minutes"
-_HOW: Final = "docs/reaper.md shows how to let it delete only empty ones"
+_CHECK: Final = "not yet seen on a real GKE, so check it once: docs/empty-nodes.md, five minutes"
+_HOW: Final = "docs/empty-nodes.md shows how to let it delete only empty ones"
 
 
 def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
@@ -32,7 +32,7 @@ def autoscaler(parts: InstallationParts) -> Iterable[CheckResult]:
     for rule in dict.fromkeys(rules.values()):
         yield _of_pools(_pools([name for name, each in rules.items() if each == rule]), rule)
     yield from _faults(snapshot.compute_classes, {rule.compute_class for rule in rules.values()})
-    yield from _nobody_empties(parts, {name: rule for name, rule in rules.items() if rule.is_reaper})
+    yield from _nobody_empties(parts, {name: rule for name, rule in rules.items() if rule.only_empty})
 
 
 def _snapshot(parts: InstallationParts) -> Snapshot:
@@ -49,7 +49,7 @@ def _of_pools(pools: str, rule: ScaleDownRule) -> CheckResult:
         return warn(NAME, sentence, "Make the class, or let this identity list computeclasses (infra/rbac.yaml).")
     delay = f"after {span(rule.unneeded)} ({_whose(rule.unneeded_by, rule)})"
     gate = f"{percent(rule.gate)} ({_whose(rule.gate_by, rule)})"
-    if rule.is_reaper:
+    if rule.only_empty:
         what = f"the autoscaler only deletes empty nodes, {delay}; {_CHECK}"
     else:
         what = f"the autoscaler also empties nodes that are used up to {gate}, {delay}, and competes with Ebb; {_HOW}"
@@ -75,17 +75,17 @@ def _faults(classes: ComputeClasses, used: Iterable[str]) -> Iterator[CheckResul
             yield warn(NAME, f"ComputeClass {name}: {fault}", "Correct its spec.autoscalingPolicy.")
 
 
-def _nobody_empties(parts: InstallationParts, reaped: Mapping[str, ScaleDownRule]) -> Iterator[CheckResult]:
-    """A pool that the autoscaler reaps and Ebb does not drain stays as large as it is."""
+def _nobody_empties(parts: InstallationParts, unattended: Mapping[str, ScaleDownRule]) -> Iterator[CheckResult]:
+    """A pool of which the autoscaler deletes only empty nodes stays as large as it is if Ebb does not drain it."""
     try:
-        policy = parts.policy().read() if reaped else Policy()
+        policy = parts.policy().read() if unattended else Policy()
     except EbbError:
         return  # the check of the policy shows it
     why = "is paused" if policy.paused else "is a dry run" if policy.dry_run else "does not enable it"
-    left = [name for name in reaped if policy.paused or policy.dry_run or not policy.pool(name).enabled]
+    left = [name for name in unattended if policy.paused or policy.dry_run or not policy.pool(name).enabled]
     if left:
         sentence = f"{_pools(left)}: the policy {why}: nothing scales down but nodes that empty by themselves."
-        classes = some(sorted({reaped[name].compute_class for name in left}))
+        classes = some(sorted({unattended[name].compute_class for name in left}))
         yield warn(
             NAME, sentence, f"Until Ebb drains there, take consolidationThreshold out of ComputeClass {classes}."
         )

@@ -163,7 +163,7 @@ def _autoscaler(rule: ScaleDownRule | None) -> dict[str, Any] | None:
         "delay_seconds": round(rule.unneeded.total_seconds()),
         "delay_by": rule.unneeded_by.value,
         "compute_class": rule.compute_class or None,
-        "only_empty": rule.is_reaper if rule.class_known else None,
+        "only_empty": rule.only_empty if rule.class_known else None,
     }
 
 

@@ -245,7 +245,7 @@ def show_notes(console: Console, notes: Sequence[str]) -> None:
         console.print()
 
 
-_PAGE: Final = "docs/reaper.md"
+_PAGE: Final = "docs/empty-nodes.md"
 
 
 def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> Iterator[str]:
@@ -256,11 +256,11 @@ def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> Iterator[str]:
         return f" of pool{'s' if len(own) > 1 else ''} {some(sorted(own))}" if len(own) < len(rules) else ""
 
     known = {name: rule for name, rule in rules.items() if rule.class_known}
-    reaped = {name: rule for name, rule in known.items() if rule.is_reaper}
-    others = {name: rule for name, rule in known.items() if not rule.is_reaper}
+    only_empty = {name: rule for name, rule in known.items() if rule.only_empty}
+    others = {name: rule for name, rule in known.items() if not rule.only_empty}
     unknown = {name: rule for name, rule in rules.items() if not rule.class_known}
-    if reaped:
-        yield f"The autoscaler only deletes empty nodes{pools(reaped)} ({_PAGE})."
+    if only_empty:
+        yield f"The autoscaler only deletes empty nodes{pools(only_empty)} ({_PAGE})."
     if others:
         used = f"used up to {percent(max(rule.gate for rule in others.values()))}, and competes with Ebb"
         how = f"{_PAGE} shows how to let it delete only empty ones"

@@ -86,7 +86,7 @@ class ScaleDownRule:
     """False if the class could not be read: it may set other values."""
 
     @property
-    def is_reaper(self) -> bool:
+    def only_empty(self) -> bool:
         """Whether only nodes go on which no pod but a DaemonSet's requests anything."""
         return self.gate == 0
 

@@ -238,7 +238,7 @@ def _rule_keeps(node: Node, pods: Iterable[Pod], rule: ScaleDownRule) -> Iterabl
     if rule.delay:
         by = whose if rule.unneeded_by is SaidBy.COMPUTE_CLASS else f"Pool {node.pool}"
         yield f"{by} lets it wait {_minutes(rule.delay)} before it deletes an unneeded node."
-    if rule.is_reaper and any(_asks(pod) for pod in pods):
+    if rule.only_empty and any(_asks(pod) for pod in pods):
         yield (
             f"Under consolidationThreshold 0 of {whose} it deletes only nodes that nothing is asked of: if it counts "
             "DaemonSet pods there, it never deletes this one; write 1 or more."

@@ -49,7 +49,7 @@ _AFTER_THE_DELAY: Final = {"BALANCED": timedelta(minutes=15), "OPTIMIZE_UTILIZAT
 (docs/decisions/completion.md)."""
 LEAST_AWAITING: Final = 3
 """A percentage for `awaitingDeletion` allows so many nodes in any cluster: 20 % of five nodes would be one."""
-_AFTER_A_REAPERS_DELAY: Final = timedelta(minutes=10)
+_AFTER_ITS_DELAY: Final = timedelta(minutes=10)
 """The same if it only removes empty nodes: it tries no others, and so skips none for five minutes."""
 
 
@@ -258,18 +258,18 @@ class Policy:
     def pool(self, name: str) -> PoolPolicy:
         return self.pools.get(name, self.other_pools)
 
-    def drain_for(self, profile: str, delay: timedelta | None = None, *, reaps: bool = False) -> DrainSettings:
+    def drain_for(self, profile: str, delay: timedelta | None = None, *, only_empty: bool = False) -> DrainSettings:
         """Return the settings of a drain in a cluster of that autoscaling profile (docs/decisions/completion.md).
 
         `delay` is how long the autoscaler waits with the node, if that was set: the watchdog waits longer, whatever
-        its setting, or Ebb would return the node after every drain. `reaps`: it only removes empty nodes there.
+        its setting, or Ebb would return the node after every drain. `only_empty`: it only removes empty nodes there.
         """
         usual = WATCHDOGS.get(profile, self.drain.watchdog) if self.watchdog_by_profile else self.drain.watchdog
         if not delay:
             return replace(self.drain, watchdog=usual)
         after = _AFTER_THE_DELAY.get(profile, _AFTER_THE_DELAY["BALANCED"])
-        least = delay + (min(after, _AFTER_A_REAPERS_DELAY) if reaps else after)
-        return replace(self.drain, watchdog=least if self.watchdog_by_profile and reaps else max(usual, least))
+        least = delay + (min(after, _AFTER_ITS_DELAY) if only_empty else after)
+        return replace(self.drain, watchdog=least if self.watchdog_by_profile and only_empty else max(usual, least))
 
     def addition_grace(self, pool: str) -> timedelta:
         """Return how long after an addition the pool is left alone."""

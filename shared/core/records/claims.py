@@ -50,7 +50,7 @@ def claim_for(
         reason=order.reason,
         origin=order.origin,
         generation=order.generation,
-        settings=policy.drain_for(scale_down.profile, scale_down.delay, reaps=scale_down.is_reaper),
+        settings=policy.drain_for(scale_down.profile, scale_down.delay, only_empty=scale_down.only_empty),
         policy_hash=policy.hash,
         picture_at=order.picture_at,
         cost_per_hour=cost_per_hour,

@@ -20,8 +20,8 @@ from tests.fakes import FakeCluster, FakePools
 
 ZERO, MINUTE = Fraction(0), timedelta(minutes=1)
 REAPER = AutoscalingPolicy(threshold=ZERO, delay=MINUTE)
-HOW = "and competes with Ebb; docs/reaper.md shows how to let it delete only empty ones."
-CHECK = "not yet seen on a real GKE, so check it once: docs/reaper.md, five minutes."
+HOW = "and competes with Ebb; docs/empty-nodes.md shows how to let it delete only empty ones."
+CHECK = "not yet seen on a real GKE, so check it once: docs/empty-nodes.md, five minutes."
 
 
 def found(

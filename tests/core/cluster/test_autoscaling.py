@@ -43,7 +43,7 @@ def rule(
     ],
 )
 def test_the_threshold_is_the_classs_where_it_shows_one(gate: Fraction, by: SaidBy, found: ScaleDownRule) -> None:
-    assert (found.gate, found.gate_by, found.is_reaper) == (gate, by, gate == 0)
+    assert (found.gate, found.gate_by, found.only_empty) == (gate, by, gate == 0)
 
 
 @pytest.mark.parametrize(
