@@ -1,15 +1,15 @@
 """Commitments in sentences: what of them is idle, what their ends change, and what is not known of their use."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Final
 
 from functions.cli.analysis.forecast.committed import Committed, CommittedRow, LaterAddition, UsedPart
-from functions.cli.analysis.forecast.scenarios import Scenarios
+from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
 from functions.cli.analysis.worth import FLEXIBLE
 from functions.cli.output.format import dollars_a_month, some, whole_money
-from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney
+from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney, paid
 from shared.core.placement.search import LITTLE
 
 UNKNOWN_USE: Final = (
@@ -23,18 +23,25 @@ ELSEWHERE: Final = "cluster.commitments.elsewhere can name what other machines u
 def sentences(committed: Committed, scenarios: Scenarios | None) -> Iterator[str]:
     """Yield what is not known, what is paid for and idle, and from when on Ebb adds more."""
     if scenarios is not None:
-        yield from _of_unknown_use(committed, ScenarioMoney(scenarios))
+        yield from _of_unknown_use(committed, scenarios)
     yield from idle(committed)
     if scenarios is not None:
-        yield from _later(committed.later, max(ScenarioMoney(scenarios).added, 0))
+        yield from _later(committed.later, _added(scenarios, paid))
 
 
-def _of_unknown_use(committed: Committed, money: ScenarioMoney) -> Iterator[str]:
+def _added(scenarios: Scenarios, amount: Callable[[Scenario], int]) -> int:
+    """Return what Ebb adds in micro-dollars an hour: unlike what is printed, a sum of nothing that is rounded."""
+    return max(amount(scenarios.alone) - amount(scenarios.at_rest), 0)
+
+
+def _of_unknown_use(committed: Committed, scenarios: Scenarios) -> Iterator[str]:
+    money = ScenarioMoney(scenarios)
     if committed.use_elsewhere_is_known or money.listed is None:
         return
     families, region = some(sorted({row.family for row in committed.rows})), committed.region or "the region"
     bill, listed = (whole_money(max(each.added, 0)) for each in (money, money.listed))
-    what = SAME if bill == listed else UNKNOWN_USE
+    differ = _added(scenarios, lambda each: each.cost) - _added(scenarios, paid)
+    what = UNKNOWN_USE if _month(differ) else SAME
     yield f"{what} {ELSEWHERE}".format(bill=bill, listed=listed, families=families, region=region)
 
 
@@ -66,11 +73,11 @@ def _of_family(family: str, rows: Sequence[tuple[CommittedRow, UsedPart]]) -> st
 
 
 def _later(additions: Sequence[LaterAddition], added: int) -> Iterator[str]:
-    """Yield the ends from which on Ebb adds more than before."""
+    """Yield the ends from which on Ebb adds more than before; `added` is what it adds now."""
     for each in additions:
-        if _month(each.added) > added:
+        if _month(each.added - added) > 0:
             yield _of_later(each)
-        added = max(added, _month(each.added))
+        added = max(added, each.added)
 
 
 def _of_later(addition: LaterAddition) -> str:

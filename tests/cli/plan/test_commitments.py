@@ -145,6 +145,21 @@ def test_where_both_ends_of_the_range_are_equal_the_assumption_is_named() -> Non
     assert "as if nothing else in europe-west1" in first
 
 
+def test_rounding_is_no_difference() -> None:
+    """Both add $72.53 a month; printed are $72 by the bill, so that the scenarios add up, and $73."""
+    cents, scenarios = 99_350, billed(at_rest=30)
+    alone = replace(scenarios.alone, bill=398_770)
+    rest = replace(scenarios.at_rest, cost=alone.cost - cents, bill=398_770 - cents)
+    scenarios = replace(scenarios, alone=alone, at_rest=rest)
+    unknown = some_committed(
+        later=(LaterAddition(ENDS, ("n2",), 7, cents, is_rest=True),), use_elsewhere_is_known=False
+    )
+    first, *others = sentences(unknown, scenarios)
+
+    assert "as if nothing else" in first
+    assert not [each for each in others if each.startswith("From ")]
+
+
 def test_the_bill_is_in_the_json() -> None:
     assert [each["bill_per_hour"] for each in scenario_documents(ADDS)] == [0.6, 0.4, 0.3, 0.3, 0.3, 0.4]
     assert {each["bill_per_hour"] for each in scenario_documents(some_scenarios())} == {None}
