@@ -1,7 +1,8 @@
 """Commitments from a file of gcloud: every form in which Google lists them, and files that list something else."""
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,15 @@ import pytest
 import yaml
 
 from functions.cli.input.commitments import CommitmentFile, read_commitments, with_commitments
-from functions.cli.input.inputs import gather
+from functions.cli.input.inputs import gather, region_of, warnings_of
 from functions.cli.input.options import Sources
 from functions.cli.policy.comparing import print_diff
+from shared.adapters.prices import load
 from shared.core.policy import Policy
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.records.commitments import counted
 from shared.errors import BadInput
-from tests.builders import NOW
+from tests.builders import NOW, cluster, node
 from tests.cli import dumps
 
 HERE = "europe-west4"
@@ -226,6 +228,26 @@ def test_commands_plan_by_the_file_whatever_policy_they_compare(tmp_path: Path) 
     assert inputs.policy.commitments.families == (N2,)
     assert inputs.committed_under(Policy(hash="other")) == Policy(hash="other", commitments=inputs.policy.commitments)
     assert [note for note in inputs.notes if "n2 160 vCPUs 640 GiB" in note and "1 commitment of us-central1" in note]
+
+
+@pytest.mark.parametrize(
+    ("named", "taken"),
+    [
+        pytest.param([], UNTIL - timedelta(seconds=1), id="in force"),
+        pytest.param(["n2 on 2027-05-01", "flexible on 2027-05-01"], UNTIL, id="at the end"),
+    ],
+)
+def test_what_has_ended_is_a_warning(named: list[str], taken: datetime) -> None:
+    flexible = FlexibleCommitment(Fraction(1), Fraction(0), UNTIL)
+    rows = Commitments((N2, Commitment("e2", Capacity(Fraction(8)))), flexible)
+    found = warnings_of(Policy(commitments=rows), replace(cluster([node("a")]), taken_at=taken), load())
+
+    assert [each for each in ("n2 on 2027-05-01", "flexible on 2027-05-01", "e2") if each in " ".join(found)] == named
+
+
+def test_the_region_is_that_of_the_first_node_that_shows_one() -> None:
+    without, within = node("a", zone=""), node("b", zone="europe-west4-a")
+    assert region_of(cluster([without, within])) == "europe-west4"
 
 
 def test_a_policy_alone_has_no_cluster_whose_bill_could_differ(tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 import msgspec
 
+from functions.cli.analysis.worth import FLEXIBLE
 from functions.cli.dumps.files import name_of
 from functions.cli.input.files import read_bytes
 from functions.cli.output.format import count, moment, some
 from functions.cli.output.visible import visible
 from shared.core.policy import Policy
 from shared.core.policy.reading import read_each
-from shared.core.policy.values import NO_COMMITMENTS, Commitment
+from shared.core.policy.values import NO_COMMITMENTS, Commitment, Commitments
 from shared.core.records.commitments import (
     CommitmentBasis,
     CommitmentReading,
@@ -134,6 +135,14 @@ def with_commitments(
     changed = replace(policy, commitments=replace(policy.commitments, families=found.families))
     stale = STALE if basis is CommitmentBasis.STALE else ""
     return changed, (f"{_note(file.name, found, region)}{stale}", *notes)
+
+
+def ended(commitments: Commitments, now: datetime) -> str:
+    """Return the sentence on commitments that have ended; empty if none has."""
+    flexible = ((FLEXIBLE, commitments.flexible.until),) if commitments.flexible else ()
+    ends = (*((each.family, each.until) for each in commitments.families), *flexible)
+    over = [f"{family} on {until:%Y-%m-%d}" for family, until in ends if until and until <= now]
+    return f"Commitments that have ended count for nothing: {some(over)}." if over else ""
 
 
 def _note(name: str, found: CountedCommitments, region: str) -> str:

@@ -12,6 +12,7 @@ from functions.cli.input import missing_data
 from functions.cli.input.commitments import (
     COUNTED_BY_EACH,
     CommitmentFile,
+    ended,
     listed_by_planner,
     read_commitments,
     with_commitments,
@@ -201,13 +202,14 @@ def _listed_by_planner(policy: Policy, reading: Reading, *, dumped: bool) -> Com
 
 
 def region_of(snapshot: Snapshot) -> str:
-    """Return the region of the cluster's nodes; empty without nodes."""
-    return snapshot.nodes[0].region if snapshot.nodes else ""
+    """Return the region of the cluster's nodes; empty if no node shows one."""
+    return next(filter(None, (node.region for node in snapshot.nodes)), "")
 
 
 def warnings_of(policy: Policy, snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     """Return what is odd about a policy for that cluster, each as a note marked as a warning."""
-    odd = (*odd_pools(policy, snapshot), unpriced(policy.commitments, prices))
+    paid = policy.commitments
+    odd = (*odd_pools(policy, snapshot), unpriced(paid, prices), ended(paid, snapshot.taken_at))
     return tuple(f"{WARNING}{sentence}" for sentence in odd if sentence)
 
 
