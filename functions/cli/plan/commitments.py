@@ -18,6 +18,10 @@ UNKNOWN_USE: Final = (
 )
 SAME: Final = "Ebb counts as if nothing else in {region} used the commitments ({families})."
 ELSEWHERE: Final = "cluster.commitments.elsewhere can name what other machines use."
+OF_THE_ACCOUNT: Final = (
+    "Ebb counts as if this cluster used the whole flexible commitment of the billing account. "
+    "cluster.commitments.flexible.perHour can be the cluster's part."
+)
 
 
 def sentences(committed: Committed, scenarios: Scenarios | None) -> Iterator[str]:
@@ -38,7 +42,11 @@ def _of_unknown_use(committed: Committed, scenarios: Scenarios) -> Iterator[str]
     money = ScenarioMoney(scenarios)
     if committed.use_elsewhere_is_known or money.listed is None:
         return
-    families, region = some(sorted({row.family for row in committed.rows})), committed.region or "the region"
+    named = sorted({row.family for row in committed.rows})
+    if named == [FLEXIBLE]:
+        yield OF_THE_ACCOUNT
+        return
+    families, region = some(named), committed.region or "the region"
     bill, listed = (whole_money(max(each.added, 0)) for each in (money, money.listed))
     differ = _added(scenarios, lambda each: each.cost) - _added(scenarios, paid)
     what = UNKNOWN_USE if _month(differ) else SAME

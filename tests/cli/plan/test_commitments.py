@@ -145,6 +145,14 @@ def test_where_both_ends_of_the_range_are_equal_the_assumption_is_named() -> Non
     assert "as if nothing else in europe-west1" in first
 
 
+def test_a_flexible_commitment_is_of_no_region_and_no_family() -> None:
+    committed = some_committed(use_elsewhere_is_known=False)
+    first, *_ = sentences(replace(committed, rows=committed.rows[1:]), billed())
+
+    assert "europe-west1" not in first
+    assert "elsewhere" not in first
+
+
 def test_rounding_is_no_difference() -> None:
     """Both add $72.53 a month; printed are $72 by the bill, so that the scenarios add up, and $73."""
     cents, scenarios = 99_350, billed(at_rest=30)

@@ -33,6 +33,16 @@ def test_with_a_dump_it_warns_about_pools_that_are_not_there(tmp_path: Path) -> 
         assert (said in result.output.splitlines()) is bool(options)
 
 
+def test_with_a_dump_it_warns_of_commitments_that_have_ended(tmp_path: Path) -> None:
+    file, dump = tmp_path / "policy.yaml", dumps.write(tmp_path / "dump.json", 2)
+    file.write_text(
+        "cluster: {commitments: {families: {e2: {vcpu: 8, gib: 32, until: 2020-05-01}}}}\n"
+        "nodePools: {default-pool: {enabled: true}}"
+    )
+    output = CliRunner().invoke(app, ["policy", "check", str(file), "--dump", str(dump)]).output
+    assert [line for line in output.splitlines() if line.startswith("warning: ") and "e2 on 2020-05-01" in line]
+
+
 def test_it_shows_how_many_nodes_have_expired_or_who_could_show(tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
     file.write_text("nodePools: {default-pool: {enabled: true, disruption: {expireAfter: 1s}}}")
