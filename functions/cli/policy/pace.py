@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Final
 
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
-from functions.cli.analysis.forecast.open_pass import without_gaps
+from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, policy_at_rest
 from functions.cli.output.format import count, span
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
@@ -68,9 +67,9 @@ def pace_of_a_night(situation: Situation, policy: Policy, careful: NightPace, pr
     policy = replace(policy, dry_run=False)
     tonight = in_the_night(situation.snapshot, policy)
     slow = policy_at_rest(Situation(tonight, ClusterState(), policy), {}, prices)
-    lifted = replace(without_gaps(policy), rate=None)
+    lifted = replace(policy, rate=None)
     fast = policy_at_rest(Situation(tonight, ClusterState(), lifted), {}, prices)
-    if not fast.rest.begins or _evictions(fast) > _evictions(slow) * _NOISE:
+    if not fast.rest.begins or moves_more(fast.rest, slow.rest):
         return FoundPace(replace(careful, forecast=_sentence(slow)), slow)
     pace = NightPace(timedelta(), _in_one_pass(fast), _in_an_hour(fast), _sentence(fast), is_forecast=True)
     return FoundPace(pace, fast)
@@ -84,9 +83,14 @@ def in_the_night(snapshot: Snapshot, policy: Policy) -> Snapshot:
     return replace(snapshot, taken_at=min(opens, default=now))
 
 
-def _evictions(steady: PolicyAtRest) -> float:
+def moves_more(one: Rest, other: Rest) -> bool:
+    """Whether one takes more evictions for each node that goes, by more than a forecast is sure of."""
+    return _evictions(one) > _evictions(other) * _NOISE
+
+
+def _evictions(rest: Rest) -> float:
     """Return the evictions for each node that goes."""
-    return steady.rest.evictions / max(steady.rest.gone, 1)
+    return rest.evictions / max(rest.gone, 1)
 
 
 def _in_one_pass(steady: PolicyAtRest) -> Mapping[str, int]:
@@ -122,4 +126,4 @@ def _sentence(steady: PolicyAtRest) -> str:
         "" if rest.is_rest else " The forecast ends there; more may go.",
     )
     left_after = f"of {nodes} {left:,} stay, after {span(minutes)}"
-    return f"{left_after}, with {_evictions(steady):.1f} evictions for a node that goes.{more}"
+    return f"{left_after}, with {_evictions(rest):.1f} evictions for a node that goes.{more}"

@@ -26,12 +26,11 @@ from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts, is_leaving
 from shared.core.rules.drain_time import DrainTime
-from shared.core.rules.gates import blockers, is_only_paced
+from shared.core.rules.gates import WAVE_GATES, blockers, is_only_paced
 from shared.core.rules.situation import Situation
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
-_NOT_IN_WAVES: Final = frozenset({Unremovable.TIME_GAP, Unremovable.NODES_PER_PASS})
-"""Gates that do not bind the nodes of a wave: its set, its deadline and the budgets are its pace."""
+_IN_WAVES: Final = frozenset(gate.reason for gate in WAVE_GATES)
 _WAVES: Final = DrainReason.UNDERUTILIZED
 KeepRule = Callable[["Selection", AssessedNode], tuple[Blocker, ...]]
 """Returns what keeps a node; empty where the rule does not. Changes nothing."""
@@ -75,8 +74,8 @@ class Selection:
         self._living = wave
         self.wave: tuple[str, ...] = ()
         """The nodes that a wave holds from now on, in its order: those of one that lives, or of one that begins."""
-        self._places: dict[str, int] = {}
-        """The place of each of them in that order."""
+        self._places = {name: place for place, name in enumerate(wave or ())}
+        """The place of each of them in that order; until the look ahead, of those that were left of one that lives."""
         self._foreseen: tuple[tuple[int, int], Savings] = (0, 0), self.savings
         """What nodes save once all that is open is gone, with how many were taken and open."""
 
@@ -107,6 +106,7 @@ class Selection:
 
     def _look_ahead(self, chosen: Sequence[AssessedNode]) -> None:
         """Follow the wave that lives; else search for the steady state, if there is anything to choose."""
+        self._places = {}
         if self._living is not None:
             fit = {each.node.name for each in self._rows if each.is_candidate}
             fit -= {each.node.name for each in self.taken}
@@ -195,7 +195,7 @@ class Selection:
     def _blockers(self, assessed: AssessedNode, *, waves: bool) -> tuple[Blocker, ...]:
         """Return the closed gates that bind the node; `waves`: it belongs to a wave."""
         found = blockers(self._counts, assessed.node, assessed.reason)
-        return tuple(each for each in found if each.reason not in _NOT_IN_WAVES) if waves else found
+        return tuple(each for each in found if each.reason in _IN_WAVES) if waves else found
 
     def _needed(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Keep a node that others need as room: what the steady state takes next, or a wave as long as it lives."""

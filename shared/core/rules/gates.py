@@ -52,6 +52,8 @@ class Gate:
 
     Never a pause, a back-off, or what the autoscaler keeps of the pool and the cluster: it would not delete the node.
     """
+    binds_waves: bool = True
+    """Whether it binds the nodes of a wave: its set, its deadline and the budgets are its pace."""
 
 
 # fmt: off
@@ -93,15 +95,17 @@ CLAIM_GATES: Final[tuple[Gate, ...]] = (
 PASS_GATES: Final[tuple[Gate, ...]] = (
     Gate(Unremovable.RECENT_ADDITION, rules.recent_addition, "`timeSinceLastAddition` of the pool, else the cluster's",
          POOL, rules.addition_ends),
-    Gate(Unremovable.TIME_GAP, rules.time_gap, "`cluster.timeGap`", CLUSTER, rules.gap_ends),
+    Gate(Unremovable.TIME_GAP, rules.time_gap, "`cluster.timeGap`", CLUSTER, rules.gap_ends, binds_waves=False),
     Gate(Unremovable.TOO_FEW_UNDERUTILIZED, rules.required_count,
          "`scaleDownRequiredUnderutilizedNodeCount` plus drains in flight"),
     Gate(Unremovable.NO_EXCESS, rules.no_excess, "`excessNodesThreshold`"),
-    Gate(Unremovable.NODES_PER_PASS, rules.nodes_per_pass, "`maxNodesPerPass`", POOL),
+    Gate(Unremovable.NODES_PER_PASS, rules.nodes_per_pass, "`maxNodesPerPass`", POOL, binds_waves=False),
 )
 """What the planner alone asks; a person's drain is not asked."""
 # fmt: on
 GATES: Final = (*CLAIM_GATES, *PASS_GATES)
+WAVE_GATES: Final = tuple(gate for gate in GATES if gate.binds_waves)
+"""What binds the nodes of a wave."""
 IGNORABLE: Final = frozenset(gate.ignored_as for gate in GATES if gate.ignored_as)
 NO_WORDS: Final[frozenset[str]] = frozenset()
 

@@ -101,11 +101,17 @@ def test_a_node_of_the_wave_that_goes_anyway_leaves_the_others_in_it(after: time
     first = node("n1", created=NOW - timedelta(days=400))
     own = [pod("p-n1", on="n1", cpu=1, owner="ReplicaSet/a")][:pods]
 
-    made = planned(
-        cluster([first, *rest.nodes], [*own, *rest.pods]), ("n1", "n2"), gap=timedelta(0), expire_after=after
-    )
+    made = planned(cluster([first, *rest.nodes], [*own, *rest.pods]), ("n1", "n2"), expire_after=after)
 
     assert (made.wave, ordered(made), made.unforeseen) == (("n2",), ["n1", "n2"], ())
+
+
+def test_an_empty_node_that_the_wave_does_not_name_waits_for_the_gap() -> None:
+    rest = half_full("n2", "n3", "n4", cpu=1)
+
+    made = planned(cluster([node("n1"), *rest.nodes], rest.pods), ("n2",))
+
+    assert (ordered(made), verdicts(made)["n1"]) == (["n2"], ("keep", "time_gap"))
 
 
 def test_a_node_that_an_expired_one_needs_as_room_leaves_the_wave() -> None:

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import structs
 
 from functions.cli.analysis.forecast.autoscaler import DELETION, soonest
-from functions.cli.analysis.forecast.open_pass import OpenPass, without_gaps
+from functions.cli.analysis.forecast.open_pass import OpenPass
 from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
 from functions.cli.analysis.forecast.scheduling import SCORING, Drained, announced, drained
 from functions.cli.analysis.forecast.scheduling import beginning as scheduling_of
@@ -36,6 +36,7 @@ from shared.core.policy import Policy
 from shared.core.reasons import Reason
 from shared.core.records.state import INTERVAL, ClusterState, PoolMarks
 from shared.core.rules.counts import NodeCounts, counts_in_budgets
+from shared.core.rules.gates import GATES, WAVE_GATES
 from shared.core.rules.situation import Situation
 
 MOST_ROUNDS: Final = 60
@@ -171,10 +172,9 @@ class _Turns:
 
 def pace_of(situation: Situation) -> Pace:
     """Return the clock of the situation, which begins now."""
-    counts, interval = situation.counts(situation.snapshot.nodes), INTERVAL
-    if situation.policy.wave:
-        counts, interval = replace(counts, policy=without_gaps(situation.policy)), between(INTERVAL)
-    return Pace(counts, interval, _under_way(counts, situation.snapshot))
+    counts = situation.counts(situation.snapshot.nodes)
+    interval, gates = (between(INTERVAL), WAVE_GATES) if situation.policy.wave else (INTERVAL, GATES)
+    return Pace(counts, interval, _under_way(counts, situation.snapshot), gates)
 
 
 def _under_way(counts: NodeCounts, snapshot: Snapshot) -> Iterator[UnderWay]:

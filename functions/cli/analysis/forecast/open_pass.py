@@ -126,12 +126,6 @@ def opened(policy: Policy) -> Policy:
     )
 
 
-def without_gaps(policy: Policy) -> Policy:
-    """Return the policy without what does not bind the nodes of a wave (`planning.selection`)."""
-    pools = {name: replace(pool, max_nodes_per_pass=_ANY_NUMBER) for name, pool in policy.pools.items()}
-    return replace(policy, time_gap=NO_TIME, pools=pools)
-
-
 def _opened(pool: PoolPolicy) -> PoolPolicy:
     return replace(
         pool,

@@ -68,7 +68,13 @@ class UnderWay(NamedTuple):
 class Pace:
     """The clock of one forecast."""
 
-    def __init__(self, counts: NodeCounts, interval: timedelta = INTERVAL, under_way: Iterable[UnderWay] = ()) -> None:
+    def __init__(
+        self,
+        counts: NodeCounts,
+        interval: timedelta = INTERVAL,
+        under_way: Iterable[UnderWay] = (),
+        gates: Sequence[Gate] = GATES,
+    ) -> None:
         self.held_up: Counter[Reason] = Counter()
         """How many seconds each reason kept the node that was next."""
         self.never: dict[str, Reason] = {}
@@ -78,7 +84,7 @@ class Pace:
         self.ended: datetime | None = None
         """When the last node that goes is deleted."""
         self._at_first, self._interval, self._begun = counts, interval, counts.now
-        self._counts = counts
+        self._counts, self._gates = counts, gates
         self._schedules = Schedules(counts.policy, counts.pools)
         self._changes = self._schedules.next_change(counts.now)
         self._idle = 0
@@ -148,7 +154,7 @@ class Pace:
         if drain.ripe > self.now:
             return Unremovable.MARKED_RECENTLY
         proposed = ProposedDrain(self._counts, drain.node, drain.reason)
-        gate = next((gate for gate in GATES if gate.rule(proposed)), None)
+        gate = next((gate for gate in self._gates if gate.rule(proposed)), None)
         if gate:
             self._moments.update(times_of(gate, proposed))
             return gate.reason
