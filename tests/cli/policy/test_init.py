@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from functions.cli.analysis.forecast.at_rest import Rest
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.policy.init import GUESSED, ZONES, time_zone
 from functions.cli.policy.init import starter as written_policy
-from functions.cli.policy.pace import careful_pace, most_in_an_hour
+from functions.cli.policy.pace import careful_pace, most_in_an_hour, moves_more
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
@@ -219,6 +220,22 @@ def test_the_careful_pace_stays_where_nothing_goes(tmp_path: Path) -> None:
     assert "no node goes by this policy" in text
     assert parse(text.encode()).time_gap == timedelta(minutes=10)
     assert text.count("maxNodesPerPass: 1  # guessed, for half of the nodes") == 2
+
+
+@pytest.mark.parametrize(
+    ("expected", "evictions", "gone"),
+    [
+        pytest.param(False, 90, 10, id="fewer"),
+        pytest.param(False, 109, 10, id="a tenth more at most is no difference"),
+        pytest.param(True, 111, 10, id="more than a tenth"),
+        pytest.param(False, 200, 20, id="as many for each node that goes"),
+        pytest.param(True, 12, 0, id="for no node at all"),
+    ],
+)
+def test_a_pace_moves_more_only_beyond_what_a_forecast_is_sure_of(expected: bool, evictions: int, gone: int) -> None:
+    nothing = cluster([])
+
+    assert moves_more(Rest(nothing, gone, evictions), Rest(nothing, gone=10, evictions=100)) is expected
 
 
 def test_what_the_autoscaler_removes_alone_is_no_merit_of_the_policy(tmp_path: Path) -> None:

@@ -153,6 +153,19 @@ def test_one_drain_gives_way_for_one_pod_that_waits() -> None:
     assert len(drains.under_way) == 1
 
 
+def test_the_drain_that_moved_the_waiting_pod_gives_way_and_the_other_waits_for_what_that_brings() -> None:
+    pods = [pod(f"p{n}", on=f"n{n}", grace_seconds=0) for n in (1, 2, 3)]
+    two = pdb("web", app="web", max_unavailable=Limit(count=2))
+    world = World(cluster([node(f"n{n}") for n in (1, 2, 3)], pods, disruption_budgets=(two,)), load(), DELAYS, NOW)
+    drains = Drains(world, policy())
+    claim(drains, "n1")
+    world.now += 2 * SECOND
+    claim(drains, "n2")
+    play(world, NOW + 29 * SECOND)
+
+    assert list(drains.under_way) == ["n2"]
+
+
 def test_a_node_whose_pods_may_not_be_moved_any_more_is_not_claimed() -> None:
     kept = pod("p", on="n1", annotations={names.SAFE_TO_EVICT: "false"})
     _, drains = begun(kept)
