@@ -9,8 +9,8 @@ from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
 
 GLOSSARY: Final = {
-    "Ebb": "What made this page. It removes nodes that the cluster does not need. ebb explain and ebb why-not are its "
-    "commands.",
+    "Ebb": "What made this page. It removes nodes that the cluster does not need. ebb explain, ebb why-not and "
+    "ebb shapes are its commands.",
     "cluster, Kubernetes, GKE": "Machines that run programs together, what runs them, and what Google sells.",
     "snapshot": "The cluster at one time. All on this page is of one snapshot.",
     "node": "A machine of the cluster. It costs the same whether it is full or half empty.",
