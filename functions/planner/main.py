@@ -84,7 +84,9 @@ def passes(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
     ends_within = min(interval, deps.settings.pass_seconds - CALL_WITHIN_LEASE)
     if call.schedule_time and summary.get("wave_left") and begins + 2 * took < ends_within:
         clock.sleep(begins - took)
-        tick(deps, Tick(call.owner, f"{call.run_id}+"))
+        again = Tick(call.owner, f"{call.run_id}+")
+        ports = dataclasses.replace(deps.ports, log=deps.ports.log.bind(run_id=again.run_id))
+        tick(dataclasses.replace(deps, ports=ports), again)
     return summary
 
 

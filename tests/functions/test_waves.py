@@ -132,6 +132,15 @@ def test_a_second_pass_follows_while_a_wave_has_nodes_left(
     assert ebb.clock.passed - begun == expected[-1]
 
 
+def test_the_lines_of_a_second_pass_bear_its_own_run_id() -> None:
+    ebb = ebb_with_room()
+    ebb.passes("2026-03-04T22:00:00Z")
+
+    first, second = ebb.log.of("cluster_state")
+    assert "run_id" not in first, "the log that is handed in is bound to the first"
+    assert second["run_id"] == "2026-03-04T22:00:00Z+"
+
+
 @dataclasses.dataclass
 class SlowPools(FakePools):
     """The pools, which are read for a quarter of the time between two ticks."""
