@@ -71,10 +71,9 @@ TOOK: Final = (
     Field("pods_evicted", Type.INTEGER, "pods that have moved", sometimes=True),
 )
 _DRAIN: Final = ("order_id", "node")
-_DRAINER: Final = (GENERATION, POLICY_HASH)
 _STEP: Final = replace(GENERATION, sometimes=True)
 
-EVENTS: Final = (
+_TABLE: Final = (
     Event(
         "run_summary",
         "One pass, or why it ended early (`reason`).",
@@ -99,7 +98,6 @@ EVENTS: Final = (
             Field("duration_ms", Type.INTEGER, "how long the pass took", sometimes=True),
             Field("api_calls", Type.INTEGER, "calls of the pass to the Kubernetes API", sometimes=True),
             Field("api_bytes", Type.INTEGER, "bytes of its answers", sometimes=True),
-            POLICY_HASH,
         ),
     ),
     Event(
@@ -124,10 +122,9 @@ EVENTS: Final = (
             Field("reclaimed_cost_per_hour", Type.NUMBER, "dollars an hour that those would cost"),
             Field("reclaimed_node_hours", Type.NUMBER, "their hours since the last pass"),
             Field("reclaimed_dollars", Type.NUMBER, "their cost since the last pass"),
-            POLICY_HASH,
         ),
     ),
-    Event("pool_state", "A pool, once a pass.", ("run_id",), ("pool",), (*GAUGES, POLICY_HASH)),
+    Event("pool_state", "A pool, once a pass.", ("run_id",), ("pool",), GAUGES),
     Event(
         "missed_saving",
         "A saving seen and not taken, once a pass for each pool and each reason that keeps under-used nodes.",
@@ -136,7 +133,6 @@ EVENTS: Final = (
         (
             Field("nodes", Type.INTEGER, "nodes that the reason keeps; each node counts with the first of its reasons"),
             Field("per_hour", Type.NUMBER, "dollars an hour that they would save"),
-            POLICY_HASH,
         ),
     ),
     Event(
@@ -151,7 +147,6 @@ EVENTS: Final = (
             Field("score", Type.NUMBER, "0.8 of the CPU and 0.2 of the memory percentage", sometimes=True),
             Field("marked_since", Type.TIME, "since when it could go", sometimes=True),
             Field("removable_at", Type.TIME, "when its mark is old enough", sometimes=True),
-            POLICY_HASH,
         ),
     ),
     Event(
@@ -159,7 +154,7 @@ EVENTS: Final = (
         "The planner orders a drain; `reason` shows why the node goes.",
         ("run_id", "order_id", "node", "pool", "reason"),
         (),
-        (Field("saving_per_hour", Type.NUMBER, "dollars that the bill falls by"), POLICY_HASH),
+        (Field("saving_per_hour", Type.NUMBER, "dollars that the bill falls by"),),
     ),
     Event(
         "drain_step",
@@ -174,7 +169,6 @@ EVENTS: Final = (
             Field("age_seconds", Type.NUMBER, "how old that snapshot was", sometimes=True),
             _STEP,
             *TOOK,
-            POLICY_HASH,
         ),
     ),
     Event(
@@ -188,7 +182,7 @@ EVENTS: Final = (
             Field("detail", Type.TEXT, "the PodDisruptionBudget, or the API's words"),
             Field("pdb", Type.TEXT, "which PodDisruptionBudget has held the pod since the last answer", sometimes=True),
             Field("blocked_seconds", Type.NUMBER, "how long it did", sometimes=True),
-            *_DRAINER,
+            GENERATION,
         ),
     ),
     Event(
@@ -202,7 +196,7 @@ EVENTS: Final = (
                   "undone, left (nothing to undo), later (not written; passes try again) or stuck (undo it by kubectl "
                   "rollout undo)"),
             Field("detail", Type.TEXT, "what exactly"),
-            *_DRAINER,
+            GENERATION,
         ),
     ),
     Event(
@@ -215,7 +209,6 @@ EVENTS: Final = (
             Field("detail", Type.TEXT, "what exactly", sometimes=True),
             _STEP,
             *TOOK,
-            POLICY_HASH,
         ),
     ),
     Event(
@@ -223,7 +216,6 @@ EVENTS: Final = (
         "A pass repaired what an earlier pass or a drain had left.",
         ("run_id", "order_id"),
         ("node", "pool", "reason"),
-        (POLICY_HASH,),
     ),
     Event(
         "scale_in_steered",
@@ -236,7 +228,6 @@ EVENTS: Final = (
             Field("written", Type.INTEGER, "costs written in this pass"),
             Field("taken_back", Type.INTEGER, "costs taken back in this pass"),
             Field("left", Type.INTEGER, "writes that failed or are left to later passes"),
-            POLICY_HASH,
         ),
     ),
     Event(
@@ -247,7 +238,6 @@ EVENTS: Final = (
         (
             Field("wave", Type.TEXT, "the wave's id"),
             Field("nodes", Type.INTEGER, "nodes that it holds from now on"),
-            POLICY_HASH,
         ),
     ),
     Event(
@@ -258,7 +248,6 @@ EVENTS: Final = (
         (
             Field("nodes", Type.INTEGER, "nodes that the order names, or that were written"),
             _STEP,
-            POLICY_HASH,
         ),
     ),
     Event(
@@ -266,14 +255,13 @@ EVENTS: Final = (
         "The policy is missing or invalid: nothing new is started.",
         (),
         ("run_id", *_DRAIN, "pool"),
-        (_STEP, POLICY_HASH),
+        (_STEP,),
     ),
     Event("policy_warning",
           "Something in the policy is probably a mistake, it names an unknown pool, or a pod's cost cannot be read; "
           "once a day. Or commitments cannot be read; every 15 minutes.",
-          ("run_id", "reason"), ("pool",), (POLICY_HASH,)),
-    Event("breaker", "A breaker opened: no new drain in the pool for a while.", ("run_id", "pool", "reason"), (),
-          (POLICY_HASH,)),
+          ("run_id", "reason"), ("pool",)),
+    Event("breaker", "A breaker opened: no new drain in the pool for a while.", ("run_id", "pool", "reason")),
     Event(
         "message_rejected",
         "A message was not an order for this cluster.",
@@ -292,4 +280,8 @@ EVENTS: Final = (
         ),
     ),
 )  # fmt: skip
+_OF_NO_POLICY: Final = frozenset({"message_rejected", "outside_call"})
+EVENTS: Final = tuple(
+    each if each.name in _OF_NO_POLICY else replace(each, fields=(*each.fields, POLICY_HASH)) for each in _TABLE
+)
 BY_NAME: Final = {event.name: event for event in EVENTS}

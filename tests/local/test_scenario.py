@@ -16,6 +16,7 @@ from infra.local.google_apis import GkeApi, ServedCluster
 from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import allocatable
 from infra.local.scaling.candidates import utilization
+from infra.local.scaling.client import MERGE_PATCH
 from infra.local.scaling.view import BALANCED, View, group_of, is_movable
 from infra.local.scenario import Autoscaling, MachinePool, ScenarioError, load, parse
 from infra.local.simulated_gke import build, world_of
@@ -127,7 +128,7 @@ def test_a_pools_limits_are_shown_in_rest_form(expected: Any, pool: MachinePool)
 def ask(base: str, method: str, path: str, body: Any = None) -> Any:
     connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=10)
     try:
-        connection.request(method, path, None if body is None else json.dumps(body))
+        connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": MERGE_PATCH})
         return connection.getresponse().read().decode()
     finally:
         connection.close()
@@ -155,7 +156,7 @@ def test_the_process_runs_a_scenario_until_it_is_asked_to_stop(tmp_path: Path) -
             return [item["metadata"]["name"] for item in json.loads(ask(kube, "GET", "/api/v1/nodes"))["items"]]
 
         wait_until("the empty node is gone", lambda: nodes() == [addresses["nodes"]["main"][0]])
-        ask(kube, "POST", "/_scale", {"name": "web", "replicas": 2})
+        ask(kube, "PATCH", "/apis/apps/v1/namespaces/default/deployments/web", {"spec": {"replicas": 2}})
         wait_until("a node was added", lambda: len(nodes()) == 2)
         sorts = {json.loads(line)["type"] for line in ask(kube, "GET", "/_record").splitlines()}
         assert sorts == {"request", "change"}

@@ -3,16 +3,9 @@
 They act at once, without the API's checks, and are not in the record as requests.
 """
 
-from collections.abc import Callable
-
 from infra.local.broker import TickJob
 from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
 from infra.local.simulated_gke import SimulatedGke
-from infra.local.world.kinds import Json
-from infra.local.world.store import MissingError
-
-ACTOR = "control"
-Route = Callable[[HttpRequest], HttpAnswer]
 
 
 class Control:
@@ -22,9 +15,8 @@ class Control:
         self._world = cloud.world
         self._api = cloud.api
         self._jobs = cloud.jobs
-        self._routes: dict[tuple[str, str], Route] = {
+        self._routes = {
             ("GET", "/_record"): self._record,
-            ("POST", "/_scale"): self._scale,
             ("POST", "/_job"): self._job,
         }
 
@@ -34,19 +26,12 @@ class Control:
             return self._api.handle(request)
         try:
             return route(request)
-        except (KeyError, TypeError, ValueError, MissingError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             return answer_json(400, {"error": f"{request.path}: {type(error).__name__}: {error}"})
 
     def _record(self, request: HttpRequest) -> HttpAnswer:
         lines = "".join(self._world.record.lines(int(request.query.get("from", "0"))))
         return HttpAnswer(200, lines.encode(), {"Content-Type": "application/jsonl"})
-
-    def _scale(self, request: HttpRequest) -> HttpAnswer:
-        """Let a Deployment want so many pods: {"name", "replicas", "namespace"?}."""
-        body: Json = request.json()
-        store, replicas = self._world.store, int(body["replicas"])
-        thing = store.get("deployments", body.get("namespace", "default"), body["name"])
-        return answer_json(200, store.update(thing, lambda each: each["spec"].update(replicas=replicas), ACTOR))
 
     def _job(self, request: HttpRequest) -> HttpAnswer:
         """Add or replace a scheduler job: {"name", "url", "every" seconds}."""
