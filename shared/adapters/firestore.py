@@ -57,7 +57,9 @@ def from_document(fields: Mapping[str, Any], type_: type[T], name: str) -> T:
         Unreadable: the document was not written by this version of Ebb; the failure names it.
     """
     try:
-        return msgspec.convert(_walk(fields.get("value"), _unescape), type_, builtin_types=(datetime,))
+        return msgspec.convert(
+            _walk(fields.get("value"), lambda key: key.removeprefix("%")), type_, builtin_types=(datetime,)
+        )
     except msgspec.ValidationError as error:
         raise Unreadable(f"document {name}", f"{error}. Delete it: Ebb then uncordons its nodes.") from error
 
@@ -78,10 +80,6 @@ def plain_time(time: datetime) -> datetime:
 
 def _escape(key: str) -> str:
     return f"%{key}" if key.startswith("%") or key == "" or _RESERVED.fullmatch(key) else key
-
-
-def _unescape(key: str) -> str:
-    return key.removeprefix("%")
 
 
 if TYPE_CHECKING:

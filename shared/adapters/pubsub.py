@@ -48,7 +48,8 @@ class PubSubOrders:
     def reject(self, data: bytes, attributes: Mapping[str, str], why: str) -> None:
         """Keep a message as it came, with `why` as a further attribute. Raises Retryable, Terminal."""
         if self._rejected_topic:
-            self._send(self._rejected_topic, data, {**_own_attributes(attributes), "why": _shorten(why)})
+            short = why.encode()[:_MOST_VALUE_BYTES].decode(errors="ignore")
+            self._send(self._rejected_topic, data, {**_own_attributes(attributes), "why": short})
 
     def report(self, result: DrainResult) -> None:
         """Publish a drain's result as JSON. Raises Retryable, Terminal."""
@@ -89,10 +90,6 @@ def _own_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
     """Leave out what only Google may set (a `goog` prefix is refused), and leave room for one more."""
     ours = [(key, value) for key, value in attributes.items() if not key.startswith("goog")]
     return dict(ours[: _MOST_ATTRIBUTES - 1])
-
-
-def _shorten(text: str) -> str:
-    return text.encode()[:_MOST_VALUE_BYTES].decode(errors="ignore")
 
 
 _LONGEST_ID: Final = 100

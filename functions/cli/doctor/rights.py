@@ -196,7 +196,7 @@ def _agrees(shipped: Any, standing: Any) -> bool:
     if isinstance(shipped, Mapping):
         return _all_fields_agree(shipped, standing or {})
     if isinstance(shipped, list):
-        return isinstance(standing, list) and _all_agree(shipped, standing)
+        return isinstance(standing, list) and len(shipped) == len(standing) and all(map(_agrees, shipped, standing))
     if isinstance(shipped, str) and isinstance(standing, str):
         return re.fullmatch(_FILLED.join(map(re.escape, _PLACEHOLDER.split(shipped))), standing) is not None
     return bool(shipped == standing)
@@ -207,10 +207,6 @@ def _all_fields_agree(shipped: Mapping[str, Any], standing: Any) -> bool:
     if not isinstance(standing, Mapping) or (standing and not shipped):
         return False
     return not any(_differing(shipped, standing))
-
-
-def _all_agree(shipped: list[Any], standing: list[Any]) -> bool:
-    return len(shipped) == len(standing) and all(map(_agrees, shipped, standing))
 
 
 NAME: Final = "optional_rights"

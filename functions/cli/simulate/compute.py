@@ -132,16 +132,12 @@ def _played(days: Days, policies: Sequence[Policy | None]) -> list[PlayedTotals]
     sys.stdout.flush()
     fork = multiprocessing.get_context("fork")  # the children inherit the snapshot: it need not be written and read
     workers = min(len(policies), os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, fork, initializer=_inherit, initargs=(days, policies)) as pool:
+    with ProcessPoolExecutor(workers, fork, initializer=_inherited.append, initargs=((days, policies),)) as pool:
         return list(pool.map(_play, range(len(policies))))
 
 
 _inherited: list[tuple[Days, Sequence[Policy | None]]] = []
 """In a child: what all of them play."""
-
-
-def _inherit(days: Days, policies: Sequence[Policy | None]) -> None:
-    _inherited.append((days, policies))
 
 
 def _play(place: int) -> PlayedTotals:

@@ -26,7 +26,9 @@ _SIZES: Final = ((250, 512), (500, 1024), (500, 2048), (1000, 2048), (1000, 4096
 """Millicores and MiB that a pod asks for."""
 _FILL: Final = 0.8
 _AGE: Final = timedelta(days=10)
-_AGENT: Final = Resources.of({CPU: 100, MEMORY: 200 << 20})
+_AGENT: Final = PodClass(
+    names.KUBE_SYSTEM, Owner("DaemonSet", "agent"), requests=Resources.of({CPU: 100, MEMORY: 200 << 20})
+)
 
 
 @dataclass
@@ -44,7 +46,7 @@ def made_up(nodes: int, seed: int, at: datetime | None) -> Snapshot:
     now = at or BEGINS
     rows = [_node(number, now) for number in range(nodes)]
     room = _Room([_CPU - 100] * nodes, [_MEMORY - (200 << 20)] * nodes)
-    room.pods += [_pod(f"agent-{row.name}", _agent(row.name), row.name, now) for row in rows]
+    room.pods += [_pod(f"agent-{row.name}", _AGENT, row.name, now) for row in rows]
     random = Random(seed)  # noqa: S311 - a made-up cluster, no secret
     number = 0
     while sum(room.cpu) > nodes * _CPU * (1 - _FILL):
@@ -85,11 +87,6 @@ def _node(number: int, now: datetime) -> Node:
     }  # fmt: skip
     offers = Resources.of({CPU: _CPU, MEMORY: _MEMORY, PODS: 110})
     return Node(name, name, now - _AGE, "1", labels, allocatable=offers)
-
-
-def _agent(node: str) -> PodClass:
-    del node
-    return PodClass(names.KUBE_SYSTEM, Owner("DaemonSet", "agent"), requests=_AGENT)
 
 
 def _pod(name: str, spec: PodClass, node: str, now: datetime) -> Pod:

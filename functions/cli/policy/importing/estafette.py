@@ -172,12 +172,9 @@ def _faults(where: str, settings: Any) -> list[str]:
     return [
         f"{where}.{field}: it is not {what}; write {what} without quotes."
         for field, (kind, what) in kinds.items()
-        if field in settings and (not isinstance(settings[field], kind) or _is_flag(settings[field]) != (kind is bool))
+        if field in settings
+        and (not isinstance(settings[field], kind) or isinstance(settings[field], bool) != (kind is bool))
     ]
-
-
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool)
 
 
 def _pool(where: str, settings: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
