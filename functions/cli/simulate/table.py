@@ -5,16 +5,15 @@ from fractions import Fraction
 from typing import Any, Final
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from functions.cli.output.documents import code, table, text
+from functions.cli.output.documents import text
 from functions.cli.output.format import count, dollars, moment, rfc3339
+from functions.cli.output.tables import DIM, Column, Table, as_markdown, draw
 from functions.cli.simulate.view import DaysView, PlayedDay
 
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _WIDTH: Final = 72
-_GAP: Final = 2
 _LEAST: Final = 16
 """Columns in which a meaning can be read."""
 
@@ -22,7 +21,9 @@ _LEAST: Final = 16
 def show(console: Console, view: DaysView) -> None:
     """Print the runs, the plot and the notes."""
     console.print(f"{count(view.days, 'day')} of {view.cluster or 'the cluster'} from {moment(view.begins)}\n")
-    console.print(_figures(view, console.width))
+    whole = _figures(view)
+    short = Table(whole.columns[:-1])
+    draw(console, whole if short.width + whole.gap + _LEAST <= console.width else short)
     console.print()
     for line in plot(view):
         console.print(Text(line))
@@ -31,22 +32,11 @@ def show(console: Console, view: DaysView) -> None:
         console.print(note)
 
 
-def _figures(view: DaysView, width: int) -> Table:
-    """Return the figures; with their meanings where there is room; the docs have them, too."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("", no_wrap=True)
-    for name in view.names:
-        table.add_column(Text(name), justify="right", no_wrap=True)
-    needed = (
-        max(len(column.title) for column in view.figures) + sum(map(len, view.names)) + _GAP * (len(view.names) + 1)
-    )
-    explained = width - needed >= _LEAST
-    if explained:
-        table.add_column("", style="dim")
-    for column in view.figures:
-        cells = (column.title, *(column.text(view, run) for run in view.runs))
-        table.add_row(*cells, *([column.meaning] if explained else []))
-    return table
+def _figures(view: DaysView) -> Table:
+    """Return the figures with their meanings, which the docs have, too."""
+    rows = [(each.title, *(each.text(view, run) for run in view.runs), each.meaning) for each in view.figures]
+    names = (Column(name, right=True) for name in view.names)
+    return Table.of((Column(""), *names, Column("", wraps=True, style=DIM)), rows)
 
 
 def plot(view: DaysView) -> list[str]:
@@ -66,10 +56,8 @@ def _level(nodes: int, least: int, most: int) -> str:
 
 def page(view: DaysView) -> str:
     """Return one page."""
-    names = [code(name) for name in view.names]
-    rows = [[column.title, *(column.text(view, run) for run in view.runs), column.meaning] for column in view.figures]
     title = f"# {count(view.days, 'day')} of {text(view.cluster or 'the cluster')} from {moment(view.begins)}"
-    return "\n\n".join((title, table(["", *names, ""], rows, names), *(f"> {text(note)}" for note in view.notes)))
+    return "\n\n".join((title, as_markdown(_figures(view)), *(f"> {text(note)}" for note in view.notes)))
 
 
 SCHEMA: Final = 1
