@@ -40,7 +40,7 @@ pytestmark = pytest.mark.timeout(1_800 if DEEP else 300)
 def snapshots(draw: st.DrawFn) -> Snapshot:
     mix, fill = draw(st.sampled_from((Mix.PLAIN, Mix.RICH))), draw(st.sampled_from((0.25, 0.4, 0.55, 0.7)))
     machines, seed = draw(st.sampled_from(MACHINES)), draw(st.integers(0, 10_000))
-    nodes = draw(st.integers(3, 14))
+    nodes = draw(st.integers(3, 10))
     return snapshot_of(generated(nodes, mix, fill=fill, pods_a_node=5, seed=seed, machines=machines))
 
 
