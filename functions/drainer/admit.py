@@ -5,6 +5,7 @@ first, so a node from which a pod cannot leave is never cordoned. The claim is o
 by a proof of placement that no other claim has made void. What is declined is forgotten: the next pass orders again.
 """
 
+import dataclasses
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
@@ -31,6 +32,7 @@ from shared.core.planning.selection import savings_of
 from shared.core.policy import STRICTEST_POD_RULES, Policy
 from shared.core.reasons import Blocker, Outcome, Reason, Refusal
 from shared.core.records.claims import back_off, grant, longest_rate, without_order
+from shared.core.records.commitments import CommitmentReading
 from shared.core.records.drain_record import NO_OBJECTION, REFUSED_FOR_GOOD, DrainPhase, Objection
 from shared.core.records.orders import Order, echoed
 from shared.core.records.state import Claim, ClusterState
@@ -39,7 +41,7 @@ from shared.core.rules.pods import movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import surges_of
 from shared.errors import Gone, Retryable, Stale, Terminal
-from shared.port_types import ClusterReading, Eviction
+from shared.port_types import COMMITMENTS_KEY, ClusterReading, Eviction
 from shared.ports import Ports
 from shared.readings import DatedReading
 from shared.store.compare_and_set import change_cluster, read_cluster
@@ -155,6 +157,17 @@ def _check_and_claim(
         return False
     (_claim_one_by_one if proves else _claim_at_once)(ports, leased, order, node, judged)
     return True
+
+
+def _paid(ports: Ports, node: Node, judged: Situation) -> Situation:
+    """Return the situation with the commitments that the planner listed last, if the policy has them read."""
+    policy, key = judged.policy, COMMITMENTS_KEY
+    if not policy.commitments.read:
+        return judged
+    found = ports.state.all(key.collection, key.type).get(key.id)
+    reading = (found and found.value) or CommitmentReading()
+    paid = reading.applied_to(policy.commitments, node.region, judged.now)
+    return dataclasses.replace(judged, policy=dataclasses.replace(policy, commitments=paid))
 
 
 def _as_listed(ports: Ports, node: Node, listed: Iterable[Node]) -> Node:
@@ -306,7 +319,7 @@ def _claim(
     """
     snapshot, policy = judged.snapshot, judged.policy
     claim, pods = claim_to_be(order, node, judged)
-    claim = replace(claim, cost_per_hour=savings_of(judged, ports.prices).of(node))
+    claim = replace(claim, cost_per_hour=savings_of(_paid(ports, node, judged), ports.prices).of(node))
 
     def change(state: ClusterState, now: datetime) -> ClusterState | None:
         if (held := state.claims.get(node.uid)) is not None:
