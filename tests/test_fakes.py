@@ -65,7 +65,7 @@ def test_an_evicted_pod_is_not_paid_for_twice() -> None:
             Answer.GRANTED,
             {"ready": False},
             [pdb("a", allowed=0, current_healthy=2, desired_healthy=2)],
-            id="an unhealthy pod beside enough healthy ones",
+            id="an unhealthy pod next to enough healthy ones",
         ),
         pytest.param(Answer.BUDGET, {}, [pdb("a", observed=False)], id="a status that is of an older spec"),
     ],

@@ -105,8 +105,8 @@ def test_a_bad_variable_has_its_sentence(sentence: str, name: str, value: str) -
 @pytest.mark.parametrize(
     ("project", "database", "written"),
     [
-        pytest.param("functions", "ebb", "projects/functions/databases/ebb", id="a full name says its project"),
-        pytest.param("my-project", "ebb", "ebb", id="a bare name lies beside the cluster"),
+        pytest.param("functions", "ebb", "projects/functions/databases/ebb", id="a full name shows its project"),
+        pytest.param("my-project", "ebb", "ebb", id="a bare name lies next to the cluster"),
         pytest.param("my-project", "(default)", "", id="nothing written"),
     ],
 )
@@ -155,11 +155,11 @@ def test_spaces_around_a_value_do_not_count() -> None:
     assert read_settings({"EBB_CLUSTER": f" {CLUSTER}\n"}).cluster == CLUSTER
 
 
-@pytest.mark.parametrize("value", [pytest.param("3600", id="an hour"), pytest.param("inf", id="for ever")])
+@pytest.mark.parametrize("value", [pytest.param("3600", id="an hour"), pytest.param("inf", id="forever")])
 def test_a_step_never_outlasts_its_delivery(value: str) -> None:
     assert read_settings({**MINIMAL, "EBB_STEP_SECONDS": value}).step_seconds == MOST_STEP_SECONDS
 
 
-@pytest.mark.parametrize("value", [pytest.param("86400", id="a day"), pytest.param("inf", id="for ever")])
+@pytest.mark.parametrize("value", [pytest.param("86400", id="a day"), pytest.param("inf", id="forever")])
 def test_a_killed_pass_never_keeps_the_next_ones_out_for_long(value: str) -> None:
     assert read_settings({**MINIMAL, "EBB_PASS_SECONDS": value}).pass_seconds == MOST_PASS_SECONDS

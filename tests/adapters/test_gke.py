@@ -83,7 +83,7 @@ def autoscaling(**changes: Any) -> dict[str, Any]:
             {**autoscaling(), "config": {"consolidationDelay": "3600s"}},
             id="a delay of its own",
         ),
-        pytest.param(NodePool("a"), {**autoscaling(), "status": "RUNNING", "updateInfo": {}}, id="at rest"),
+        pytest.param(NodePool("a"), {**autoscaling(), "status": "RUNNING", "updateInfo": {}}, id="in steady state"),
     ],
 )
 def test_a_pools_limits_are_read(api: Script, expected: NodePool, pool: dict[str, Any]) -> None:

@@ -102,7 +102,7 @@ def test_a_chunk_asks_for_what_its_template_asks_for(api: Script, cluster: Kuber
 @pytest.mark.parametrize(
     ("given", "chunks"),
     [
-        pytest.param(buffer(), 3, id="as many as its status says"),
+        pytest.param(buffer(), 3, id="as many as its status shows"),
         pytest.param(buffer(replicas=None), 0, id="none before the autoscaler has seen it"),
         pytest.param(buffer(replicas=0), 0, id="none of an empty one"),
         pytest.param(buffer(podTemplateRef=None), 0, id="none without a template"),

@@ -52,9 +52,11 @@ NEEDS = "The disruption budget web needs 3 healthy pods and has 3 currently"
             Eviction(Answer.GONE, "409 Precondition failed: UID in precondition: a, UID in object meta: b"),
             409,
             status(409, "Precondition failed: UID in precondition: a, UID in object meta: b"),
-            id="another pod bears the name",
+            id="another pod has the name",
         ),
-        pytest.param(Eviction(Answer.GONE, f"409 {RECREATED}"), 409, status(409, RECREATED), id="the same, told later"),
+        pytest.param(
+            Eviction(Answer.GONE, f"409 {RECREATED}"), 409, status(409, RECREATED), id="the same, shown later"
+        ),
         pytest.param(Eviction(Answer.CONFLICT, "409 try again"), 409, status(409, "try again"), id="any other 409"),
         pytest.param(Eviction(Answer.BUDGET, "default/web"), 429, budget_cause(NEEDS), id="a PDB without room"),
         pytest.param(

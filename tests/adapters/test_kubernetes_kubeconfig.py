@@ -80,7 +80,7 @@ def says(text: str) -> str:
             "other",
             "",
             {"installHint": "Get it\n from https://x.y."},
-            id="a plugin that says where to get it",
+            id="a plugin that shows where to get it",
         ),
         pytest.param("it is not installed; install it, or put its folder", "other", "", {}, id="one that does not"),
         pytest.param(
@@ -142,7 +142,7 @@ def written(folder: Path, name: str = "c", **user: str) -> Path:
     ("expected", "user"),
     [
         pytest.param("Bearer t", {"token": "t"}, id="a token"),
-        pytest.param("Bearer in a file", {"tokenFile": "token"}, id="a file beside it"),
+        pytest.param("Bearer in a file", {"tokenFile": "token"}, id="a file next to it"),
         pytest.param("Bearer i", {"auth-provider": {"name": "oidc", "config": {"id-token": "i"}}}, id="OpenID Connect"),
         pytest.param("", {}, id="none"),
     ],
@@ -167,7 +167,7 @@ def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest
     assert merged.login("b").server == "http://b.example"
 
 
-@pytest.mark.parametrize("inline", [pytest.param(True, id="in the file itself"), pytest.param(False, id="beside it")])
+@pytest.mark.parametrize("inline", [pytest.param(True, id="in the file itself"), pytest.param(False, id="next to it")])
 def test_a_certificate_goes_to_a_server_that_trusts_it(tmp_path: Path, *, inline: bool) -> None:
     authority = Authority(tmp_path, "ca")
     shown, key = (tmp_path / "ca" / "shown.pem", tmp_path / "ca" / "key.pem")

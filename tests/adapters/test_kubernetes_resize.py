@@ -27,19 +27,19 @@ DEFERRED = {"type": "PodResizePending", "status": "True", "reason": "Deferred"}
         pytest.param(None, [], [], id="no status yet"),
         pytest.param(None, [reported(allocated="1", actuated="1")], [], id="the status repeats the spec"),
         pytest.param(None, [reported(allocated="1000m", actuated="1")], [], id="the same in other words"),
-        pytest.param(None, [reported(allocated="500m", actuated="500m")], [], id="growing: the wish counts already"),
-        pytest.param(resources(2), [reported(allocated="2", actuated="2")], [], id="shrinking: not yet given back"),
+        pytest.param(None, [reported(allocated="500m", actuated="500m")], [], id="growing: the request counts already"),
+        pytest.param(resources(2), [reported(allocated="2", actuated="2")], [], id="shrinking: not yet returned"),
         pytest.param(resources(2), [reported(allocated="1", actuated="2")], [], id="allocated, not yet actuated"),
         pytest.param(
             resources(0.5),
             [reported(allocated="500m", actuated="500m")],
             [INFEASIBLE],
-            id="a wish that cannot come true",
+            id="an opt-out that cannot come true",
         ),
         pytest.param(
-            None, [reported(allocated="500m")], [INFEASIBLE], id="1.36 takes the wish if actuated is not told"
+            None, [reported(allocated="500m")], [INFEASIBLE], id="1.36 takes the request if actuated is not shown"
         ),
-        pytest.param(None, [reported(allocated="500m")], [DEFERRED], id="a wish that waits counts"),
+        pytest.param(None, [reported(allocated="500m")], [DEFERRED], id="an opt-out that waits counts"),
         pytest.param(None, [reported("other", allocated="9")], [], id="a status of no container of the spec"),
     ],
 )

@@ -44,8 +44,10 @@ def read(given: dict[str, Any]) -> controller_wire.Controller:
 @pytest.mark.parametrize(
     ("expected", "deployment"),
     [
-        pytest.param(Workload(WEB, 3, 3, created=3), controller("web", conditions=[DONE]), id="at rest"),
-        pytest.param(Workload(WEB, 3, 3, created=3), controller("web"), id="at rest, without a progress deadline"),
+        pytest.param(Workload(WEB, 3, 3, created=3), controller("web", conditions=[DONE]), id="in steady state"),
+        pytest.param(
+            Workload(WEB, 3, 3, created=3), controller("web"), id="in steady state, without a progress deadline"
+        ),
         pytest.param(
             Workload(WEB, 3, 1, created=3), controller("web", availableReplicas=1, conditions=[DONE]), id="two are lost"
         ),
@@ -75,7 +77,7 @@ def read(given: dict[str, Any]) -> controller_wire.Controller:
         pytest.param(
             Workload(WEB, 3, 3, created=3),
             controller("web", conditions=[{**DONE, "reason": "DeploymentPaused"}]),
-            id="paused at rest",
+            id="paused in steady state",
         ),
     ],
 )
@@ -95,7 +97,7 @@ ROLLED_OUT = {"resource_version": "7", "uid": "u", "created": 3, "updated": 3, "
         pytest.param(
             {"max_surge": Limit(count=1), "max_unavailable": Limit(percent=0)},
             {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": "0%"}}},
-            id="as it says",
+            id="as it shows",
         ),
         pytest.param({"paused": True}, {"paused": True}, id="paused"),
         pytest.param({"min_ready": timedelta(seconds=90)}, {"minReadySeconds": 90}, id="slow to be available"),
@@ -127,7 +129,7 @@ def partition(pods: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("expected", "given"),
     [
-        pytest.param(False, {"currentRevision": "a", "updateRevision": "a"}, id="at rest"),
+        pytest.param(False, {"currentRevision": "a", "updateRevision": "a"}, id="in steady state"),
         pytest.param(True, {"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1}, id="one of three"),
         pytest.param(True, {"generation": 4}, id="a change not seen yet"),
         pytest.param(
@@ -225,7 +227,7 @@ def app(requests: dict[str, str], **more: Any) -> dict[str, Any]:
             template(
                 app({"cpu": "1"}), initContainers=[{**app({"cpu": "3"}), "name": "proxy", "restartPolicy": "Always"}]
             ),
-            id="sidecars run beside",
+            id="sidecars run next to",
         ),
         pytest.param(
             resources(3), template(app({"cpu": "1"}), initContainers=[{**app({"cpu": "3"}), "name": "init"}]), id="init"
@@ -255,7 +257,7 @@ def test_the_next_pod_of_a_deployment_is_made_from_its_newest_template() -> None
 @pytest.mark.parametrize(
     ("expected", "spec"),
     [
-        pytest.param(False, {}, id="not said"),
+        pytest.param(False, {}, id="not shown"),
         pytest.param(False, {"podReplacementPolicy": None}, id="null"),
         pytest.param(False, {"podReplacementPolicy": "TerminationStarted"}, id="as the old one begins to end"),
         pytest.param(True, {"podReplacementPolicy": "TerminationComplete"}, id="once it has ended"),

@@ -22,7 +22,7 @@ FORBIDDEN = Say(403, status(403, "no"))
     ("expected", "rows"),
     [
         pytest.param((), None, id="nothing"),
-        pytest.param((LimitItem(),), [{"type": "Container"}], id="a row that says nothing"),
+        pytest.param((LimitItem(),), [{"type": "Container"}], id="a row that shows nothing"),
         pytest.param((LimitItem(of_pod=True, most=resources(2)),), [{"type": "Pod", "max": {"cpu": 2}}], id="of pods"),
         pytest.param((), [{"type": "PersistentVolumeClaim", "max": {"storage": "9Gi"}}], id="of claims, which is left"),
         pytest.param(

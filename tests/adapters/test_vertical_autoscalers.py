@@ -152,8 +152,8 @@ def test_they_are_found_by_what_the_cluster_shows_that_it_has(
 @pytest.mark.parametrize(
     "answers",
     [
-        pytest.param(Say(503, status(503, "later")).lasting, id="the cluster does not say"),
-        pytest.param([Say(body={"versions": 7})], id="it says nonsense of the group"),
+        pytest.param(Say(503, status(503, "later")).lasting, id="the cluster does not show"),
+        pytest.param([Say(body={"versions": 7})], id="it shows nonsense of the group"),
         pytest.param([VERSIONS, Say(body={"resources": 7})], id="or of the version"),
         pytest.param([VERSIONS, KINDS, Say(body={"items": 7})], id="or of the list"),
     ],

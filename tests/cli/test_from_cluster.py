@@ -51,7 +51,7 @@ def test_every_node_of_the_cluster_has_a_row(addresses: dict[str, Any]) -> None:
         pytest.param("ebb: kubeconfig /nonexistent (KUBECONFIG) ", ("plan",), {"KUBECONFIG": "/nonexistent"},
                      id="of the environment"),
         pytest.param("ebb: kubeconfig ~/.kube/config (kubectl's default) ", ("plan",), {},
-                     id="nothing said"),
+                     id="nothing shown"),
         pytest.param("ebb: kubeconfig /nonexistent (KUBECONFIG) ", ("fleet", "--context", "prod-*"),
                      {"KUBECONFIG": "/nonexistent"}, id="of several clusters"),
     ],

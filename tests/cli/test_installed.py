@@ -29,13 +29,15 @@ POLICY = "dryRun: false\nnodePools:\n  web-pool: {enabled: true}\n"
 @pytest.mark.parametrize(
     ("expected", "confirmed", "cluster", "home"),
     [
-        pytest.param(True, False, PROD, Home("p", "europe-west4", "prod"), id="all of it is told"),
+        pytest.param(True, False, PROD, Home("p", "europe-west4", "prod"), id="all of it is shown"),
         pytest.param(True, False, ZONAL, Home("p", "europe-west4", "prod"), id="a zonal one"),
-        pytest.param(False, False, PROD, Home("p", "europe-west4", ""), id="the name is not told"),
-        pytest.param(True, True, PROD, Home("p", "europe-west4", ""), id="and a person says it"),
+        pytest.param(False, False, PROD, Home("p", "europe-west4", ""), id="the name is not shown"),
+        pytest.param(True, True, PROD, Home("p", "europe-west4", ""), id="and a person shows it"),
         pytest.param(False, False, f"{PROD}-eu", Home("p", "europe-west4", "prod"), id="a longer name is another"),
-        pytest.param(True, True, f"{PROD}-eu", Home("p", "europe-west4", "prod"), id="or was cut, as a person says"),
-        pytest.param(False, True, PROD, Home("q", "europe-west4", "prod"), id="another project, whoever says it"),
+        pytest.param(True, True, f"{PROD}-eu", Home("p", "europe-west4", "prod"), id="or was cut, as a person shows"),
+        pytest.param(
+            False, True, PROD, Home("q", "europe-west4", "prod"), id="another project, no matter who shows it"
+        ),
         pytest.param(False, True, "", Home(), id="no cluster is named"),
     ],
 )

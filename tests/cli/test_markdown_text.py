@@ -15,7 +15,7 @@ HOSTILE: Final = (
     pytest.param("<img src=x onerror=alert(1)>", id="a tag"),
     pytest.param("</code></details><script>", id="the end of what it stands in"),
     pytest.param("[click](https://example.com)", id="a link"),
-    pytest.param("![x](https://example.com/x.png)", id="a picture"),
+    pytest.param("![x](https://example.com/x.png)", id="a snapshot"),
     pytest.param("`x` ``y", id="a code span"),
     pytest.param("**x** _y_ ~~z~~", id="emphasis"),
     pytest.param("a\\|b\\", id="backslashes"),

@@ -36,7 +36,7 @@ def test_nothing_at_all_is_a_text_too() -> None:
     [
         pytest.param("ebb_cost_dollars_per_hour", "USD", id="dollars"),
         pytest.param("ebb_cost_eur_per_hour", "EUR", id="another currency"),
-        pytest.param("ebb_cost_a_b_per_hour", "a{b}\n", id="a table that says nonsense"),
+        pytest.param("ebb_cost_a_b_per_hour", "a{b}\n", id="a table that shows nonsense"),
         pytest.param("ebb_cost_money_per_hour", "€", id="a sign that no name may hold"),
     ],
 )

@@ -105,7 +105,7 @@ def test_a_file_is_read_as(expected: dict[str, str], text: str, tmp_path: Path) 
         pytest.param("export PATH=/tmp", id="another's variable"),
         pytest.param("EBB_CLUSTER=x\nrm -rf /", id="a command"),
         pytest.param("EBB_CLUSTER='x", id="an open quote"),
-        pytest.param("Error: no outputs found", id="what Terraform says without outputs"),
+        pytest.param("Error: no outputs found", id="what Terraform shows without outputs"),
     ],
 )
 def test_a_file_of_something_else_is_refused_with_its_line(text: str, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def output(*command: str) -> tuple[int, str]:
         pytest.param(mixture(7, people=False), id="a mixture"),
         pytest.param(mixture(7, people=True, worlds=FAMILIES[1].worlds), id="a mixture with people in a rich world"),
         pytest.param([*each_call("pause", bases()["one at a time"])][12], id="a pause"),
-        pytest.param([*each_call("kill", bases()["managed by Google"])][7], id="beside a neighbour"),
+        pytest.param([*each_call("kill", bases()["managed by Google"])][7], id="next to a neighbour"),
         pytest.param([*provider_actions(bases()["nobody deletes"])][3], id="an action of GKE"),
     ],
 )

@@ -36,7 +36,7 @@ def ebb_with(said: AutoscalingPolicy) -> FakeEbb:
     [
         pytest.param(11, REAPER, id="a reaper's is late earlier"),
         pytest.param(75, PATIENT, id="one that waits long is not late"),
-        pytest.param(25, AutoscalingPolicy(), id="one that says nothing is the profile's"),
+        pytest.param(25, AutoscalingPolicy(), id="one that shows nothing is the profile's"),
     ],
 )
 def test_the_claim_waits_for_as_long_as_the_nodes_class_shows(

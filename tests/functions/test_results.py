@@ -59,7 +59,7 @@ def an_orphan_without_a_record() -> FakeEbb:
     [
         pytest.param(("refused", "pool_disabled", False), declined, id="declined"),
         pytest.param(("would_drain", "", True), dry, id="dry run"),
-        pytest.param(("released", "released", False), returned, id="given back"),
+        pytest.param(("released", "released", False), returned, id="returned"),
         pytest.param(("removed", "", False), removed, id="removed"),
         pytest.param(("released", "released", False), without_a_record, id="a release without a record"),
         pytest.param(("given_back", "orphan", False), an_orphan_without_a_record, id="an orphan without a record"),

@@ -260,7 +260,7 @@ def test_the_drainer_follows_the_document_and_not_the_message(
 @pytest.mark.parametrize(
     "given",
     [
-        pytest.param(node("n1", uid="another"), id="another node bears the name"),
+        pytest.param(node("n1", uid="another"), id="another node has the name"),
         pytest.param(node("n1", taints=(our_taint("x"),)), id="its drain has begun"),
         pytest.param(node("n9"), id="it is gone"),
     ],

@@ -80,8 +80,8 @@ def of_class(name: str, **said: Any) -> AutoscaledCluster:
             [], "1m", "web", {"consolidationThreshold": 0}, id="a reaper leaves a node of which a bit is asked"
         ),
         pytest.param(["a"], "0", "web", {"consolidationThreshold": 0}, id="one whose pods ask for nothing goes"),
-        pytest.param(["a"], "2", "other", {"consolidationThreshold": 0}, id="a class that is not there says nothing"),
-        pytest.param(["a"], "2", "web", {}, id="one that says nothing: the profile's 50 %"),
+        pytest.param(["a"], "2", "other", {"consolidationThreshold": 0}, id="a class that is not there shows nothing"),
+        pytest.param(["a"], "2", "web", {}, id="one that shows nothing: the profile's 50 %"),
         pytest.param([], "2", "web", {"consolidationThreshold": 25}, id="a percentage below the profile's"),
         pytest.param(["a"], "3", "web", {"consolidationThreshold": 75}, id="and one above it"),
     ],

@@ -49,7 +49,7 @@ def test_the_kind_is_served_once_there_is_a_buffer() -> None:
     ("left", "chunks", "spec"),
     [
         pytest.param(["b"], 0, {}, id="without chunks the empty node goes"),
-        pytest.param(["b"], 1, {}, id="a chunk that has room beside the pod lets it go"),
+        pytest.param(["b"], 1, {}, id="a chunk that has room next to the pod lets it go"),
         pytest.param(["a", "b"], 2, {}, id="a chunk that has room on it alone keeps it"),
         pytest.param(["b"], 2, {"provisioningStrategy": "buffer.gke.io/standby-capacity"}, id="standby holds nothing"),
     ],

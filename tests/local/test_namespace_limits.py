@@ -32,7 +32,7 @@ def pod(requests: Json | None = None, limits: Json | None = None) -> Json:
         pytest.param({"cpu": "2"}, {"default": {"cpu": "2"}}, id="the default limit"),
         pytest.param({"cpu": "3"}, {"max": {"cpu": "3"}}, id="the most"),
         pytest.param({"cpu": "1"}, {"min": {"cpu": "1"}}, id="the least"),
-        pytest.param({"memory": "1Gi"}, {"defaultRequest": {"memory": "1Gi"}}, id="of what is not said"),
+        pytest.param({"memory": "1Gi"}, {"defaultRequest": {"memory": "1Gi"}}, id="of what is not shown"),
     ],
 )
 def test_a_new_pod_has_the_defaults_of_its_namespace(expected: Json, row: Json) -> None:

@@ -168,7 +168,7 @@ BY_ITS_LABEL = [{"key": "v", "operator": "In", "values": ["1"]}]
         pytest.param(REPELLED, [], "1", id="the API server has not seen the pod: its label"),
         pytest.param(None, [], "2", id="another label"),
         pytest.param(REPELLED, BY_ITS_LABEL, "1", id="written already"),
-        pytest.param(REPELLED, BY_ITS_LABEL, "2", id="written already, and the pod was labelled anew"),
+        pytest.param(REPELLED, BY_ITS_LABEL, "2", id="written already, and the pod was labelled again"),
     ],
 )
 def test_match_label_keys_mean_what_is_written_in_the_selector(
@@ -202,7 +202,7 @@ def test_an_empty_tainted_domain_counts_in_a_spread(expected: str | None, policy
         pytest.param(1000, {}, id="containers"),
         pytest.param(3000, {"initContainers": [("3", None)]}, id="a large init container"),
         pytest.param(1500, {"initContainers": [("500m", "Always")]}, id="a sidecar adds"),
-        pytest.param(3500, {"initContainers": [("500m", "Always"), ("3", None)]}, id="init beside a sidecar"),
+        pytest.param(3500, {"initContainers": [("500m", "Always"), ("3", None)]}, id="init next to a sidecar"),
         pytest.param(1250, {"overhead": {"cpu": "250m"}}, id="overhead"),
         pytest.param(2000, {"resources": {"requests": {"cpu": "2"}}}, id="pod level"),
     ],

@@ -116,8 +116,8 @@ GIVE_BACK = annotated(with_taints(without(OUR_TAINT), unschedulable=False), None
 CASES = [
     pytest.param("", FREE, TAKE, id="take a node"),
     pytest.param("", HELD, GIVE_BACK, id="give a node back"),
-    pytest.param("", UNCORDONED, GIVE_BACK, id="give back after the autoscaler has uncordoned it"),
-    pytest.param("", TAINT_ONLY, GIVE_BACK, id="give back without the annotation"),
+    pytest.param("", UNCORDONED, GIVE_BACK, id="return after the autoscaler has uncordoned it"),
+    pytest.param("", TAINT_ONLY, GIVE_BACK, id="return without the annotation"),
     pytest.param("", FREE, lambda _: {"metadata": {"managedFields": [{}]}}, id="forget who wrote which field"),
     pytest.param(
         "a taint that is not its own",

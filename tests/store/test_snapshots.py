@@ -58,7 +58,7 @@ NEWER, MORE = Kubelet((1, 33), frozenset({"A"})), Kubelet((1, 33), frozenset({"A
     ("expected", "kubelets"),
     [
         pytest.param([None, None], [NEW, NEW], id="all alike"),
-        pytest.param([None, NEW], [OLD, NEW], id="a newer one beside an older"),
+        pytest.param([None, NEW], [OLD, NEW], id="a newer one next to an older"),
         pytest.param([None, None], [Kubelet(), Kubelet()], id="nothing known of any"),
         pytest.param([None, NEW], [Kubelet(), NEW], id="one of which nothing is known may be older"),
         pytest.param([None, MORE], [NEWER, MORE], id="one declares more"),

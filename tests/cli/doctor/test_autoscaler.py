@@ -70,7 +70,7 @@ def test_it_is_shown_how_the_nodes_of_a_pool_go_and_by_whose_word(sentence: str,
         pytest.param("after 1h (the pool)", "shorten the pool's consolidation delay, to a minute.",
                      {"said": AutoscalingPolicy(threshold=ZERO),
                       "pool": NodePool("a", consolidation_delay=60 * MINUTE)},
-                     id="the pool of a class that says nothing of it"),
+                     id="the pool of a class that shows nothing of it"),
         pytest.param("ComputeClass gone is not there or may not be listed", "Make the class, or let this identity",
                      {"said": REAPER, "name": "gone"}, id="a class that is not there"),
         pytest.param("ComputeClass web: it is odd.", "Correct its spec.autoscalingPolicy.",
@@ -93,7 +93,9 @@ def test_what_costs_money_is_a_warning_with_a_remedy(sentence: str, remedy: str,
     "given",
     [
         pytest.param({"rules": policy(cluster_wide={"dry_run": True})}, id="a dry run where the autoscaler competes"),
-        pytest.param({"said": REAPER, "rules": BadPolicy("odd.")}, id="a policy that cannot be read is told elsewhere"),
+        pytest.param(
+            {"said": REAPER, "rules": BadPolicy("odd.")}, id="a policy that cannot be read is shown elsewhere"
+        ),
     ],
 )
 def test_nothing_is_wrong(given: dict[str, Any]) -> None:

@@ -132,8 +132,12 @@ def test_a_healthy_installation_is_shown_check_by_check() -> None:
         pytest.param(
             ("rbac", Grade.WARN), parts(reviews=FakeReviews(frozenset({("create", "pods/eviction")}))), id="no right"
         ),
-        pytest.param(("admission", Grade.WARN), parts(reviews=FakeReviews(policies=frozenset())), id="no fence"),
-        pytest.param(("admission", Grade.WARN), parts(reviews=HiddenPolicies()), id="a fence that we may not see"),
+        pytest.param(
+            ("admission", Grade.WARN), parts(reviews=FakeReviews(policies=frozenset())), id="no admission policy"
+        ),
+        pytest.param(
+            ("admission", Grade.WARN), parts(reviews=HiddenPolicies()), id="an admission policy that we may not see"
+        ),
         pytest.param(("clock", Grade.WARN), parts(skew=timedelta(minutes=-1)), id="a clock that is late"),
         pytest.param(("topics", Grade.WARN), parts(topics={TOPIC: False}), id="a topic closed to us"),
         pytest.param(("policy", Grade.WARN), parts(rules=Policy()), id="no pool enabled"),

@@ -51,7 +51,9 @@ SURGING, STEERING = policy(single_replicas=SingleReplicas.SURGE), policy(steer_s
         pytest.param(["patch deployments"], parts(reviews=granting(), rules=SURGING), id="asked, not granted"),
         pytest.param(["patch pods"], parts(reviews=granting(), rules=STEERING), id="the planner's is not granted"),
         pytest.param(
-            ["missing: nothing limits"], parts(reviews=granting("surge", fences=False), rules=SURGING), id="no fence"
+            ["missing: nothing limits"],
+            parts(reviews=granting("surge", fences=False), rules=SURGING),
+            id="no admission policy",
         ),
         pytest.param(["nothing asks for it"], parts(reviews=granting("surge")), id="granted for nothing"),
         pytest.param(["nothing asks for it"], parts(reviews=granting("steer")), id="another for nothing"),
@@ -60,7 +62,7 @@ SURGING, STEERING = policy(single_replicas=SingleReplicas.SURGE), policy(steer_s
         pytest.param(
             [], asking("true", single_replicas=SingleReplicas.NEVER), id="never of the policy holds against annotations"
         ),
-        pytest.param([], parts(reviews=granting(wide=True)), id="a person may do everything, which tells nothing"),
+        pytest.param([], parts(reviews=granting(wide=True)), id="a person may do everything, which shows nothing"),
         pytest.param([], parts(reviews=granting(), rules=switched_off(SURGING)), id="asked by a pool that is off"),
     ],
 )

@@ -87,7 +87,7 @@ def first(part: str, **fields: Any) -> Edit:
         pytest.param("matchConstraints", NODES, constraints(excludeResourceRules=[MORE]), id="an exception"),
         pytest.param("paramKind", NODES, spec(paramKind={"kind": "ConfigMap"}), id="parameters, which may be missing"),
         pytest.param("policyName", NODES_BINDING, spec(policyName="other"), id="a binding of another policy"),
-        pytest.param("validationActions", NODES_BINDING, spec(validationActions=["Audit"]), id="told, not refused"),
+        pytest.param("validationActions", NODES_BINDING, spec(validationActions=["Audit"]), id="shown, not refused"),
         pytest.param(
             "matchResources",
             NODES_BINDING,
@@ -124,7 +124,7 @@ def test_an_admission_policy_that_is_not_this_versions_is_named_with_what_differ
         pytest.param(NODES, spec(auditAnnotations=[AUDIT]), id="what somebody has logged besides"),
         pytest.param(NODES, first("validations", reason="Invalid"), id="the reason's default"),
         pytest.param(NODES_BINDING, spec(matchResources=None), id="a field that is null"),
-        pytest.param(DRAINER, lambda raw: raw["rules"].pop(), id="a role with less, which the reviews tell"),
+        pytest.param(DRAINER, lambda raw: raw["rules"].pop(), id="a role with less, which the reviews show"),
         pytest.param(DRAINER, lambda raw: raw.update(rules=None), id="a role with nothing"),
     ],
 )

@@ -106,7 +106,7 @@ def found_in(given: FakeCluster) -> list[CheckResult]:
             Grade.OK,
             "1 buffer with 3 chunks, of which 2 have room",
             cluster(other(), buffers_held=held(replace(buffer("web", 3), ready=2))),
-            id="buffers that say how many are ready",
+            id="buffers that show how many are ready",
         ),
         pytest.param(
             "buffers",
@@ -160,7 +160,7 @@ def found_in(given: FakeCluster) -> list[CheckResult]:
             Grade.OK,
             "1 workload report how many of their pods end; 0 replace",
             cluster(other(), workloads={"d/ReplicaSet/web": Workload("d/Deployment/web", terminating=0)}),
-            id="what ends is told",
+            id="what ends is shown",
         ),
         pytest.param(
             "granted",

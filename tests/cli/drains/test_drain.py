@@ -214,7 +214,7 @@ def test_a_former_word_in_an_old_record_is_still_read() -> None:
 @pytest.mark.parametrize(
     ("expected", "outcome"),
     [
-        pytest.param(ReturnReason.PAUSED.remedy, "given_back", id="given back: the node is to be ordered again"),
+        pytest.param(ReturnReason.PAUSED.remedy, "given_back", id="returned: the node is to be ordered again"),
         pytest.param(Unremovable.PAUSED.remedy, "refused", id="refused"),
     ],
 )

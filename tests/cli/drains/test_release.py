@@ -198,7 +198,7 @@ def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixtu
         pytest.param(True, {}, (node("n1", taints=(our_taint("next"),)),), id="it carries another order's taint since"),
         pytest.param(True, {}, (node("n1"),), id="neither stands"),
         pytest.param(True, {}, (), id="the node is gone"),
-        pytest.param(True, {}, (node("n1", uid="reborn", taints=(our_taint(),)),), id="another node bears its name"),
+        pytest.param(True, {}, (node("n1", uid="reborn", taints=(our_taint(),)),), id="another node has its name"),
     ],
 )
 def test_a_node_is_free_of_claim_and_taint(expected: bool, claims: dict[str, Any], things: tuple[Any, ...]) -> None:

@@ -100,7 +100,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_node_is_cut(width: int) -> No
         pytest.param("default-pool  2      21:53, 7m ago", id="how many marks, and the oldest"),
         pytest.param("n2    22:25  deadline", id="a back-off"),
         pytest.param("spot-pool  22:09  shop/api found no place", id="a breaker"),
-        pytest.param("deadline: The drain deadline passed;", id="why a drain was given back"),
+        pytest.param("deadline: The drain deadline passed;", id="why a drain was returned"),
     ],
 )
 def test_the_table_shows(expected: str, width: int) -> None:

@@ -214,7 +214,7 @@ def test_a_written_field_may_be_the_newest_time(tmp_path: Path) -> None:
         pytest.param(
             "kubectl failed (Error from server (Forbidden): nodes is forbidden)",
             b"Error from server (Forbidden): nodes is forbidden\nmore",
-            id="what kubectl said of a failure",
+            id="what kubectl showed of a failure",
         ),
         pytest.param("this is kubectl's table: use -o json", b"NAME   STATUS\nn1   Ready", id="kubectl's table"),
         pytest.param("this is kubectl's table", b"NAMESPACE  NAME  READY\nshop  web-1  1/1", id="its table of pods"),
@@ -416,10 +416,10 @@ def test_what_others_define_and_nobody_can_read_spoils_no_dump(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("chunks", "unread", "items"),
     [
-        pytest.param(0, (), [], id="without any nothing is said"),
+        pytest.param(0, (), [], id="without any nothing is shown"),
         pytest.param(2, (), [capacity_buffer("web"), chunk_of("chunk")], id="with their templates"),
         pytest.param(2, (), [chunk_of("chunk"), capacity_buffer("web"), capacity_buffer("web")], id="each once"),
-        pytest.param(0, ("podtemplates",), [capacity_buffer("web")], id="without templates, which is told"),
+        pytest.param(0, ("podtemplates",), [capacity_buffer("web")], id="without templates, which is shown"),
     ],
 )
 def test_capacity_buffers_of_a_dump_hold_their_chunks(

@@ -24,7 +24,7 @@ def _explain(dump: Path, *words: str) -> str:
 @pytest.mark.parametrize(
     ("expected", "word"),
     [
-        pytest.param("pdb_never_allows", "0007", id="of a node what its pods say"),
+        pytest.param("pdb_never_allows", "0007", id="of a node what its pods show"),
         pytest.param("shop/db-7 ", "0007", id="of a node its pods"),
         pytest.param("They all fit at once", "0007", id="of a node whether its pods fit"),
         pytest.param("shop/db allows 0 now, 2 of 2 healthy", "shop/db-7", id="of a pod its budget"),
@@ -115,7 +115,7 @@ def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path
                      {names.DELETION_COST: "-5", names.STEERED: "-5"}, {names.STEERED: "-5"},
                      id="its template's, into which a pod of Ebb's was copied"),
         pytest.param("-5, written by Ebb (steerScaleIn)", {names.DELETION_COST: "-5", names.STEERED: "-5"},
-                     {names.STEERED: "-7"}, id="Ebb's, beside another mark in the template"),
+                     {names.STEERED: "-7"}, id="Ebb's, next to another mark in the template"),
         pytest.param("7, which somebody wrote over Ebb's -5", {names.DELETION_COST: "7", names.STEERED: "-5"}, {},
                      id="somebody else's, written later"),
     ],

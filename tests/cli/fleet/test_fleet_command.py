@@ -140,7 +140,7 @@ def test_what_holds_is_summed_over_all_clusters_the_most_money_first(found: dict
         pytest.param(["prod", "stage", "bad.json"], FleetSort.SAVED, id="what is saved"),
         pytest.param(["prod", "stage", "bad.json"], FleetSort.COST, id="what it costs"),
         pytest.param(["bad.json", "prod", "stage"], FleetSort.NAME, id="names"),
-        pytest.param(["bad.json", "prod", "stage"], FleetSort.STATE, id="what is amiss"),
+        pytest.param(["bad.json", "prod", "stage"], FleetSort.STATE, id="what is wrong"),
     ],
 )
 def test_rows_are_sorted_by(expected: list[str], sort: FleetSort, results: tuple[SourceResult, ...]) -> None:

@@ -29,7 +29,7 @@ def test_the_nodes_shown_are_those(expected: list[str], asked: AskedNodes) -> No
     ("expected", "sort"),
     [
         pytest.param(["n1", "n2", "n3"], Sort.NAME, id="name"),
-        pytest.param(["n3", "n1", "n2"], Sort.COST, id="the dearest first"),
+        pytest.param(["n3", "n1", "n2"], Sort.COST, id="the most expensive first"),
         pytest.param(["n2", "n3", "n1"], Sort.CPU, id="the emptiest first, what is not known last"),
         pytest.param(["n1", "n2", "n3"], Sort.MEMORY, id="memory"),
         pytest.param(["n1", "n2", "n3"], Sort.REASON, id="reason"),

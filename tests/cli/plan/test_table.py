@@ -53,8 +53,8 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
         pytest.param("6 nodes with 120 pods", id="nodes and pods"),
         pytest.param("6 nodes with 120 pods for $438 a month ($0.60 an hour)", id="what the cluster costs"),
         pytest.param("$73 a month by 1 order (dry run: nothing is ordered)", id="what would be saved"),
-        pytest.param("local_storage", id="what the pods say"),
-        pytest.param("shop/cart-0, shop/cart-1 (volume cache)", id="which pods say it"),
+        pytest.param("local_storage", id="what the pods show"),
+        pytest.param("shop/cart-0, shop/cart-1 (volume cache)", id="which pods show it"),
         pytest.param("would order: 1, in flight: 1, waiting: 1, keep: 3", id="the sum"),
     ],
 )

@@ -34,9 +34,9 @@ def test_kept_nodes_stand_by_pool_and_reason() -> None:
 @pytest.mark.parametrize(
     ("expected", "given"),
     [
-        pytest.param("now $73/mo", ordered("n", drain=None), id="an order says what it saves"),
+        pytest.param("now $73/mo", ordered("n", drain=None), id="an order shows what it saves"),
         pytest.param("now $73/mo, 3 rounds", ordered("n"), id="and how many rounds it takes"),
-        pytest.param("from 22:03", waiting("n"), id="a waiting node says from when"),
+        pytest.param("from 22:03", waiting("n"), id="a waiting node shows from when"),
         pytest.param("", in_flight("n"), id="a node in flight has no time of its own"),
         pytest.param("since 21:51", busy("n", marked_since=ordered("n").marked_since), id="a mark that is old enough"),
         pytest.param("", busy("n"), id="a kept node without a mark"),

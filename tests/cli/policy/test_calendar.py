@@ -91,7 +91,7 @@ def test_on_the_days_of_a_clock_change(expected: list[str], day: date) -> None:
             NodeLimit(None, 5, "rate 5% in any 1h"),
             policy(TEN, rate=Rate(Limit(percent=5), timedelta(hours=1))), Sizes(), id="a rate that is a share"),
         pytest.param(NodeLimit(2, None, "budget 2 always"), policy(TWO, cluster={"budgets": (TEN,)}), Sizes({"a": 5}),
-                     id="a share of a cluster of unknown size says nothing"),
+                     id="a share of a cluster of unknown size shows nothing"),
         pytest.param(
             NodeLimit(1, None, "cluster budget 10% always"), policy(TWO, cluster={"budgets": (TEN,)}),
             Sizes({"a": 5}, 5), id="a share of a cluster of known size"),

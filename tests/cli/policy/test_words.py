@@ -73,7 +73,7 @@ COMMITTED = Commitments(
             PoolPolicy(windows=(OFFICE,)),
             id="a window",
         ),
-        pytest.param("the cluster's", "timeSinceLastAddition", PoolPolicy(), id="what the cluster says"),
+        pytest.param("the cluster's", "timeSinceLastAddition", PoolPolicy(), id="what the cluster shows"),
         pytest.param("2 in any 1h", "rate", PoolPolicy(rate=Rate(Limit(2), timedelta(hours=1))), id="a pool's rate"),
         pytest.param("25%", "unprotected", PoolPolicy(), id="workloads without a PodDisruptionBudget"),
     ],

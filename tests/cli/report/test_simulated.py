@@ -70,9 +70,9 @@ def days(saved: int) -> DaysView:
 @pytest.mark.parametrize(
     ("expected", "saved"),
     [
-        pytest.param(True, 5, id="the days say much less"),
+        pytest.param(True, 5, id="the days show much less"),
         pytest.param(False, 29, id="as good as the same"),
-        pytest.param(True, 40, id="the days say more"),
+        pytest.param(True, 40, id="the days show more"),
     ],
 )
 def test_the_forecast_is_shown_next_to_the_days_if_it_differs(*, expected: bool, saved: int) -> None:

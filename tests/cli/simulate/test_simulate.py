@@ -271,8 +271,8 @@ def test_what_cron_jobs_do_is_shown(expected: str, jobs: list[dict[str, Any]], t
 @pytest.mark.parametrize(
     ("expected", "changes"),
     [
-        pytest.param(1, {}, id="one where nothing is said"),
-        pytest.param(4, {"parallelism": 4}, id="those beside each other"),
+        pytest.param(1, {}, id="one where nothing is shown"),
+        pytest.param(4, {"parallelism": 4}, id="those next to each other"),
         pytest.param(3, {"parallelism": 4, "completions": 3}, id="no more than are needed"),
         pytest.param(1, {"completions": 3}, id="one after the other"),
     ],

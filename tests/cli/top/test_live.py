@@ -41,7 +41,7 @@ def drawn(read: Sequence[Read], keys: str) -> list[tuple[str, int, str]]:
             [("first", 0, "API: away"), ("second", 0, "")],
             [Retryable("API", "away"), SECOND],
             ".",
-            id="a failure stands beside the view until the next one",
+            id="a failure stands next to the view until the next one",
         ),
         pytest.param(
             [("first", 0, ""), ("first", 1, ""), ("first", 0, ""), ("first", 0, "")], [], "jkk", id="j and k scroll"

@@ -33,10 +33,10 @@ def rule(
 @pytest.mark.parametrize(
     ("gate", "by", "found"),
     [
-        pytest.param(HALF, PROFILE, rule(), id="a class that says nothing: the profile's"),
+        pytest.param(HALF, PROFILE, rule(), id="a class that shows nothing: the profile's"),
         pytest.param(SOME, PROFILE, rule("OPTIMIZE_UTILIZATION"), id="or the other profile's"),
         pytest.param(HALF, PROFILE, rule("ANOTHER"), id="a profile not known counts as balanced"),
-        pytest.param(ZERO, CLASS, rule(threshold=ZERO), id="zero is said, not missing"),
+        pytest.param(ZERO, CLASS, rule(threshold=ZERO), id="zero is shown, not missing"),
         pytest.param(ZERO, CLASS, rule("OPTIMIZE_UTILIZATION", threshold=ZERO), id="whatever the profile"),
         pytest.param(HALF, PROFILE, rule(threshold=ZERO, gpus=1), id="a node with GPUs has a threshold of its own"),
         pytest.param(ZERO, CLASS, rule(threshold=HALF, gpu_threshold=ZERO, gpus=1), id="which may be zero"),
@@ -49,7 +49,7 @@ def test_the_threshold_is_the_classs_where_it_shows_one(gate: Fraction, by: Said
 @pytest.mark.parametrize(
     ("minutes", "by", "found"),
     [
-        pytest.param(10, PROFILE, rule(), id="nobody says anything: the profile's"),
+        pytest.param(10, PROFILE, rule(), id="nobody shows anything: the profile's"),
         pytest.param(1, PROFILE, rule("OPTIMIZE_UTILIZATION"), id="or the other profile's"),
         pytest.param(1, CLASS, rule(class_delay=MINUTE), id="the class's"),
         pytest.param(

@@ -54,14 +54,14 @@ DEFAULTS: dict[str, Any] = {"default_requests": resources(0.5, 1), "default_limi
 @pytest.mark.parametrize(
     ("expected", "given", "workloads", "limits"),
     [
-        pytest.param(resources(0.5, 1), running(), template(app()), of_container(**DEFAULTS), id="what is not said"),
+        pytest.param(resources(0.5, 1), running(), template(app()), of_container(**DEFAULTS), id="what is not shown"),
         pytest.param(resources(0.5, 1), running(), NO_TEMPLATE, of_container(**DEFAULTS), id="without a template"),
         pytest.param(
             resources(0.2, 1),
             running(resources(0.2)),
             template(app(resources(0.2))),
             of_container(**DEFAULTS),
-            id="of what it does not say",
+            id="of what it does not show",
         ),
         pytest.param(
             resources(0.5, 1),
@@ -207,11 +207,11 @@ def test_what_comes_back_larger_must_fit_the_quota_as_it_comes_back() -> None:
     ("refused", "counted", "workloads"),
     [
         pytest.param(True, "memory", template(app(resources(0.2))), id="a request that a quota counts"),
-        pytest.param(False, "cpu", template(app(resources(0.2))), id="one that is said"),
+        pytest.param(False, "cpu", template(app(resources(0.2))), id="one that is shown"),
         pytest.param(True, "limits.cpu", template(app(resources(0.2, 1))), id="a limit that a quota counts"),
         pytest.param(False, "limits.cpu", NO_TEMPLATE, id="a limit that is not known"),
         pytest.param(
-            False, "memory", template(app(), pod_level=resources(1, 1)), id="unless the pod says it as a whole"
+            False, "memory", template(app(), pod_level=resources(1, 1)), id="unless the pod shows it as a whole"
         ),
     ],
 )

@@ -22,22 +22,22 @@ def whole(said: Report, *, desired: float = 4, infeasible: bool = False, overhea
 @pytest.mark.parametrize(
     ("by_1_36", "by_1_37", "pod"),
     [
-        pytest.param(2, 2, running(report()), id="the kubelet has said nothing"),
-        pytest.param(2, 2, running(report(1, 1)), id="growing: the wish counts already"),
-        pytest.param(3, 3, running(report(3, 3)), id="shrinking: not yet given back"),
+        pytest.param(2, 2, running(report()), id="the kubelet has shown nothing"),
+        pytest.param(2, 2, running(report(1, 1)), id="growing: the request counts already"),
+        pytest.param(3, 3, running(report(3, 3)), id="shrinking: not yet returned"),
         pytest.param(3, 3, running(report(1, 3)), id="allocated, not yet actuated"),
-        pytest.param(2, 3, running(report(3)), id="allocated alone is told: only 1.37 takes it"),
+        pytest.param(2, 3, running(report(3)), id="allocated alone is shown: only 1.37 takes it"),
         pytest.param(6, 5, running(report(1, 1), report(4, 4)), id="by container, or over the sums"),
-        pytest.param(1, 1, running(report(1, 1), infeasible=True), id="an infeasible wish does not count"),
+        pytest.param(1, 1, running(report(1, 1), infeasible=True), id="an infeasible request does not count"),
         pytest.param(3, 3, running(report(1, 3), infeasible=True), id="infeasible: the larger of what is reported"),
         pytest.param(
-            2, 1, running(report(1), infeasible=True), id="infeasible, actuated not told: 1.36 takes the wish"
+            2, 1, running(report(1), infeasible=True), id="infeasible, actuated not shown: 1.36 takes the request"
         ),
         pytest.param(3, 1, running(report(), report(1, 1), infeasible=True), id="infeasible, one container unheard of"),
-        pytest.param(4, 4, whole(report()), id="the pod's own wish stands for its containers"),
+        pytest.param(4, 4, whole(report()), id="the pod's own request stands for its containers"),
         pytest.param(5, 5, whole(report(5, 3)), id="the pod shrinks"),
-        pytest.param(4, 4, whole(report(5)), id="the pod's actuated is not told"),
-        pytest.param(3, 3, whole(report(3, 1), infeasible=True), id="the pod's own infeasible wish"),
+        pytest.param(4, 4, whole(report(5)), id="the pod's actuated is not shown"),
+        pytest.param(3, 3, whole(report(3, 1), infeasible=True), id="the pod's own infeasible request"),
         pytest.param(2, 0, whole(report(), infeasible=True, desired=0), id="infeasible, and nothing is reported"),
         pytest.param(6, 6, whole(report(5, 5), overhead=resources(1)), id="overhead that is reported too counts twice"),
         pytest.param(2, 5, whole(report(5, 5), desired=0), id="a report of a pod that asks as containers: only 1.37"),

@@ -48,7 +48,7 @@ PROXY = app(0.5, name="proxy")
     ("expected", "given", "workloads"),
     [
         pytest.param(HERE, running(), {}, id="nothing is known of its controller"),
-        pytest.param(HERE, running(), workload(app(1, 1)), id="the template says the same"),
+        pytest.param(HERE, running(), workload(app(1, 1)), id="the template shows the same"),
         pytest.param(HERE, running(), workload(app(0.5, 0.5)), id="the template asks for less"),
         pytest.param(resources(2, 1), running(), workload(app(2, 0.5)), id="the template asks for more of one"),
         pytest.param(resources(2, 1), running(booked=resources(2, 1)), {}, id="its node has given it more"),

@@ -35,9 +35,9 @@ def ago(seconds: float, *, picture: float | None = 60) -> Claim:
 @pytest.mark.parametrize(
     ("expected", "given", "claims"),
     [
-        pytest.param(False, order(picture_at=PICTURE_AT), {}, id="a young picture and nobody else"),
-        pytest.param(True, order(picture_at=NOW - timedelta(minutes=2)), {}, id="a picture of two minutes ago"),
-        pytest.param(True, order(picture_at=NOW + timedelta(seconds=1)), {}, id="a picture to come"),
+        pytest.param(False, order(picture_at=PICTURE_AT), {}, id="a young snapshot and nobody else"),
+        pytest.param(True, order(picture_at=NOW - timedelta(minutes=2)), {}, id="a snapshot of two minutes ago"),
+        pytest.param(True, order(picture_at=NOW + timedelta(seconds=1)), {}, id="a snapshot to come"),
         pytest.param(True, order(origin=Origin.MANUAL), {}, id="a person's order"),
         pytest.param(
             False, order(picture_at=PICTURE_AT), {"n2": ago(4)}, id="a claim of the pass that moved no pod yet"

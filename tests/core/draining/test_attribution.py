@@ -154,7 +154,7 @@ SPREAD: dict[str, Any] = {
     [
         pytest.param("n02", {}, [], id="everywhere: the youngest"),
         pytest.param("n02", {"cpu": 9}, [], id="nowhere: the youngest"),
-        pytest.param("n00", IN_A, [], id="where its selector says"),
+        pytest.param("n00", IN_A, [], id="where its selector shows"),
         pytest.param("n00", {"volumes": mounts("data")}, [], id="where its disk is"),
         pytest.param("n01", WEB_PORT, [pod("edge", on="n02", **WEB_PORT)], id="where its port is free"),
         pytest.param("n01", {"cpu": 2}, [pod("big", on="n02", cpu=3)], id="where there is room for it"),

@@ -23,7 +23,7 @@ LATER = NOW + timedelta(minutes=1)
         pytest.param(False, {"default/web": 3}, held(buffer("web", 2, ready=2)), id="fewer are wanted"),
         pytest.param(True, {"default/web": 3}, held(buffer("web", 2, ready=1)), id="fewer, and one has none"),
         pytest.param(False, {"default/web": 1}, held(buffer("web", 3, ready=1)), id="it was short before"),
-        pytest.param(False, {"default/web": 3}, held(buffer("web", 3)), id="the autoscaler does not say"),
+        pytest.param(False, {"default/web": 3}, held(buffer("web", 3)), id="the autoscaler does not show"),
         pytest.param(False, {"default/web": 3}, held(), id="the buffer is gone"),
         pytest.param(False, {}, held(buffer("new", 3, ready=0)), id="a buffer that was not there before"),
     ],

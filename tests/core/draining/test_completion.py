@@ -166,7 +166,7 @@ def observed(*unbound: Pod, **changes: Any) -> Observation:
             Await(),
             record(),
             observed(emptied_at=LATER - timedelta(seconds=4)),
-            id="the counts may not tell the last pod's end yet",
+            id="the counts may not show the last pod's end yet",
         ),
         pytest.param(
             Await(),
@@ -236,7 +236,7 @@ def drained(seconds: float = 30, **changes: Any) -> DrainRecord:
     ("expected", "drain", "seen"),
     [
         pytest.param(LEAVE, drained(), observed(), id="all run as before"),
-        pytest.param(WATCH, drained(29), observed(), id="a controller may be late to say that one is missing"),
+        pytest.param(WATCH, drained(29), observed(), id="a controller may be late to show that one is missing"),
         pytest.param(WATCH, drained(), observed(workloads=web(available=3)), id="one is starting"),
         pytest.param(
             WATCH,
@@ -291,7 +291,7 @@ def with_a_disk(*unbound: Pod, workloads: dict[str, Workload]) -> Observation:
     ("expected", "phase", "seen"),
     [
         pytest.param(Await(), "cordoned", with_a_disk(workloads=db(created=2)),
-                     id="the pod has ended, and the StatefulSet makes it anew only now"),
+                     id="the pod has ended, and the StatefulSet makes it again only now"),
         pytest.param(Await(), "cordoned", with_a_disk(waits(owner="StatefulSet/db"), workloads=db()),
                      id="the scheduler has chosen a node, and waits for the volume to be made there"),
         pytest.param(DRAINED, "cordoned", with_a_disk(workloads=db()), id="it has a node and waits for its disk"),
@@ -344,8 +344,8 @@ def late(created: int, *, terminating: int | None = 0, available: int = 4) -> di
         pytest.param(4, web(4), id="all are there"),
         pytest.param(3, web(3), id="one is missing, and its controller would have made another"),
         pytest.param(3, {SET: Workload(WEB, 4, 3, created=3, terminating=1)}, id="one ends: another would have come"),
-        pytest.param(4, late(3, terminating=1), id="one ends, and is made anew only after that"),
-        pytest.param(3, late(3, terminating=None), id="how many end is not told"),
+        pytest.param(4, late(3, terminating=1), id="one ends, and is made again only after that"),
+        pytest.param(3, late(3, terminating=None), id="how many end is not shown"),
         pytest.param(4, late(4, terminating=1), id="one too many ends"),
     ],
 )

@@ -77,8 +77,8 @@ def test_a_pod_that_is_away_is_counted_once(expected: list[str], first: dict[str
 @pytest.mark.parametrize(
     ("expected", "row"),
     [
-        pytest.param([], let_go("gone", ago=4), id="let go four seconds before: the status may not say it yet"),
-        pytest.param(["p0"], let_go("gone", ago=5), id="let go five seconds before: the status says it"),
+        pytest.param([], let_go("gone", ago=4), id="let go four seconds before: the status may not show it yet"),
+        pytest.param(["p0"], let_go("gone", ago=5), id="let go five seconds before: the status shows it"),
         pytest.param(["p0"], let_go("gone", ago=4, answer="budget"), id="refused: it never left"),
     ],
 )

@@ -32,7 +32,7 @@ def chosen(record: DrainRecord, working: int, most: int = 20, due: tuple[Pod, ..
     ("expected", "record", "working", "most"),
     [
         pytest.param(["p0", "p1", "p2", "p3", "p4"], asked(), 1, 20, id="alone: all at once"),
-        pytest.param(["p0", "p1", "p2"], asked(), 1, 3, id="alone, but the policy says three"),
+        pytest.param(["p0", "p1", "p2"], asked(), 1, 3, id="alone, but the policy shows three"),
         pytest.param(["p0", "p1"], asked(), 18, 20, id="eighteen drains: two each"),
         pytest.param(["p0"], asked(), 30, 20, id="thirty drains: one each"),
         pytest.param([], asked(p0=2), 1, 20, id="the round is not over"),

@@ -67,7 +67,7 @@ OVERDUE = NOW + timedelta(minutes=9)
         pytest.param(Await, 0, {"in_upgrade": True}, id="an upgrade may have taken it"),
         pytest.param(Await, 9.9, {"in_upgrade": True}, id="for ten minutes"),
         pytest.param(ReturnNode, 10, {"in_upgrade": True}, id="and no longer"),
-        pytest.param(Await, 24, {"node": WORKED_ON}, id="it says that others work on it"),
+        pytest.param(Await, 24, {"node": WORKED_ON}, id="it shows that others work on it"),
         pytest.param(ReturnNode, 25, {"node": WORKED_ON}, id="for no longer than a drained node is waited for"),
         pytest.param(ReturnNode, 0, {"in_upgrade": True, "paused": True}, id="a pause is a person's word"),
         pytest.param(ReturnNode, 0, {"in_upgrade": True, "claim": None}, id="a release is, too"),
@@ -112,7 +112,7 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             Cordon(node("n1", annotations=noted_by("earlier"))),
             record("claimed"),
             observed(node=node("n1", annotations=noted_by("earlier"))),
-            id="an earlier order's annotation says nothing about this one",
+            id="an earlier order's annotation shows nothing about this one",
         ),
         pytest.param(
             ReturnNode(ReturnReason.CORDONED_BY_OTHER),
@@ -319,7 +319,7 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
         pytest.param(Evict((STAYS,)), record("cordoned"), PROVED, id="it is"),
         pytest.param(Evict((STAYS,)), record("cordoned"), ago(19), id="a moment ago"),
         pytest.param(Prove(), record("cordoned"), ago(20), id="too long ago"),
-        pytest.param(Evict((STAYS,)), record("cordoned"), ago(19, ended=3), id="on a picture of a moment ago"),
+        pytest.param(Evict((STAYS,)), record("cordoned"), ago(19, ended=3), id="on a snapshot of a moment ago"),
         pytest.param(Prove(), record("cordoned"), ago(20, ended=2), id="on one that is too old"),
         pytest.param(Evict((STAYS,)), record("cordoned"), ago(60, ended=0), id="whose reading took long, just now"),
         pytest.param(Evict((STAYS,)), record("cordoned"), ago(60, ended=1.9), id="which holds for the next look"),
@@ -328,7 +328,7 @@ def test_the_cordon_settles_before_pods_are_counted() -> None:
             ReturnNode(ReturnReason.STALE, f"{NO_ROOM.sentence}"),
             record("cordoned"),
             ago(60, ended=19, against=(NO_ROOM,)),
-            id="the room was gone, and the node is looked at anew before it is given back",
+            id="the room was gone, and the node is looked at again before it is returned",
         ),
         pytest.param(
             ReturnNode(ReturnReason.STALE, f"{NO_ROOM.sentence}"),
@@ -409,7 +409,7 @@ FREE = pod("free", on="n1", owner="ReplicaSet/free", labels={"app": "free"})
         pytest.param(
             Prove(), 0, (STAYS,), asked("p", "later", ago=5), None, id="an answer that was no budget's is asked again"
         ),
-        pytest.param(Prove(), 0, (STAYS,), {}, None, id="whose budget it is tells the first answer"),
+        pytest.param(Prove(), 0, (STAYS,), {}, None, id="whose budget it is shows the first answer"),
         pytest.param(Prove(), 0, (STAYS, FREE), HELD, ago(60), id="another pod may go"),
         pytest.param(
             Evict((STAYS,)), 0, (STAYS,), HELD | asked("old", "granted"), None, id="a drain that moves keeps asking"
@@ -548,7 +548,7 @@ def test_a_drain_whose_claim_is_no_longer_its_own_returns_what_it_took(expected:
         pytest.param(False, None, NOW, {}, id="the autoscaler has done nothing"),
         pytest.param(True, None, None, {"taints": (taint(AUTOSCALER_DELETING_TAINT),)}, id="it deletes the node"),
         pytest.param(True, NOW, NOW - timedelta(seconds=1), {}, id="it began to, since our cordon"),
-        pytest.param(True, NOW, NOW, {}, id="in its very second: events are told in whole ones"),
+        pytest.param(True, NOW, NOW, {}, id="in its very second: events are shown in whole ones"),
         pytest.param(False, NOW, NOW + timedelta(seconds=1), {}, id="it began before, and our cordon came after"),
         pytest.param(False, NOW, None, {}, id="nobody knows when we cordoned"),
     ],
@@ -572,7 +572,7 @@ def test_a_missing_cordon_is_the_autoscalers_if_it_was_at_the_node_since_ours(
             ReturnReason.EVICTION_FORBIDDEN,
             record("cordoned", pods=asked("p", "forbidden"), deadline=NOW),
             observed(STAYS),
-            id="what was refused for good says more than the deadline",
+            id="what was refused for good shows more than the deadline",
         ),
         pytest.param(
             ReturnReason.OVERRULED,

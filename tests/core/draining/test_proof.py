@@ -182,7 +182,7 @@ def record(phase: str, *answers: str) -> DrainRecord:
         pytest.param(True, record("cordoned", "asked"), id="the answer is not written yet"),
         pytest.param(True, record("cordoned", "later"), id="the answer was lost"),
         pytest.param(True, record("drained", "granted"), id="all were"),
-        pytest.param(False, record("halting", "granted"), id="it is being given back: the others stay"),
+        pytest.param(False, record("halting", "granted"), id="it is being returned: the others stay"),
         pytest.param(True, None, id="nothing is known of it"),
     ],
 )

@@ -25,8 +25,8 @@ SECOND = timedelta(seconds=1)
 @pytest.mark.parametrize(
     ("expected", "changes"),
     [
-        pytest.param(True, {}, id="at rest"),
-        pytest.param(True, {"max_surge": Limit(count=1), "max_unavailable": Limit(count=0)}, id="as it says"),
+        pytest.param(True, {}, id="in steady state"),
+        pytest.param(True, {"max_surge": Limit(count=1), "max_unavailable": Limit(count=0)}, id="as it shows"),
         pytest.param(False, {"observed": False}, id="a change that its controller has not seen"),
         pytest.param(False, {"created": 2}, id="in a rollout: another drain's, too"),
         pytest.param(False, {"available": 0}, id="not available"),

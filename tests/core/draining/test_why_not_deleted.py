@@ -33,7 +33,7 @@ def of_class(daemon_cpu: float = 0, **said: Any) -> str:
 @pytest.mark.parametrize(
     ("expected", "found"),
     [
-        pytest.param(NOT_KNOWN, told(node("n2")), id="nothing can be told"),
+        pytest.param(NOT_KNOWN, told(node("n2")), id="nothing can be shown"),
         pytest.param("The autoscaler's message: failed to drain node.", told(node("n2"), said="failed to drain node."),
                      id="its own words"),
         pytest.param("Pool a is at its minimum: 1 nodes in z, minimum 1.",

@@ -62,7 +62,7 @@ def test_a_copy_of_a_deployment_hides_none_that_hangs(deployments: tuple[Deploym
         pytest.param(1, Surge(uid="u", at=NOW), id="never looked at since"),
         pytest.param(1, Surge(uid="u", at=NOW, looked_at=6), id="changed since the look"),
         pytest.param(0, Surge(uid="u", at=NOW, looked_at=7), id="not changed since"),
-        pytest.param(0, Surge(uid="v", at=NOW), id="another bears its name"),
+        pytest.param(0, Surge(uid="v", at=NOW), id="another has its name"),
         pytest.param(1, Surge(uid="u", at=NOW, refused=MOST_REFUSED - 1), id="refused, but not often"),
         pytest.param(0, Surge(uid="u", at=NOW, refused=MOST_REFUSED), id="refused too often"),
     ],

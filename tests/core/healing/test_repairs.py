@@ -133,7 +133,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
         pytest.param(
             [repair(RepairKind.RELEASE, ReturnReason.DEADLINE, "no step could end the drain")],
             inputs(ours(), drain("cordoned", ALIVE, deadline=DRAINED_AT)),
-            id="long past its deadline it is given back, whether its steps live or not",
+            id="long past its deadline it is returned, whether its steps live or not",
         ),
         pytest.param(
             [],
@@ -149,7 +149,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
         pytest.param(
             [repair(RepairKind.SETTLE)],
             inputs(cluster([node("n1", uid="uid-other")]), drain("drained")),
-            id="another node bears the name",
+            id="another node has the name",
         ),
         pytest.param(
             [],
@@ -258,7 +258,7 @@ DRAINED_AT = NOW - timedelta(minutes=25)
         pytest.param(
             [],
             inputs(ours(annotations={OUR_ANNOTATION: f'{{"since": "{NOW.isoformat()}"}}'}), claimed=False),
-            id="a taint as young as the picture may have a claim we have not read",
+            id="a taint as young as the snapshot may have a claim we have not read",
         ),
         pytest.param(
             [repair(RepairKind.RELEASE, ReturnReason.ORPHAN)],

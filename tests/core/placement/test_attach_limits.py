@@ -58,7 +58,7 @@ def takes(snapshot: Snapshot) -> bool:
         pytest.param(True, 1, mounts("a"), mounts("nfs"), id="a volume that nothing attaches"),
         pytest.param(True, 0, (), mounts("nfs"), id="nor counts"),
         pytest.param(False, 1, mounts("a"), mounts("waits"), id="a volume that is still to be made"),
-        pytest.param(True, 1, mounts("waits"), mounts("waits"), id="which is one, whoever asks for it"),
+        pytest.param(True, 1, mounts("waits"), mounts("waits"), id="which is one, no matter who asks for it"),
         pytest.param(False, 1, mounts("a"), mounts("gone"), id="whose volume is missing, by its class"),
         pytest.param(False, 1, mounts("a"), mounts("old"), id="a disk that the driver has taken over"),
         pytest.param(False, 1, mounts("a"), (SCRATCH,), id="an ephemeral volume"),

@@ -29,8 +29,8 @@ def needed(buffers: Buffers) -> dict[str, str]:
         ),
         pytest.param({}, held(buffer("web", cpu=9)), id="a chunk that no node could take"),
         pytest.param({}, held(buffer("web", cpu=1.5, node_selector={"gpu": "yes"})), id="one for other nodes"),
-        pytest.param({}, held(buffer("web", cpu=1.5, ready=1)), id="the autoscaler says that it has its room"),
-        pytest.param({"h1": "default/web"}, held(buffer("web", 2, cpu=1.5, ready=1)), id="it says that one lacks it"),
+        pytest.param({}, held(buffer("web", cpu=1.5, ready=1)), id="the autoscaler shows that it has its room"),
+        pytest.param({"h1": "default/web"}, held(buffer("web", 2, cpu=1.5, ready=1)), id="it shows that one lacks it"),
     ],
 )
 def test_a_held_node_is_returned_for_a_buffer_that_has_room_nowhere_else(

@@ -43,7 +43,7 @@ GPU = (Toleration("gpu", "Exists"),)
     ("buffers", "kept"),
     [
         pytest.param(held(), "goes", id="without buffers the node goes"),
-        pytest.param(held(buffer("web", cpu=2)), "goes", id="a chunk that has room beside the pods lets it go"),
+        pytest.param(held(buffer("web", cpu=2)), "goes", id="a chunk that has room next to the pods lets it go"),
         pytest.param(held(buffer("web", cpu=2.5)), "default/web", id="a chunk whose room a pod would take"),
         pytest.param(held(buffer("web", 2, cpu=2.5)), "default/web", id="a chunk that has no other place"),
         pytest.param(held(buffer("web", cpu=5)), "goes", id="a chunk that fits nowhere holds nothing"),
@@ -90,7 +90,7 @@ def test_the_scheduler_knows_nothing_of_buffers_and_puts_pods_into_their_room() 
 @pytest.mark.parametrize(
     ("expected", "cpu"),
     [
-        pytest.param("goes", 2, id="a chunk that has room beside its pods lets it go"),
+        pytest.param("goes", 2, id="a chunk that has room next to its pods lets it go"),
         pytest.param("default/web", 2.5, id="a chunk whose room its pods would take"),
     ],
 )

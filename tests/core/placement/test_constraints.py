@@ -139,7 +139,7 @@ def crowd(loud: int = 1, calm: int = 1, *, library: bool = False, cordoned: bool
     [
         pytest.param(True, 2, False, id="one more on each of two nodes"),
         pytest.param(False, 3, False, id="no third anywhere"),
-        pytest.param(True, 1, True, id="none in the library, one beside it"),
+        pytest.param(True, 1, True, id="none in the library, one next to it"),
         pytest.param(False, 2, True, id="nor where none may ever be"),
     ],
 )

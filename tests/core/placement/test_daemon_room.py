@@ -28,7 +28,7 @@ def daemon(on: str, cpu: float = 1.5, **spec: Any) -> Pod:
         pytest.param(False, [daemon("n1", node_selector=SSD)], {"labels": SSD}, id="its selector means the node"),
         pytest.param(True, [daemon("n1", node_terms=ON_SSD)], {}, id="its affinity leaves the node out"),
         pytest.param(False, [daemon("n1", node_terms=ON_SSD)], {"labels": SSD}, id="its affinity means the node"),
-        pytest.param(True, [daemon("n1", phase=Phase.FAILED)], {}, id="a pod that has ended tells nothing"),
+        pytest.param(True, [daemon("n1", phase=Phase.FAILED)], {}, id="a pod that has ended shows nothing"),
         pytest.param(False, [daemon("n1", cpu=0.5), daemon("n3")], {}, id="of two revisions the most counts"),
     ],
 )

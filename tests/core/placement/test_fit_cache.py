@@ -23,7 +23,7 @@ def arrays_of(*kinds: dict[str, Any], nodes: int = 4) -> ClusterArrays:
     [
         pytest.param(True, {"labels": {"statefulset.kubernetes.io/pod-name": "db-1"}}, id="another pod's name"),
         pytest.param(True, {"owner": "StatefulSet/other", "priority": 7}, id="another workload"),
-        pytest.param(True, {"node_selector": {names.POOL_LABEL: "a"}}, id="a selector that all nodes bear"),
+        pytest.param(True, {"node_selector": {names.POOL_LABEL: "a"}}, id="a selector that all nodes have"),
         pytest.param(False, {"node_selector": {names.ZONE_LABEL: "b"}}, id="other nodes"),
         pytest.param(False, {"cpu": 0.2}, id="another need"),
     ],

@@ -253,7 +253,7 @@ def test_a_pod_that_another_drain_is_moving_is_not_counted_twice(expected: list[
 @pytest.mark.parametrize(
     ("expected", "stranded"),
     [
-        pytest.param([], pod("left", on="gone", cpu=3), id="its controller makes it anew, and it needs a place then"),
+        pytest.param([], pod("left", on="gone", cpu=3), id="its controller makes it again, and it needs a place then"),
         pytest.param(["n1"], pod("left", on="gone", cpu=3, deleting=NOW), id="one that ends has been replaced already"),
         pytest.param(["n1"], pod("left", on="gone", cpu=3, owner=None), id="one without a controller does not return"),
         pytest.param(["n1"], pod("left", on="gone", cpu=3, owner="DaemonSet/x"), id="a daemon went with its node"),

@@ -79,7 +79,7 @@ ZONES = [node("n1", zone="a"), node("n2", zone="a"), node("n3", zone="b"), node(
         pytest.param("", term("db"), [db("d", "n3", phase=Phase.SUCCEEDED)], id="nor does one that has finished"),
         pytest.param("", term("db", selector=None), [db("d", "n3")], id="a term without selector means no pod"),
         pytest.param("n3 n4", term("", selector=LabelSelector()), [db("d", "n3")], id="an empty one means every pod"),
-        pytest.param("", term("db", RACK), [db("d", "n3")], id="every node must bear the topology key"),
+        pytest.param("", term("db", RACK), [db("d", "n3")], id="every node must have the topology key"),
     ],
 )
 def test_a_node_must_lie_in_a_domain_with_a_pod_that_the_term_means(
@@ -97,7 +97,7 @@ def test_a_node_must_lie_in_a_domain_with_a_pod_that_the_term_means(
         pytest.param(
             "n3",
             [db("d", "n3", labels={"app": "db", "tier": "x"}), db("e", "n4")],
-            id="one that a single term means opens nothing beside",
+            id="one that a single term means opens nothing next to",
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_the_keys_of_several_terms_may_be_met_by_different_pods() -> None:
         pytest.param(True, PodTerm(ZONE, labelled(app="db"), (), labelled(team="b")), "other", id="by its labels"),
         pytest.param(False, PodTerm(ZONE, labelled(app="db"), (), labelled(team="b")), "default", id="no other labels"),
         pytest.param(
-            True, PodTerm(ZONE, labelled(app="db"), ("default",), labelled(team="b")), "default", id="listed beside"
+            True, PodTerm(ZONE, labelled(app="db"), ("default",), labelled(team="b")), "default", id="listed next to"
         ),
     ],
 )
@@ -208,7 +208,7 @@ def test_a_pod_relies_on_companions_that_stay(moves: bool, there: Pod) -> None:
             False,
             [node("n1", zone="a"), *ZONES[2:]],
             [pod("d", on="n1", owner="DaemonSet/mover")],
-            id="not beside a daemon that it asks for, too",
+            id="not next to a daemon that it asks for, too",
         ),
         pytest.param(
             True, ZONES, [pod("d", on="n1", owner="DaemonSet/mover")], id="unless the daemon's zone has room elsewhere"

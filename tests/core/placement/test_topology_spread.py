@@ -183,7 +183,7 @@ PAIR = [node("a1", zone="a"), node("a2", zone="a"), node("b1", zone="b"), node("
             ["a1"],
             [PAIR[0], *PAIR[2:]],
             webs("a1", "b1", hard_spread=spread(max_skew=2)),
-            id="a skew that bears the empty domain",
+            id="a skew that has the empty domain",
         ),
     ],
 )

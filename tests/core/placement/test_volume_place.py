@@ -68,7 +68,7 @@ def test_a_bound_volume_binds_by_its_node_affinity(expected: list[str], terms: t
 @pytest.mark.parametrize(
     ("expected", "labels"),
     [
-        pytest.param(["a", "plain"], {names.ZONE_LABEL: "a"}, id="a zone, and nodes that tell none"),
+        pytest.param(["a", "plain"], {names.ZONE_LABEL: "a"}, id="a zone, and nodes that show none"),
         pytest.param(["a", "b", "plain"], {names.ZONE_LABEL: "a__b"}, id="zones of a regional disk"),
         pytest.param(["a", "b", "plain"], {names.ZONE_LABEL: " a __ b"}, id="with blanks"),
         pytest.param(EVERYWHERE, {names.ZONE_LABEL: "a__"}, id="a label that cannot be read is passed over"),
@@ -92,9 +92,9 @@ def test_a_bound_volume_binds_by_its_zone_labels(expected: list[str], labels: di
         pytest.param(
             [], EVERYWHERE, {"node_terms": (term(beta="a", region="r1"),)}, id="the region by its newer label"
         ),
-        pytest.param(["a"], EVERYWHERE, {"labels": {names.ZONE_LABEL: "a"}}, id="a zone told by a label alone"),
+        pytest.param(["a"], EVERYWHERE, {"labels": {names.ZONE_LABEL: "a"}}, id="a zone shown by a label alone"),
         pytest.param(["a", "plain"], ["a"], {"labels": {names.ZONE_LABEL: "a"}}, id="the same, on one node only"),
-        pytest.param(EVERYWHERE, EVERYWHERE, {}, id="no zone told"),
+        pytest.param(EVERYWHERE, EVERYWHERE, {}, id="no zone shown"),
     ],
 )
 def test_an_in_tree_disk_is_the_drivers_where_it_has_taken_over(

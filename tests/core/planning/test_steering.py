@@ -98,7 +98,7 @@ def test_nothing_is_taken_back_of_a_node_that_is_on_its_way(verdict: Verdict) ->
     [
         pytest.param(made(), id="nothing is to go any more"),
         pytest.param(made("n1", dry_run=True), id="a dry run"),
-        pytest.param(made(n1=Verdict.KEEP), id="the node was given back"),
+        pytest.param(made(n1=Verdict.KEEP), id="the node was returned"),
     ],
 )
 def test_all_that_is_ours_is_taken_back(plan: Plan) -> None:
@@ -121,7 +121,7 @@ COST = {names.DELETION_COST: "5"}
 @pytest.mark.parametrize(
     "pods",
     [
-        pytest.param([pod("w1", on="n1", kind=pod_class(annotations=COST)), *FOUR[1:]], id="it bears a cost"),
+        pytest.param([pod("w1", on="n1", kind=pod_class(annotations=COST)), *FOUR[1:]], id="it has a cost"),
         pytest.param([FOUR[0], pod("w9", on="n2", kind=pod_class(annotations=COST))], id="another of them does"),
         pytest.param(
             [FOUR[0], pod("w9", on="n2", kind=pod_class(annotations={names.DISRUPTION_COSTS[0]: "5"}))],

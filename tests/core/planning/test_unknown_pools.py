@@ -54,10 +54,10 @@ def test_where_only_nodes_are_known_an_empty_pool_is_not_denied() -> None:
 @pytest.mark.parametrize(
     ("expected", "last"),
     [
-        pytest.param(True, None, id="never told"),
+        pytest.param(True, None, id="never shown"),
         pytest.param(True, Advised("older", NOW), id="of another policy"),
-        pytest.param(False, Advised("now", NOW - DAY + timedelta(seconds=1)), id="told today"),
-        pytest.param(True, Advised("now", NOW - DAY), id="told a day ago"),
+        pytest.param(False, Advised("now", NOW - DAY + timedelta(seconds=1)), id="shown today"),
+        pytest.param(True, Advised("now", NOW - DAY), id="shown a day ago"),
     ],
 )
 def test_it_is_shown_once_a_day_and_of_another_policy_at_once(expected: bool, last: Advised | None) -> None:

@@ -332,7 +332,7 @@ OFFICE = {"nodes": 0, "schedule": "0 9 * * mon-fri", "duration": "8h"}
 @pytest.mark.parametrize(
     ("expected", "pool"),
     [
-        pytest.param([], {"disruption": {"budgets": [ALWAYS, OFFICE], "consolidateAfter": "5m"}}, id="nothing to say"),
+        pytest.param([], {"disruption": {"budgets": [ALWAYS, OFFICE], "consolidateAfter": "5m"}}, id="nothing to show"),
         pytest.param(["no budget is always active"], {"disruption": {"budgets": [OFFICE], "consolidateAfter": "5m"}},
                      id="only a budget with a window"),
         pytest.param(["the list is empty"], {"disruption": {"budgets": [], "consolidateAfter": "5m"}}, id="no budget"),

@@ -263,7 +263,7 @@ def config_map(data: dict[str, str]) -> dict[str, Any]:
         pytest.param("a ConfigMap of Kubernetes and no policy; convert it with `ebb policy import node-refiner`.",
                      config_map({"drainer_enabled": "true"}), id="node-refiner's"),
         pytest.param("with `ebb policy import estafette` or `ebb policy import node-refiner`.",
-                     config_map({"x": "y"}), id="a ConfigMap that does not tell"),
+                     config_map({"x": "y"}), id="a ConfigMap that does not show"),
         pytest.param("a Pod of Kubernetes and no policy; write at least `nodePools: {}`.",
                      {"apiVersion": "v1", "kind": "Pod"}, id="another object"),
         pytest.param("a dump of a cluster and no policy; name it with --dump.",

@@ -111,7 +111,7 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
         pytest.param("waiting", World(marked=299), {}, {}, id="without a disruption block a mark needs 300 s"),
         pytest.param("order", World(marked=300), {}, {}, id="and no more"),
         pytest.param(
-            "waiting", World(marked=299), {"disruption": {}}, {}, id="a block that says nothing changes nothing"
+            "waiting", World(marked=299), {"disruption": {}}, {}, id="a block that shows nothing changes nothing"
         ),
         pytest.param("order", World(marked=300), {"disruption": {}}, {}, id="neither way"),
         pytest.param(
@@ -260,7 +260,7 @@ FREEZE = {"freezes": [{"from": "2026-03-04", "to": "2026-03-05"}]}
             id="a disabled pool over everything",
         ),
         # the proof of placement has the last word
-        pytest.param("no_place_for_pods", World(), {**TEN, "headroom": "100%"}, {}, id="no room beside the headroom"),
+        pytest.param("no_place_for_pods", World(), {**TEN, "headroom": "100%"}, {}, id="no room next to the headroom"),
     ],
 )
 def test_the_most_restrictive_wins(
@@ -273,7 +273,7 @@ def test_the_most_restrictive_wins(
     ("expected", "top"),
     [
         pytest.param("order", {}, id="neither"),
-        pytest.param("would_order", {"dryRun": True}, id="dry run gives the same verdict and says would"),
+        pytest.param("would_order", {"dryRun": True}, id="dry run gives the same verdict and shows would"),
         pytest.param("paused", {"paused": True}, id="paused"),
         pytest.param("paused", {"paused": True, "dryRun": True}, id="paused in dry run"),
     ],

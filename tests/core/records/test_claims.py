@@ -98,7 +98,7 @@ def test_a_claim_carries_the_settings_its_drain_will_end_with() -> None:
     ("expected", "why", "before"),
     [
         pytest.param(None, None, {}, id="a removed node needs no back-off"),
-        pytest.param(None, ReturnReason.PAUSED, {}, id="a pause says nothing about the node"),
+        pytest.param(None, ReturnReason.PAUSED, {}, id="a pause shows nothing about the node"),
         pytest.param(timedelta(minutes=30), ReturnReason.DEADLINE, {}, id="a first failure rests half an hour"),
         pytest.param(
             timedelta(minutes=30), ReturnReason.DEMAND, {}, id="room that was needed is not taken again at once"
@@ -244,9 +244,9 @@ def test_a_breaker_opens_over_every_one_but_an_open_one(expected: str, standing:
         pytest.param(25, "60", timedelta(minutes=1), Policy(), id="a pool that waits less: it may go sooner"),
         pytest.param(25, "soon", None, Policy(), id="a label that is no number"),
         pytest.param(75, "3600", None, Policy(drain=DrainSettings(watchdog=HOUR / 2), watchdog_by_profile=False),
-                     id="a policy that says less"),
+                     id="a policy that shows less"),
         pytest.param(120, "3600", None, Policy(drain=DrainSettings(watchdog=2 * HOUR), watchdog_by_profile=False),
-                     id="a policy that says more"),
+                     id="a policy that shows more"),
     ],
 )  # fmt: skip
 def test_the_watchdog_waits_longer_than_the_autoscaler_does_in_the_pool(

@@ -32,7 +32,7 @@ def test_a_removed_node_is_kept_with_its_cost_by_pool_and_hour() -> None:
     ("expected", "why"),
     [
         pytest.param(1, None, id="gone"),
-        pytest.param(0, ReturnReason.DEADLINE, id="given back"),
+        pytest.param(0, ReturnReason.DEADLINE, id="returned"),
         pytest.param(0, ReturnReason.RELEASED, id="released"),
     ],
 )

@@ -30,7 +30,7 @@ def training(name: str, on: str, count: int, kind: str = GPU) -> Pod:
     [
         pytest.param(Fraction(1), 100, 8, GPU, id="all GPUs are asked for"),
         pytest.param(Fraction(1, 2), 50, 4, GPU, id="half of them"),
-        pytest.param(Fraction(0), Fraction(80, 12) + Fraction(20, 20), 0, GPU, id="none: CPU and memory say it"),
+        pytest.param(Fraction(0), Fraction(80, 12) + Fraction(20, 20), 0, GPU, id="none: CPU and memory show it"),
         pytest.param(Fraction(1), 100, 8, TPU, id="TPU chips likewise"),
     ],
 )

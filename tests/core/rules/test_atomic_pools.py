@@ -39,7 +39,7 @@ def tpu(chips: int, topology: str = "", machine: str = "ct5lp-hightpu-4t", **cha
         pytest.param("", tpu(1, "1x1", "ct5lp-hightpu-1t"), NodePool("a", tpu_topology="1x1"), id="one chip"),
         pytest.param("", tpu(0, "2x4", "ct5lp-hightpu-8t"), None, id="one host whose device plugin is not up yet"),
         pytest.param("TPU slice 4x8 of several hosts", tpu(0, "4x8"), None, id="nor is that of several"),
-        pytest.param("TPU slice 2x2 of several hosts", tpu(0, "2x2", "custom"), None, id="chips that nothing tells"),
+        pytest.param("TPU slice 2x2 of several hosts", tpu(0, "2x2", "custom"), None, id="chips that nothing shows"),
         pytest.param("TPU slice odd of several hosts", tpu(4, "odd"), None, id="a shape that cannot be read"),
         # queued provisioning
         pytest.param("queued provisioning", node("n1"), NodePool("a", queued=True), id="queued by the API"),

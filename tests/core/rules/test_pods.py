@@ -313,7 +313,7 @@ def test_a_pod_that_was_given_longer_than_a_drain_lasts_keeps_its_node(
     [
         pytest.param([PodBlock.PDB_EXHAUSTED], True, True, id="a Ready pod"),
         pytest.param(
-            [PodBlock.PDB_EXHAUSTED], False, False, id="one that is not Ready, as long as nothing else is said"
+            [PodBlock.PDB_EXHAUSTED], False, False, id="one that is not Ready, as long as nothing else is shown"
         ),
         pytest.param([], False, True, id="one that is not Ready and may always go (unhealthyPodEvictionPolicy)"),
     ],

@@ -22,7 +22,7 @@ def term(key: str, operator: str, *values: str, by_name: bool = False) -> NodeTe
 @pytest.mark.parametrize(
     ("expected", "spec"),
     [
-        pytest.param(None, {}, id="no wish"),
+        pytest.param(None, {}, id="no request"),
         pytest.param("n1", {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, id="selector by hostname"),
         pytest.param("n1", {"node_terms": (term("metadata.name", "In", "n1", by_name=True),)}, id="by name"),
         pytest.param("n1", {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"),)}, id="affinity by hostname"),

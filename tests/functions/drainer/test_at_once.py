@@ -72,7 +72,7 @@ def test_of_two_passes_at_once_one_acts() -> None:
     ("expected", "settings"),
     [
         pytest.param(1, {}, id="one by default"),
-        pytest.param(3, {"max_nodes_per_pass": 3}, id="three where the pool says so"),
+        pytest.param(3, {"max_nodes_per_pass": 3}, id="three where the pool shows it"),
     ],
 )
 @pytest.mark.acceptance(99)

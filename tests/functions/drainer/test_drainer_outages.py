@@ -87,8 +87,8 @@ def test_nothing_is_begun_while_the_policy_cannot_be_read() -> None:
     ("expected", "picture_at"),
     [
         pytest.param(False, NOW, id="a claim of the same pass was proved together with this order"),
-        pytest.param(True, NOW - timedelta(minutes=1), id="another pass claimed room since our picture"),
-        pytest.param(True, None, id="a person claimed room since our picture"),
+        pytest.param(True, NOW - timedelta(minutes=1), id="another pass claimed room since our snapshot"),
+        pytest.param(True, None, id="a person claimed room since our snapshot"),
     ],
 )
 def test_a_strangers_claim_since_the_snapshot_asks_for_a_new_proof(expected: bool, picture_at: Any) -> None:

@@ -116,7 +116,7 @@ def test_undoing_restores_the_stamp_of_an_earlier_drain() -> None:
     "changes",
     [
         pytest.param({"template": "by somebody"}, id="somebody has changed the template"),
-        pytest.param({"uid": "another"}, id="another one bears the name"),
+        pytest.param({"uid": "another"}, id="another one has the name"),
     ],
 )
 def test_what_is_no_longer_ours_is_not_undone(changes: dict[str, Any]) -> None:
@@ -147,7 +147,7 @@ def test_a_restart_that_somebody_undid_is_not_written_again() -> None:
     [
         pytest.param(["order"], {"generation": 1}, id="it never stood: one change is not ours and another's"),
         pytest.param([], {"generation": 2}, id="it stood, and was undone"),
-        pytest.param(["order"], {"generation": 2, "uid": "another"}, id="another one bears the name"),
+        pytest.param(["order"], {"generation": 2, "uid": "another"}, id="another one has the name"),
     ],
 )
 def test_a_restart_whose_answer_was_lost_and_that_somebody_undid_is_not_written_again(
@@ -388,7 +388,7 @@ def test_a_release_that_is_refused_again_and_again_is_published_three_times_and_
     ("expected", "changes"),
     [
         pytest.param(1, {"template": "by its owner"}, id="its owner rolls out what hangs"),
-        pytest.param(0, {"uid": "another"}, id="another bears its name and its stamp"),
+        pytest.param(0, {"uid": "another"}, id="another has its name and its stamp"),
     ],
 )
 def test_what_is_not_ours_any_more_is_looked_at_once(expected: int, changes: dict[str, Any]) -> None:

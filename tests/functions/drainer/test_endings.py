@@ -39,7 +39,7 @@ def pause(ebb: FakeEbb) -> None:
     [
         pytest.param(BRIEF, keep, id="the node is drained"),
         pytest.param(LONG, remove, id="the node is gone"),
-        pytest.param(LONG, pause, id="the node is given back"),
+        pytest.param(LONG, pause, id="the node is returned"),
     ],
 )
 def test_a_claim_counts_until_every_drain_sees_that_what_it_moved_is_away(

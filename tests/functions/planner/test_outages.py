@@ -14,7 +14,7 @@ SILENCE, REFUSED = Retryable("the API", "no answer"), Terminal("the API", "422")
         pytest.param(True, [SILENCE] * 3, id="three calls in a row get no answer"),
         pytest.param(False, [SILENCE] * 2, id="two"),
         pytest.param(False, [SILENCE, SILENCE, None, SILENCE], id="one between them succeeds"),
-        pytest.param(True, [SILENCE, REFUSED, SILENCE, SILENCE], id="a refusal between them says nothing"),
+        pytest.param(True, [SILENCE, REFUSED, SILENCE, SILENCE], id="a refusal between them shows nothing"),
         pytest.param(False, [SILENCE, SILENCE, SILENCE, REFUSED], id="a refusal itself is none"),
         pytest.param(False, [Stale("it changed"), Forbidden("patch"), REFUSED], id="what is wrong with single objects"),
     ],

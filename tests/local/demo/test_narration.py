@@ -44,7 +44,7 @@ def told(*lines: LogLine) -> list[tuple[Sign, str]]:
                 )
             ],
             [decision("keep", "blocked_by_pod", ("blocked_by_pod", "shop/x", "not_safe_to_evict"))] * 2,
-            id="a node kept for a pod, told once",
+            id="a node kept for a pod, shown once",
         ),
         pytest.param(
             [(Sign.PERSON, "kept: a person cordoned it (cordoned_by_other)")],
@@ -90,7 +90,7 @@ def told(*lines: LogLine) -> list[tuple[Sign, str]]:
         pytest.param(
             [(Sign.GIVEN_BACK, "returned (deadline): held by shop/sessions")],
             [line("drain_result", "deadline", outcome="given_back", detail="held by shop/sessions")],
-            id="a node given back with the reason",
+            id="a node returned with the reason",
         ),
         pytest.param(
             [(Sign.STAYS, "order declined: claimed_by_other")],

@@ -142,7 +142,7 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
             "n-1: Ebb's taint is gone, its cordon is not",
             judge.cordons_for_nothing,
             evidence(*TWO_NODES, drained("n-1"), node("n-1", at=3, actor="ebb", unschedulable=True)),
-            id="a node given back with its cordon left on",
+            id="a node returned with its cordon left on",
         ),
         pytest.param(
             "n-1: Ebb undid a cordon that was not its own",
@@ -172,7 +172,7 @@ def test_a_record_in_which_ebb_did_nothing_proves_nothing() -> None:
             "n-2: a person cordoned it, and it is uncordoned",
             judge.meddling,
             evidence(*TWO_NODES, cordoned_by_persons=frozenset({"n-2"})),
-            id="a person's cordon gone, whoever undid it",
+            id="a person's cordon gone, no matter who undid it",
         ),
         pytest.param(
             "Ebb requested DELETE /api/v1/namespaces/shop/pods/a",
@@ -241,7 +241,7 @@ def test_each_breach_is_found_and_named(found: str, rule: Rule, record: Evidence
         pytest.param(
             judge.cordons_for_nothing,
             evidence(*TWO_NODES, drained("n-1"), node("n-1", at=5, actor="ebb"), node("n-2", at=999)),
-            id="a node given back whole",
+            id="a node returned whole",
         ),
         pytest.param(
             judge.meddling,

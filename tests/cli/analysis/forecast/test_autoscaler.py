@@ -109,7 +109,7 @@ def test_daemon_set_pods_count_on_neither_side_of_the_gate() -> None:
     [
         pytest.param(True, {"owner": "ReplicaSet/web"}, id="a ReplicaSet's is moved"),
         pytest.param(False, {"owner": None}, id="one that nobody would start again is not"),
-        pytest.param(True, {"owner": None, "annotations": {SAFE: "true"}}, id="unless it says that it may be"),
+        pytest.param(True, {"owner": None, "annotations": {SAFE: "true"}}, id="unless it shows that it may be"),
         pytest.param(False, {"annotations": {SAFE: "false"}}, id="one that is not safe to evict stays"),
         pytest.param(False, {"annotations": {SAFE: "on-completion"}}, id="and so does one that waits for its end"),
         pytest.param(True, {"owner": "Job/j"}, id="a running Job's is moved, whatever Ebb would do"),

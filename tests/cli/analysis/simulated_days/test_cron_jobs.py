@@ -46,7 +46,7 @@ def hours(job: CronJob, lasts: timedelta = DAY, begins: datetime = MONDAY) -> li
         pytest.param([2, 26, 50], cron_job(), 3, id="each night"),
         pytest.param([1], cron_job(zone="Europe/Amsterdam"), 1, id="by the clock of its time zone"),
         pytest.param(
-            list(range(1, 25)), cron_job("@hourly"), 1, id="a word for a schedule; the picture has midnight's"
+            list(range(1, 25)), cron_job("@hourly"), 1, id="a word for a schedule; the snapshot has midnight's"
         ),
         pytest.param([], cron_job("0 2 * * sun"), 1, id="not on that day"),
         pytest.param([], cron_job(suspended=True), 1, id="suspended"),
@@ -61,11 +61,11 @@ def test_a_run_begins_at_each_hit_of_the_schedule(expected: list[float], job: Cr
 @pytest.mark.parametrize(
     ("expected", "job"),
     [
-        pytest.param([(2.0, 30)], cron_job(), id="as long as is said"),
+        pytest.param([(2.0, 30)], cron_job(), id="as long as is shown"),
         pytest.param([(2.0, 10)], cron_job(limit=timedelta(minutes=10)), id="until its activeDeadlineSeconds"),
         pytest.param([(2.0, 30)], cron_job(limit=DAY), id="a later deadline changes nothing"),
-        pytest.param([(2.0, 30), (2.25, 30)], cron_job("0,15 2 * * *"), id="runs beside each other"),
-        pytest.param([(2.0, 30)], cron_job("0,15 2 * * *", overlap=Overlap.FORBID), id="none beside another"),
+        pytest.param([(2.0, 30), (2.25, 30)], cron_job("0,15 2 * * *"), id="runs next to each other"),
+        pytest.param([(2.0, 30)], cron_job("0,15 2 * * *", overlap=Overlap.FORBID), id="none next to another"),
         pytest.param([(2.0, 30), (2.5, 30)], cron_job("0,15,30 2 * * *", overlap=Overlap.FORBID),
                      id="the next one once the first has ended"),
         pytest.param([(2.0, 15), (2.25, 30)], cron_job("0,15 2 * * *", overlap=Overlap.REPLACE),
@@ -151,7 +151,7 @@ def pods_of_a_run(*, evicted_at: int | None = None, bound_after: int = 0) -> dic
     [
         pytest.param({9: 2, 10: 0}, None, 0, id="both end"),
         pytest.param({14: 2, 15: 0}, None, 5, id="so long after they got a node"),
-        pytest.param({9: 2, 10: 1, 15: 1, 16: 0}, 5, 0, id="an evicted one begins anew, and only once"),
+        pytest.param({9: 2, 10: 1, 15: 1, 16: 0}, 5, 0, id="an evicted one begins again, and only once"),
     ],
 )
 def test_pods_of_a_run_have_their_whole_time(

@@ -26,7 +26,7 @@ def costing(written: str | None = None, mark: str = "") -> Pod:
         pytest.param("b", costing("-5"), id="its people's"),
         pytest.param("a", costing("7", mark="-5"), id="its people's, written over Ebb's"),
         pytest.param("a", costing("dear", mark="-5"), id="what stands there and cannot be read is none"),
-        pytest.param("a", costing(mark="true"), id="a mark from its template, beside no cost"),
+        pytest.param("a", costing(mark="true"), id="a mark from its template, next to no cost"),
         pytest.param("a", costing(mark="7"), id="a mark with its cost from its template, above Ebb's own"),
     ],
 )

@@ -58,7 +58,7 @@ def bought(*pods: Any, **given: Any) -> list[str]:
             ["b", "a"], [pod("p", cpu=1, **WAITS), pod("q", cpu=1, **ONLY_A, **WAITS)], {}, id="each where it may run"
         ),
         pytest.param(
-            [], [pod("old", on="n2", kind=LONER), pod("p", kind=LONER, **WAITS)], {}, id="none beside its like"
+            [], [pod("old", on="n2", kind=LONER), pod("p", kind=LONER, **WAITS)], {}, id="none next to its like"
         ),
         pytest.param([], [pod("p", cpu=5, **WAITS)], {}, id="none for what no machine takes"),
         pytest.param([], [pod("p", cpu=2)], {}, id="none before the scheduler has found no place"),
@@ -73,7 +73,7 @@ def test_a_machine_is_bought(expected: list[str], pods: list[Any], pools: dict[s
     ("expected", "daemons"),
     [
         pytest.param(2, [], id="two on each"),
-        pytest.param(3, [pod("d", on="n3", owner="DaemonSet/d")], id="beside a daemon's"),
+        pytest.param(3, [pod("d", on="n3", owner="DaemonSet/d")], id="next to a daemon's"),
     ],
 )
 def test_a_machine_takes_no_more_pods_than_its_kubelet(expected: int, daemons: list[Pod]) -> None:
