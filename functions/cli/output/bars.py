@@ -27,10 +27,7 @@ class Bar(Protocol):
     def share(self) -> Fraction | None: ...
 
 
-NamedBar = tuple[str, Bar]
-
-
-def grid(bars: Sequence[NamedBar], longest: int, width: int, least: int = 8) -> Iterator[Text]:
+def grid(bars: Sequence[tuple[str, Bar]], longest: int, width: int, least: int = 8) -> Iterator[Text]:
     """Yield bars in as many columns as the width has room for.
 
     Args:

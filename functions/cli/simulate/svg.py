@@ -12,7 +12,6 @@ _LEFT, _TOP, _RIGHT, _BOTTOM = 52, 20, 36, 56
 _COLOURS: Final = ("#6b7280", "#0f766e", "#b45309", "#7c3aed", "#be123c")
 _FONT: Final = 'font-family="system-ui, sans-serif" font-size="13"'
 _POINTS: Final = 288
-_DAY: Final = timedelta(days=1)
 
 
 def drawn(view: DaysView) -> str:
@@ -51,7 +50,7 @@ def _axes(view: DaysView, most: int) -> list[str]:
         )
     ticks = 8 if view.days == 1 else min(view.days, 14)
     for tick in range(ticks + 1):
-        at = view.begins + (tick * view.days / ticks) * _DAY
+        at = view.begins + timedelta(days=tick * view.days / ticks)
         label = f"{at:%H:%M}" if view.days == 1 else f"{at:%a %d}"
         found.append(
             f'<text x="{_x(tick / ticks):.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle" '

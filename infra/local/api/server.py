@@ -4,8 +4,6 @@ It starts no thread and opens no socket. A list comes in one page whatever its l
 https://kubernetes.io/docs/reference/kubernetes-api/common-parameters/common-parameters (limit).
 """
 
-from collections.abc import Callable
-
 from infra.local.api.evictions import evict
 from infra.local.api.requests import (
     ResourcePath,
@@ -48,9 +46,6 @@ _TYPE = {"kind", "apiVersion"}
 _STALE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
-Verb = Callable[[ResourcePath, HttpRequest], HttpAnswer]
-
-
 class KubeApi:
     """Serves a world. `token`: the bearer token every request must carry (None: no check)."""
 
@@ -60,12 +55,7 @@ class KubeApi:
         self.answering: Handler = self._answer
         """How requests are answered: a test lays faults over it."""
         self._lists: dict[tuple[object, ...], tuple[int, HttpAnswer]] = {}
-        self._verbs: dict[str, Verb] = {
-            "GET": self._read,
-            "POST": self._create,
-            "PATCH": self._patch,
-            "DELETE": self._delete,
-        }
+        self._verbs = {"GET": self._read, "POST": self._create, "PATCH": self._patch, "DELETE": self._delete}
 
     def handle(self, request: HttpRequest) -> HttpAnswer:
         """Answer one request and put it in the record."""

@@ -1,7 +1,7 @@
 """The simulated scheduler's filters: resources, taints, affinity, spread and volumes."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 
 from infra.local.scheduling.node_infos import HostPort, NodeInfo, NodeInfos, host_ports
 from infra.local.world.disks import SELECTED_NODE, Disks, claims_of
@@ -230,7 +230,6 @@ def volume_limits(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str 
     return None
 
 
-Filter = Callable[[Json, NodeInfo, NodeInfos], str | None]
 _CORDON: Json = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
@@ -269,7 +268,7 @@ def node_ports(pod: Json, node_info: NodeInfo, _: NodeInfos) -> str | None:
     return None
 
 
-FILTERS: tuple[Filter, ...] = (
+FILTERS = (
     node_unschedulable,
     taint_toleration,
     node_affinity,

@@ -15,10 +15,7 @@ class Control:
         self._world = cloud.world
         self._api = cloud.api
         self._jobs = cloud.jobs
-        self._routes = {
-            ("GET", "/_record"): self._record,
-            ("POST", "/_job"): self._job,
-        }
+        self._routes = {("GET", "/_record"): self._record, ("POST", "/_job"): self._job}
 
     def handle(self, request: HttpRequest) -> HttpAnswer:
         route = self._routes.get((request.method, request.path))

@@ -178,7 +178,6 @@ def attachment(given: wire.VolumeAttachment) -> VolumeAttachment | None:
 
 StorageItem = TypeVar("StorageItem", bound=wire.Partial)
 Row = TypeVar("Row")
-Attachments = tuple[VolumeAttachment, ...]
 _STORAGE_API: Final = "/apis/storage.k8s.io/v1"
 
 
@@ -214,7 +213,7 @@ def _keep_claim(rows: dict[str, PersistentVolumeClaim], given: wire.Claim) -> No
     rows.setdefault(found.key, found)
 
 
-def _keep_attachment(rows: dict[str, Attachments], given: wire.VolumeAttachment) -> None:
+def _keep_attachment(rows: dict[str, tuple[VolumeAttachment, ...]], given: wire.VolumeAttachment) -> None:
     """Keep what counts, by node."""
     found, node = attachment(given), given.spec.node_name
     already = rows.get(node, ())
