@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult, counted_once
 from functions.cli.fleet.installations import InstallationHealth, InstallationResult, Mode
 from functions.cli.fleet.sources import is_of, parts_of
+from functions.cli.input.commitments import COUNTED_BY_EACH
 from functions.cli.input.options import FleetSort
 from functions.cli.output.format import count, monthly
 from functions.cli.plan import totals
@@ -193,6 +194,8 @@ def _notes(rows: Sequence[FleetRow]) -> tuple[str, ...]:
     """Return each note once, with how many clusters it is true of where that is not all."""
     views = [row.view for row in rows if row.view]
     numbers = Counter(note for view in views for note in dict.fromkeys(view.notes))
+    if numbers[COUNTED_BY_EACH] == 1:  # there is no other to share with
+        del numbers[COUNTED_BY_EACH]
     return tuple(
         note if number == len(views) else f"{note} ({count(number, 'cluster')})" for note, number in numbers.items()
     )

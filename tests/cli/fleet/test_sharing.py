@@ -106,3 +106,4 @@ def test_clusters_that_share_nothing_by_their_policy_count_all_of_it_each_and_a_
 
     assert [COUNTED_BY_EACH in each.stderr for each in shown] == [True, True]
     assert [row["commitments"][0]["vcpu"] for row in json.loads(shown[1].stdout)["clusters"]] == [48, 48]
+    assert COUNTED_BY_EACH not in ebb("fleet", "--dump", dumps[0], "--policy", policy, "-o", "json").stderr
