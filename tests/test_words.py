@@ -70,17 +70,17 @@ def test_a_page_is_read_without_its_code() -> None:
     assert list(blocks(page)) == [(1, "# Head"), (3, "A CODE of\nthe [ladder]"), (9, "- item")]
 
 
-def test_docstrings_and_what_users_read_is_looked_at_and_keys_are_left_out() -> None:
+def test_docstrings_comments_and_what_users_read_is_looked_at_and_keys_are_left_out() -> None:
     code = '''
 """Of the module."""
-X = 1
+X = 1  # of a line
 """Of a constant."""
 def f() -> str:
     """Of a function."""
     return {"ladder": f"{X} nodes at rest"}["ladder"]
 '''
     assert sorted(of_python(code)) == [
-        (2, "Of the module."), (4, "Of a constant."), (6, "Of a function."), (7, " nodes at rest"),
+        (2, "Of the module."), (3, "# of a line"), (4, "Of a constant."), (6, "Of a function."), (7, " nodes at rest"),
     ]  # fmt: skip
 
 

@@ -6,8 +6,10 @@
 import ast
 import re
 import sys
+import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
+from io import StringIO
 from itertools import product, takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -96,7 +98,7 @@ def described(finding: Finding) -> str:
 
 
 def findings() -> Iterator[Finding]:
-    """Return all findings: in pages, docstrings, messages, manifests, Terraform and the report's page."""
+    """Return all findings: in pages, docstrings, comments, messages, manifests, Terraform and the report's page."""
     for page in pages():
         path, text = _named(page), page.read_text(encoding="utf-8")
         yield from refused_words(path, blocks(text))
@@ -166,13 +168,14 @@ def plain(markdown: str) -> str:
 
 
 def of_python(code: str) -> list[Text]:
-    """Return the docstrings of a module, and its other strings with a space: no key or name has one."""
+    """Return the docstrings and comments of a module, and its other strings with a space: no key or name has one."""
     tree = ast.parse(code)
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     strings = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    return [
-        Text(node.lineno, plain(str(node.value))) for node in strings if id(node) in alone or " " in str(node.value)
-    ]
+    read = [node for node in strings if id(node) in alone or " " in str(node.value)]
+    tokens = tokenize.generate_tokens(StringIO(code).readline)
+    comments = [Text(each.start[0], each.string) for each in tokens if each.type == tokenize.COMMENT]
+    return [*(Text(node.lineno, plain(str(node.value))) for node in read), *comments]
 
 
 def of_javascript(code: str) -> list[Text]:
