@@ -42,8 +42,9 @@ run "cluster_elsewhere" {
   command = plan
 
   variables {
-    project = "my-project"
-    cluster = { name = "prod", location = "europe-west1", project = "clusters-project" }
+    project     = "my-project"
+    cluster     = { name = "prod", location = "europe-west1", project = "clusters-project" }
+    commitments = true
   }
 }
 """
@@ -144,6 +145,18 @@ def test_iam_lets_the_functions_reach_the_control_plane_and_do_nothing_inside(pl
 
     assert sorted(role["permissions"]) == ["container.clusters.connect", "container.clusters.get"]
     assert not [role for _, role, _ in grants(plan) if "container" in role]
+
+
+def test_commitments_are_one_permission_of_the_planner_in_the_clusters_project(plans: dict[str, Planned]) -> None:
+    """Commitments are of a project, and cover machines there. Without the input nothing is granted."""
+    found = {
+        address: row for address, row in plans["cluster_elsewhere"].items() if "iam" in address and "commit" in address
+    }
+    role, member = (found[f"google_project_iam_{kind}.commitments[0]"] for kind in ("custom_role", "member"))
+
+    assert (role["project"], role["permissions"]) == ("clusters-project", ["compute.commitments.list"])
+    assert (member["project"], len(found)) == ("clusters-project", 2)
+    assert not [address for address in plans["planned"] if "commitments" in address]
 
 
 @pytest.mark.acceptance(13)
