@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.ports import Clock, Log, Ports
 
-TIMED = ("cluster", "pools", "state", "policy", "orders")
+TIMED = ("cluster", "pools", "state", "policy", "commitments", "orders")
 """The ports that lead to other machines."""
 
 
