@@ -71,10 +71,11 @@ CALL_WITHIN_LEASE: Final = 60.0
 
 
 def passes(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
-    """Run a pass and return its summary; if it leaves nodes of a wave, run one more half-way to the next tick.
+    """Run a pass, return its summary; if it orders and leaves nodes of a wave, run one more half-way to the next tick.
 
-    Not for a call without a schedule, whose caller waits, nor if the second pass could meet the next tick or the end of
-    the call. Raises as `tick`.
+    By then its own drains have mostly freed their budget; a pass without orders waits for something else. Not for a
+    call without a schedule, whose caller waits, nor if the second pass could meet the next tick or the end of the call.
+    Raises as `tick`.
     """
     clock, interval = deps.ports.clock, deps.settings.interval_seconds
     begun = clock.monotonic()
@@ -82,7 +83,8 @@ def passes(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
     took = clock.monotonic() - begun
     begins = between(timedelta(seconds=interval)).total_seconds()
     ends_within = min(interval, deps.settings.pass_seconds - CALL_WITHIN_LEASE)
-    if call.schedule_time and summary.get("wave_left") and begins + 2 * took < ends_within:
+    goes_on = bool(summary.get("orders") and summary.get("wave_left"))
+    if call.schedule_time and goes_on and begins + 2 * took < ends_within:
         clock.sleep(begins - took)
         again = Tick(call.owner, f"{call.run_id}+")
         ports = dataclasses.replace(deps.ports, log=deps.ports.log.bind(run_id=again.run_id))

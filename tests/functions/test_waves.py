@@ -132,6 +132,16 @@ def test_a_second_pass_follows_while_a_wave_has_nodes_left(
     assert ebb.clock.passed - begun == expected[-1]
 
 
+def test_no_second_pass_follows_one_that_orders_nothing() -> None:
+    ebb = ebb_with_room()
+    ebb.tick("1")
+
+    summary = ebb.passes("2")
+
+    assert (summary["orders"], summary["wave_left"]) == ([], 2)
+    assert len(ebb.log.of("run_summary")) == 2
+
+
 def test_the_lines_of_a_second_pass_bear_its_own_run_id() -> None:
     ebb = ebb_with_room()
     ebb.passes("2026-03-04T22:00:00Z")
