@@ -138,7 +138,7 @@ def commands(found: Advice) -> Iterator[str]:
                 yield _created(each, machine, nodes, found)
         if any(machine != each.machine for machine in each.types) and each.gone:
             yield f"kubectl cordon {' '.join(each.gone)}"
-            yield f"kubectl drain --ignore-daemonsets --delete-emptydir-data {' '.join(each.gone)}"
+            yield f"kubectl drain --ignore-daemonsets {' '.join(each.gone)}"
 
 
 def _created(each: PoolAdvice, machine: str, nodes: int, found: Advice) -> str:

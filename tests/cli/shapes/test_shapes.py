@@ -57,6 +57,7 @@ def test_the_commands_create_each_new_pool_and_drain_what_goes(dump: Path) -> No
     assert new
     assert len(created) == len(new)
     assert all(any(f"--machine-type={each['machine_type']}" in line for line in created) for _, each in new)
+    assert not any(flag in line for line in drained for flag in ("--delete-emptydir-data", "--force"))
     assert sum(line.count("gke-prod-") for line in drained) == sum(
         each["nodes_before"] - each["nodes_kept"] for each in {each["pool"]: each for each, _ in new}.values()
     )
