@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from shared.core.cluster.node import Node
-from shared.core.placement.search import LITTLE
+from shared.core.placement.tally import LITTLE
 from shared.core.planning.bill import Bill, Savings
 
 FLEXIBLE: Final = "flexible"

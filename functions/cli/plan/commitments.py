@@ -10,7 +10,7 @@ from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
 from functions.cli.analysis.worth import FLEXIBLE
 from functions.cli.output.format import dollars_a_month, some, whole_money
 from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney, paid
-from shared.core.placement.search import LITTLE
+from shared.core.placement.tally import LITTLE
 
 UNKNOWN_USE: Final = (
     "Ebb adds {bill} a month if nothing else in {region} uses the commitments ({families}), and {listed} if other "

@@ -3,7 +3,8 @@
 Start at `simulation`.
 """
 
-from shared.core.placement.search import Candidate, SearchResult, Supply, Use, never, search
+from shared.core.placement.search import SearchResult, never, search
 from shared.core.placement.simulation import NoPlace, Simulation
+from shared.core.placement.tally import Candidate, Supply, Use
 
 __all__ = ("Candidate", "NoPlace", "SearchResult", "Simulation", "Supply", "Use", "never", "search")

@@ -6,9 +6,8 @@ are done, so that more steps never make the result worse. A clock is only a brak
 (docs/decisions/choosing.md).
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import log
 from typing import Final
 
@@ -19,109 +18,7 @@ from shared.core.placement.buffer_room import BufferRoom, Chunks
 from shared.core.placement.packing import Packing
 from shared.core.placement.rearrangement import Rearrangement
 from shared.core.placement.simulation import Simulation
-
-Lost = Callable[[Sequence[int]], int]
-"""Returns how many micro-dollars an hour nodes of these amounts save less than they cost (`planning.bill`)."""
-LITTLE: Final = 10
-"""Micro-dollars an hour, less than a cent a month: a node that saves no more saves nothing."""
-Merit = tuple[int, int, int, int, int]
-"""Compared from left to right, more is better: see `Tally.merit`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What taking a node takes of a supply that must not run out, and how much must be left for that."""
-
-    supply: str
-    takes: int
-    needs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Supply:
-    """So much is left; what is `balanced` should stay as large as its like, in squares."""
-
-    left: int
-    balanced: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A node that may go."""
-
-    name: str
-    cost: int
-    """Its price, in micro-dollars per hour."""
-    disruption: int = 0
-    """What the evictions would cost, in any unit."""
-    uses: tuple[Use, ...] = ()
-    rank: int = 0
-    """Its place among the candidates by what else is preferred: of equals the earlier goes."""
-    first: bool = False
-    """Whether it goes whatever it saves, and so is never weighed against others: it is empty, or has expired."""
-    amounts: tuple[int, ...] = ()
-    """What it takes off what commitments may cover; empty where nothing is committed."""
-
-
-@dataclass
-class Tally:
-    """What the nodes taken are worth together; `lost` is what they save less than they cost, None for nothing."""
-
-    supplies: Mapping[str, Supply]
-    lost: Lost | None = None
-    cost: int = 0
-    disruption: int = 0
-    evictions: int = 0
-    ranks: int = 0
-    used: Counter[str] = field(default_factory=Counter)
-    """By supply."""
-    gone: tuple[int, ...] = ()
-    """The amounts of all."""
-
-    def add(self, candidate: Candidate, evictions: int, nodes: int = 1) -> None:
-        """Count a candidate in, or out again."""
-        self.cost += nodes * candidate.cost
-        self.disruption += nodes * candidate.disruption
-        self.evictions += nodes * evictions
-        self.ranks += nodes * candidate.rank
-        for use in candidate.uses:
-            self.used[use.supply] += nodes * use.takes
-        if self.lost:
-            self.gone = self._gone(candidate, nodes)
-
-    def _gone(self, candidate: Candidate, nodes: int) -> tuple[int, ...]:
-        gone = self.gone or (0,) * len(candidate.amounts)
-        return tuple(have + nodes * own for have, own in zip(gone, candidate.amounts, strict=True))
-
-    @property
-    def saving(self) -> int:
-        return self.cost - (self.lost(self.gone) if self.lost and self.gone else 0)
-
-    def saved_by(self, candidate: Candidate, *, taken: bool = False) -> int:
-        """Return what a candidate adds to the saving; of one that is taken: what it has added to that of all others."""
-        if self.lost is None:
-            return candidate.cost
-        rows = (self._gone(candidate, -1), self.gone) if taken else (self.gone, self._gone(candidate, 1))
-        before, after = (self.lost(gone) if gone else 0 for gone in rows)
-        return candidate.cost - (after - before)
-
-    def is_for_nothing(self, candidate: Candidate, *, taken: bool = False) -> bool:
-        """Whether commitments cover all that the candidate costs; of one that is taken: whether the others suffice."""
-        if self.lost is None or candidate.first:
-            return False
-        return self.saved_by(candidate, taken=taken) <= LITTLE < candidate.cost
-
-    def has_room_for(self, candidate: Candidate) -> bool:
-        """Whether enough is left of everything for the candidate to go."""
-        return all(self.supplies[use.supply].left - self.used[use.supply] >= use.needs for use in candidate.uses)
-
-    @property
-    def merit(self) -> Merit:
-        """Money; what evictions cost; how many they are; how evenly the supplies are left; the ranks."""
-        balanced = ((supply, each.left) for supply, each in self.supplies.items() if each.balanced)
-        uneven = sum((left - self.used[supply]) ** 2 for supply, left in balanced)
-        return self.saving, -self.disruption, -self.evictions, -uneven, -self.ranks
-
+from shared.core.placement.tally import Candidate, Lost, Merit, Supply, Tally
 
 TRIES: Final = 6
 """Nodes tried in the place of those reopened; three times as many are looked at."""

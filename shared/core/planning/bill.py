@@ -21,7 +21,7 @@ from operator import add, sub
 from typing import Final
 
 from shared.core.cluster.node import Node
-from shared.core.placement.search import LITTLE, Lost
+from shared.core.placement.tally import LITTLE, Lost
 from shared.core.planning.prices import MICRO, Prices
 from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments
 

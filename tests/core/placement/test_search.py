@@ -8,7 +8,8 @@ import pytest
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Supply, Use, search
 from shared.core.placement.rearrangement import Rearrangement
-from shared.core.placement.search import Choice, Tally
+from shared.core.placement.search import Choice
+from shared.core.placement.tally import Tally
 from tests.builders import cluster, node, pod
 
 SSD = {"disk": "ssd"}

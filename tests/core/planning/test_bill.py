@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.placement.search import LITTLE
+from shared.core.placement.tally import LITTLE
 from shared.core.planning.bill import Bill, ends, unpriced
 from shared.core.planning.prices import MICRO
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.search import LITTLE
+from shared.core.placement.tally import LITTLE
 from shared.core.planning.make_plan import make_plan, plan_without_policy
 from shared.core.planning.metrics import ClusterMetrics, cluster_metrics, missed_savings, node_metrics, pool_metrics
 from shared.core.planning.plan import Plan
