@@ -13,7 +13,7 @@ from tests.pages import blocks, pages
 
 SEPARATORS: Final = {"|", "&&", "||", ";"}
 SHELL: Final = {"while", "done", "do", "cd", "eval", "mkdir", "mv", "sort", "test", "true", "read", "uniq"}
-FOREIGN: Final = {"gcloud", "kubectl", "terraform", "git", "pipx", "sed"}
+FOREIGN: Final = {"gcloud", "kubectl", "terraform", "git", "pipx", "sed", "uv"}
 
 
 @dataclass(frozen=True)
