@@ -31,7 +31,9 @@ SOFT = "held softly"
 def plane(twenty_nodes: ControlPlane, kubeconfigs: Mapping[str, Path]) -> ControlPlane:
     assert kubeconfigs
     name = twenty_nodes.api.items("/api/v1/nodes")[-1]["metadata"]["name"]
-    until("the fence", lambda: "labels" in refusal(twenty_nodes, name, lambda _: {"metadata": {"labels": {"a": "b"}}}))
+    labelled = {"metadata": {"labels": {"a": "b"}}}
+    until("the policy on nodes", lambda: "labels" in refusal(twenty_nodes, name, lambda _: labelled))
+    until("the policy on events", lambda: "on nodes only" in _tried(twenty_nodes, EVENTS, event(kind="Pod")))
     return twenty_nodes
 
 
@@ -244,7 +246,12 @@ def ending(new_corner: Callable[[], Corner]) -> Callable[[Raw], str]:
     """Try, dry and as the drainer, to evict a pod with such options; return how it was refused, empty if it was not."""
     corner = new_corner()
     [pod] = corner.run("ending", replicas=1)
-    return lambda options: eviction_tried(corner, pod["metadata"]["name"], deleteOptions=options)
+
+    def tried(options: Raw) -> str:
+        return eviction_tried(corner, pod["metadata"]["name"], deleteOptions=options)
+
+    until("the policy on evictions", lambda: "ends no pod at once" in tried({"gracePeriodSeconds": 0}))
+    return tried
 
 
 def eviction_tried(corner: Corner, name: str, **options: Raw) -> str:
@@ -259,6 +266,9 @@ def _tried(plane: ControlPlane, path: str, body: Raw) -> str:
     except ControlPlaneError as refused:
         return str(refused)
     return ""
+
+
+EVENTS = "/api/v1/namespaces/default/events?dryRun=All"
 
 
 def event(namespace: str = "default", kind: str = "Node", **changes: Any) -> Raw:
