@@ -8,7 +8,7 @@ machines on demand commitments cover vCPUs and GiB, at the rate of predefined on
 what is left, of any family, up to its worth at list (docs/decisions/bill.md).
 
 Amounts are integers: thousandths of a vCPU and of a GiB, micro-dollars an hour, rates in millionths of these.
-What commitments cover is convex in each amount, so a node saves the less the more nodes go with it: one that saves
+What exceeds commitments is convex in each amount, so a node saves the less the more nodes go with it: one that saves
 nothing by itself saves nothing in any set.
 """
 
