@@ -11,6 +11,9 @@ _LOG_IN: Final = "run `gcloud auth application-default login`"
 _UNIDENTIFIED: Final = "Getting metadata from plugin failed with error"
 """gRPC's words if the identity could not be refreshed."""
 
+_PASSING: Final = {"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"}
+"""Reasons of a 403 over REST that are no refusal (cloud.google.com/compute/docs/api/errors)."""
+
 
 @dataclass(frozen=True)
 class Service:
@@ -53,7 +56,7 @@ class Service:
             return self._without_identity(error)
         if guarded and isinstance(error, lost):
             return Stale(f"{self.what}: {error}")
-        if isinstance(error, never):
+        if isinstance(error, never) and not _PASSING & {each.get("reason") for each in _errors(error)}:
             return Terminal(self.what, f"{error}. {self.remedy}")
         return Retryable(self.what, str(error))
 
@@ -73,6 +76,11 @@ class Service:
         first = message.partition(". ")[0].rstrip(".")
         why = f"the identity could not be refreshed ({first})"
         return _with(f"if it is a person's, {_LOG_IN}", Retryable(self.what, why))
+
+
+def _errors(error: Exception) -> Iterator[Mapping[str, Any]]:
+    """Yield what a REST answer lists of its failure."""
+    return (each for each in getattr(error, "errors", ()) if isinstance(each, dict))
 
 
 def _with(remedy: str, failure: EbbError) -> EbbError:

@@ -41,6 +41,22 @@ def test_an_answer_of_another_shape_is_an_outage(answer: object) -> None:
             RegionCommitments("projects/p/locations/europe-west4/clusters/c", api=script.address).read()
 
 
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        pytest.param(Retryable, "rateLimitExceeded", id="too many calls: it passes"),
+        pytest.param(Terminal, "forbidden", id="no right: it stays"),
+        pytest.param(Terminal, "accessNotConfigured", id="an API that is not enabled: it stays"),
+    ],
+)
+def test_a_403_is_what_its_reason_names(failure: type[Exception], reason: str) -> None:
+    refused = {"error": {"code": 403, "message": "no", "errors": [{"message": "no", "reason": reason}]}}
+    with scripted() as script:
+        script.says(Say(403, refused))
+        with pytest.raises(failure):
+            RegionCommitments("projects/p/locations/europe-west4/clusters/c", api=script.address).read()
+
+
 def test_a_deaf_service_is_left_in_time() -> None:
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
