@@ -129,12 +129,14 @@ class Bill:
             yield CommitmentUse(each, used, self._fee(each, each.size), self._fee(each, _less(each.size, used)))
 
     def flexible_idle(self, nodes: Iterable[Node]) -> int:
-        """Return what of the flexible commitment's fee is paid for nothing, in micro-dollars an hour."""
-        flexible = self.commitments.flexible
-        if flexible is None:
+        """Return what of the flexible commitment's fee is paid for nothing, in micro-dollars an hour.
+
+        None, because its use is not known, where a machine on demand is not in the price table.
+        """
+        flexible, rows = self.commitments.flexible, tuple(nodes)
+        if flexible is None or any(self.prices.of(node).estimated for node in rows if not node.spot):
             return 0
         families = Bill(self.prices, replace(self.commitments, flexible=None), self.region)
-        rows = tuple(nodes)
         covered = self.covered(self.total(rows)) - families.covered(families.total(rows))
         return max(self.fees - families.fees - round(covered * (1 - flexible.discount)), 0)
 

@@ -93,6 +93,19 @@ def test_fees_are_paid_whatever_runs() -> None:
     assert mine.of_all([]) == mine.fees == round(PRICES.rates("n2", "").of(Fraction(80), Fraction(320)) * MICRO)
 
 
+@pytest.mark.parametrize(
+    ("idle", "kind"),
+    [
+        pytest.param(10 * MICRO - 279_700, "n2-standard-8", id="a machine of the table: what exceeds its use"),
+        pytest.param(0, "what-standard-8", id="a machine that is not in it: nothing is known"),
+    ],
+)
+def test_a_flexible_commitment_is_idle_only_where_its_use_is_known(idle: int, kind: str) -> None:
+    nodes = machines(kind)
+    mine = bill(nodes, Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"))))
+    assert mine.flexible_idle(nodes) == pytest.approx(idle, abs=1_000)
+
+
 KINDS = st.lists(st.sampled_from(MACHINES), min_size=1, max_size=12)
 SIZES = st.integers(0, 100)
 
