@@ -5,7 +5,7 @@ from datetime import timedelta
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.forecast.bound import bound
@@ -132,7 +132,12 @@ def test_a_node_that_commitments_cover_saves_nothing_once_the_plan_has_come_true
     assert all(left.of(nodes[name]) <= LITTLE for name in covered - gone)
 
 
+ANOTHER_WAY = snapshot_of(generated(9, Mix.RICH, fill=0.25, pods_a_node=5, seed=1625, machines=MACHINES[1]))
+"""Here the search by the bill takes another way than the search by prices, and ends elsewhere."""
+
+
 @examples(40)
+@example(ANOTHER_WAY)
 @given(snapshots())
 def test_a_commitment_of_a_family_that_is_not_there_changes_no_plan(snapshot: Snapshot) -> None:
     with_it, without = planned(snapshot, committed("c3")), planned(snapshot, NO_COMMITMENTS)

@@ -251,8 +251,8 @@ class Savings:
 
     @property
     def lost(self) -> Lost | None:
-        """What the commitments lose as these amounts leave; None where nothing is committed."""
-        if self.bill.is_list:
+        """What the commitments lose as these amounts leave; None where they cover none of the nodes."""
+        if not any(self.left):
             return None
         covered = self.bill.covered(self.left)
         return lambda gone: covered - self.bill.covered(tuple(map(sub, self.left, gone)))
