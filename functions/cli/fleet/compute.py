@@ -14,10 +14,9 @@ import typer
 
 from functions.cli.errors import WRONG
 from functions.cli.fleet import for_tools, table
-from functions.cli.fleet.cluster_reading import SourceResult, be_quiet, counted_once, read_source
+from functions.cli.fleet.cluster_reading import SourceResult, be_quiet, counted_once, read_source, shares
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
 from functions.cli.fleet.page import page
-from functions.cli.fleet.sharing import shares
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.input.commitments import read_commitments

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.fleet.sharing import DIVIDED, SharedUse, divided, shares, use_of
+from functions.cli.fleet.cluster_reading import DIVIDED, SharedUse, divided, shares, use_of
 from functions.cli.input.commitments import COUNTED_BY_EACH, SHARED
 from shared.adapters.prices import load
 from shared.core.cluster.names import SPOT_LABELS
