@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from shared.core.cluster.node import Node
 from shared.core.placement.tally import LITTLE
 from shared.core.planning.bill import Bill, Savings
-
-FLEXIBLE: Final = "flexible"
-"""The family of a commitment that is for machines of any."""
+from shared.core.policy.values import FLEXIBLE
 
 
 @dataclass(frozen=True, slots=True)

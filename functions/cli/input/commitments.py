@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import msgspec
 
-from functions.cli.analysis.worth import FLEXIBLE
 from functions.cli.dumps.files import name_of
 from functions.cli.input.files import read_bytes
 from functions.cli.output.format import count, moment, some
@@ -139,9 +138,7 @@ def with_commitments(
 
 def ended(commitments: Commitments, now: datetime) -> str:
     """Return the sentence on commitments that have ended; empty if none has."""
-    flexible = ((FLEXIBLE, commitments.flexible.until),) if commitments.flexible else ()
-    ends = (*((each.family, each.until) for each in commitments.families), *flexible)
-    over = [f"{family} on {until:%Y-%m-%d}" for family, until in ends if until and until <= now]
+    over = [f"{family} on {until:%Y-%m-%d}" for family, until in commitments.ends if until <= now]
     return f"Commitments that have ended count for nothing: {some(over)}." if over else ""
 
 

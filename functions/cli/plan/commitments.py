@@ -7,10 +7,10 @@ from typing import Final
 
 from functions.cli.analysis.forecast.committed import Committed, CommittedRow, LaterAddition, UsedPart
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
-from functions.cli.analysis.worth import FLEXIBLE
 from functions.cli.output.format import dollars_a_month, some, whole_money
 from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney, paid
 from shared.core.placement.tally import LITTLE
+from shared.core.policy.values import FLEXIBLE, end_order
 
 UNKNOWN_USE: Final = (
     "Ebb adds {bill} a month if nothing else in {region} uses the commitments ({families}), and {listed} if other "
@@ -56,7 +56,7 @@ def _of_unknown_use(committed: Committed, scenarios: Scenarios) -> Iterator[str]
 def idle(committed: Committed) -> Iterator[str]:
     """Yield a sentence for each end of commitments of which some is idle, in steady state if that is known."""
     found = [(row, part) for row in committed.rows if (part := row.at_rest or row.now).idle > LITTLE]
-    rows = sorted(found, key=lambda each: _key(each[0]))
+    rows = sorted(found, key=lambda each: (*end_order(each[0].until), each[0].family))
     for until, own in groupby(rows, key=lambda each: each[0].until):
         yield _of_idle(until, list(own))
 
@@ -101,8 +101,3 @@ def _of_later(addition: LaterAddition) -> str:
 
 def _month(micro_per_hour: int) -> int:
     return round(dollars_a_month(micro_per_hour))
-
-
-def _key(row: CommittedRow) -> tuple[bool, float, str]:
-    until = row.until
-    return until is None, until.timestamp() if until else 0.0, row.family

@@ -12,7 +12,7 @@ What exceeds commitments is convex in each amount, so a node saves the less the 
 nothing by itself saves nothing in any set.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -23,7 +23,7 @@ from typing import Final
 from shared.core.cluster.node import Node
 from shared.core.placement.tally import LITTLE, Lost
 from shared.core.planning.prices import MICRO, Prices
-from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments
+from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments, end_order
 
 _MILLI: Final = 1_000
 NO_AMOUNTS: Final[tuple[int, ...]] = ()
@@ -61,7 +61,7 @@ class Bill:
         if not commitments:
             return cls(prices)
         regions = (node.region for node in nodes)
-        return cls(prices, _net(_in_force(commitments, now, prices)), next(filter(None, regions), ""))
+        return cls(prices, _net(_priced(commitments.in_force(now), prices)), next(filter(None, regions), ""))
 
     @property
     def is_list(self) -> bool:
@@ -121,11 +121,8 @@ class Bill:
 
     def uses(self, nodes: Iterable[Node]) -> Iterator[CommitmentUse]:
         """Yield how much of each family's commitment these nodes use; what ends last is used first."""
-        left = dict(zip(self._families, _pairs(self.total(nodes)[1:]), strict=False))
-        for each in sorted(self.commitments.families, key=_end, reverse=True):
-            have = left[each.family]
-            used = Capacity(min(have.vcpu, each.size.vcpu), min(have.gib, each.size.gib))
-            left[each.family] = _less(have, used)
+        use = dict(zip(self._families, _pairs(self.total(nodes)[1:]), strict=False))
+        for each, used in _used(self.commitments.families, use):
             yield CommitmentUse(each, used, self._fee(each, each.size), self._fee(each, _less(each.size, used)))
 
     def flexible_idle(self, nodes: Iterable[Node]) -> int:
@@ -260,9 +257,7 @@ class Savings:
 
 def ends(commitments: Commitments, now: datetime) -> tuple[datetime, ...]:
     """Return when commitments end that are in force, the earliest first."""
-    flexible = commitments.flexible
-    found = {each.until for each in (*commitments.families, *([flexible] if flexible else ()))}
-    return tuple(sorted(until for until in found if until is not None and until > now))
+    return tuple(sorted({until for _, until in commitments.ends if until > now}))
 
 
 def unpriced(commitments: Commitments, prices: Prices) -> str:
@@ -273,35 +268,26 @@ def unpriced(commitments: Commitments, prices: Prices) -> str:
     return f"Commitments of {unknown} count for nothing: the price table has only {known}." if unknown else ""
 
 
-def _in_force(commitments: Commitments, now: datetime, prices: Prices) -> Commitments:
-    """Leave out what has ended, and families whose rates are not known."""
-    flexible = commitments.flexible
-    return replace(
-        commitments,
-        families=tuple(
-            each
-            for each in commitments.families
-            if each.family in prices.families and (each.until is None or each.until > now)
-        ),
-        flexible=None if flexible and flexible.until and flexible.until <= now else flexible,
-    )
+def _priced(commitments: Commitments, prices: Prices) -> Commitments:
+    """Leave out families whose rates are not known."""
+    return replace(commitments, families=tuple(each for each in commitments.families if each.family in prices.families))
 
 
 def _net(commitments: Commitments) -> Commitments:
-    """Take what is used elsewhere off the commitments: off those first that end last, as `uses` fills them."""
-    left: dict[str, Capacity] = dict(commitments.elsewhere or {})
-    net = []
-    for each in sorted(commitments.families, key=_end, reverse=True):
+    """Take what is used elsewhere off the commitments."""
+    families = _used(commitments.families, commitments.elsewhere or {})
+    net = tuple(replace(each, size=_less(each.size, used)) for each, used in families)
+    return replace(commitments, families=net, elsewhere={})
+
+
+def _used(families: Iterable[Commitment], use: Mapping[str, Capacity]) -> Iterator[tuple[Commitment, Capacity]]:
+    """Yield how much of each commitment is used, of a use by family; what ends last is used first."""
+    left = dict(use)
+    for each in sorted(families, key=lambda each: end_order(each.until), reverse=True):
         have = left.get(each.family, Capacity())
         used = Capacity(min(have.vcpu, each.size.vcpu), min(have.gib, each.size.gib))
         left[each.family] = _less(have, used)
-        net.append(replace(each, size=_less(each.size, used)))
-    return replace(commitments, families=tuple(net), elsewhere={})
-
-
-def _end(commitment: Commitment) -> tuple[bool, float]:
-    until = commitment.until
-    return until is None, until.timestamp() if until else 0.0
+        yield each, used
 
 
 def _less(whole: Capacity, part: Capacity) -> Capacity:

@@ -1,7 +1,7 @@
 """What the settings of a policy are made of: limits, budgets, rates, schedules, words; plain and complete."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
@@ -153,6 +153,15 @@ class Capacity:
     gib: Fraction = Fraction(0)
 
 
+FLEXIBLE: Final = "flexible"
+"""In place of a family: of a commitment that is for machines of any."""
+
+
+def end_order(until: datetime | None) -> tuple[bool, float]:
+    """Return the key that sorts commitments by their ends; an end that is not known is the last."""
+    return until is None, until.timestamp() if until else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Commitment:
     """Capacity of one machine family that is paid for until a time, used or not."""
@@ -190,6 +199,22 @@ class Commitments:
 
     def __bool__(self) -> bool:
         return bool(self.families or self.flexible)
+
+    @property
+    def ends(self) -> tuple[tuple[str, datetime], ...]:
+        """The known ends, each with the family whose commitment ends then, or `FLEXIBLE`."""
+        flexible = ((FLEXIBLE, self.flexible.until),) if self.flexible else ()
+        rows = (*((each.family, each.until) for each in self.families), *flexible)
+        return tuple((family, until) for family, until in rows if until is not None)
+
+    def in_force(self, now: datetime) -> "Commitments":
+        """Leave out what has ended."""
+        flexible = self.flexible
+        return replace(
+            self,
+            families=tuple(each for each in self.families if each.until is None or each.until > now),
+            flexible=None if flexible and flexible.until and flexible.until <= now else flexible,
+        )
 
 
 NO_COMMITMENTS: Final = Commitments()

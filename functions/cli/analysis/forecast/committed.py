@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import Final
 
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest
-from functions.cli.analysis.worth import FLEXIBLE
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill, CommitmentUse, ends
 from shared.core.planning.prices import MICRO, Prices
-from shared.core.policy.values import Capacity, Commitments, FlexibleCommitment
+from shared.core.policy.values import FLEXIBLE, Capacity, Commitments, FlexibleCommitment
 from shared.core.rules.situation import Situation
 
 MOST_ENDS: Final = 3
@@ -109,23 +108,14 @@ def later_additions(base: PolicyAtRest, alone: Rest) -> tuple[LaterAddition, ...
 
 def _addition(base: PolicyAtRest, alone: Rest, at: datetime) -> LaterAddition:
     policy = base.situation.policy
-    left = _without_ended(policy.commitments, at)
+    left = policy.commitments.in_force(at)
     rest = base.onward(replace(policy, commitments=left), base.start.snapshot)
     bill = Bill.of(base.prices, left, base.situation.snapshot.nodes, at)
     added = bill.of_all(alone.snapshot.nodes) - bill.of_all(rest.snapshot.nodes)
     return LaterAddition(at, _ending(policy.commitments, at), len(rest.snapshot.nodes), added, rest.is_rest)
 
 
-def _without_ended(commitments: Commitments, at: datetime) -> Commitments:
-    flexible = commitments.flexible
-    return replace(
-        commitments,
-        families=tuple(each for each in commitments.families if each.until is None or each.until > at),
-        flexible=None if flexible and flexible.until and flexible.until <= at else flexible,
-    )
-
-
 def _ending(commitments: Commitments, at: datetime) -> tuple[str, ...]:
-    flexible = commitments.flexible
-    own = {each.family for each in commitments.families if each.until == at}
-    return (*sorted(own), *((FLEXIBLE,) if flexible and flexible.until == at else ()))
+    """Return the families whose commitments end then, the flexible one last."""
+    names = {family for family, until in commitments.ends if until == at}
+    return tuple(sorted(names, key=lambda family: (family == FLEXIBLE, family)))

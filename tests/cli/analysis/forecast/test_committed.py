@@ -10,14 +10,13 @@ import pytest
 from functions.cli.analysis.forecast.committed import committed_of, rows_of
 from functions.cli.analysis.forecast.scenarios import scenarios_of
 from functions.cli.analysis.potential import potential
-from functions.cli.analysis.worth import FLEXIBLE
 from shared.adapters.prices import load
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.tally import LITTLE
 from shared.core.planning.bill import Bill
 from shared.core.policy import Policy
-from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
+from shared.core.policy.values import FLEXIBLE, Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pod
