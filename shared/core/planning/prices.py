@@ -144,16 +144,7 @@ class Prices:
         """Return family, vCPUs and GiB of a machine that is billed by these; None where its name does not show them."""
         if machine in _SHARED_CORE:
             return _family_of(machine), _SHARED_CORE[machine]
-        custom, predefined = _CUSTOM.fullmatch(machine), _PREDEFINED.fullmatch(machine)
-        match, name = custom or predefined, _family_of(machine)
-        family = self.families.get(name)
-        if match is None or family is None or machine in self.machines:
-            return None
-        vcpus = Fraction(match["vcpus"])
-        if custom:
-            return name, Capacity(vcpus, Fraction(int(custom["mib"]), 1024))
-        ratio = family.gib_per_vcpu.get(match["shape"])
-        return None if ratio is None else (name, Capacity(vcpus, vcpus * ratio))
+        return None if machine in self.machines else self._named_size(machine)
 
     def rates(self, family: str, region: str) -> Rates:
         """Return what one vCPU and one GiB of a family's predefined machines cost on demand in a region."""
@@ -163,23 +154,24 @@ class Prices:
     def _listed(self, machine: str) -> Fraction | None:
         if machine in self.machines:
             return self.machines[machine]
-        return self._predefined(machine) if _CUSTOM.fullmatch(machine) is None else self._custom(machine)
-
-    def _predefined(self, machine: str) -> Fraction | None:
-        match = _PREDEFINED.fullmatch(machine)
-        family = self.families.get(match["family"]) if match else None
-        if match is None or family is None or match["shape"] not in family.gib_per_vcpu:
+        named = self._named_size(machine)
+        if named is None:
             return None
-        vcpus = Fraction(match["vcpus"])
-        return family.predefined.of(vcpus, vcpus * family.gib_per_vcpu[match["shape"]])
+        name, size = named
+        family = self.families[name]
+        return (family.custom if _CUSTOM.fullmatch(machine) else family.predefined).of(size.vcpu, size.gib)
 
-    def _custom(self, machine: str) -> Fraction | None:
-        """Price `n2-custom-4-8192`; without a family the name means N1 (compute docs, custom machine types)."""
-        match = _CUSTOM.fullmatch(machine)
-        family = self.families.get(match["family"] or "n1") if match else None
+    def _named_size(self, machine: str) -> tuple[str, Capacity] | None:
+        """Return what `n2-standard-4` or `n2-custom-4-8192` is; without a family the latter is N1 (compute docs)."""
+        custom, name = _CUSTOM.fullmatch(machine), _family_of(machine)
+        match, family = custom or _PREDEFINED.fullmatch(machine), self.families.get(name)
         if match is None or family is None:
             return None
-        return family.custom.of(Fraction(match["vcpus"]), Fraction(int(match["mib"]), 1024))
+        vcpus = Fraction(match["vcpus"])
+        if custom:
+            return name, Capacity(vcpus, Fraction(int(custom["mib"]), 1024))
+        ratio = family.gib_per_vcpu.get(match["shape"])
+        return None if ratio is None else (name, Capacity(vcpus, vcpus * ratio))
 
     def _family(self, machine: str) -> Family:
         return self.families.get(_family_of(machine), self.families[FALLBACK])
