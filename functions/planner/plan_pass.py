@@ -14,6 +14,7 @@ from functions.planner.read_and_repair import PassInputs, heal, read_inputs
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import LivingWave, keep_document, let_go_of_late, living, order_soft_taints
 from shared.collector import no_search_for_cycles
+from shared.core.cluster.node import region_of
 from shared.core.draining.admission import claim_to_be
 from shared.core.planning.bill import unpriced
 from shared.core.planning.candidates import NO_MARKS, changed_pools
@@ -111,8 +112,7 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
 
 
 def _with_commitments(ports: Ports, inputs: PassInputs) -> tuple[PassInputs, UsedCommitments]:
-    nodes = inputs.snapshot.nodes
-    policy, paid = with_commitments(ports, inputs.policy, nodes[0].region if nodes else "", inputs.now)
+    policy, paid = with_commitments(ports, inputs.policy, region_of(inputs.snapshot.nodes), inputs.now)
     return dataclasses.replace(inputs, policy=policy), paid
 
 

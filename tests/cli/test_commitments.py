@@ -11,10 +11,11 @@ import pytest
 import yaml
 
 from functions.cli.input.commitments import CommitmentFile, read_commitments, with_commitments
-from functions.cli.input.inputs import gather, region_of, warnings_of
+from functions.cli.input.inputs import gather, warnings_of
 from functions.cli.input.options import Sources
 from functions.cli.policy.comparing import print_diff
 from shared.adapters.prices import load
+from shared.core.cluster.node import region_of
 from shared.core.policy import Policy
 from shared.core.policy.values import Capacity, Commitment, Commitments, FlexibleCommitment
 from shared.core.records.commitments import counted
@@ -247,7 +248,7 @@ def test_what_has_ended_is_a_warning(named: list[str], taken: datetime) -> None:
 
 def test_the_region_is_that_of_the_first_node_that_shows_one() -> None:
     without, within = node("a", zone=""), node("b", zone="europe-west4-a")
-    assert region_of(cluster([without, within])) == "europe-west4"
+    assert region_of([without, within]) == "europe-west4"
 
 
 def test_a_policy_alone_has_no_cluster_whose_bill_could_differ(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
 from shared.adapters.clock import system_time
 from shared.collector import no_search_for_cycles
+from shared.core.cluster.node import region_of
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.policy.values import Capacity, Commitments
@@ -60,7 +61,7 @@ def use_of(policy: Policy, snapshot: "Snapshot", prices: Prices, home: "Home | N
         size = None if node.spot or node.outside else prices.size(node.machine)
         for family in (size[0], ALL) if size else ():
             used[family] = used.get(family, 0) + prices.of(node).per_hour
-    return SharedUse(snapshot.nodes[0].region, tuple(sorted(clusters)), used)
+    return SharedUse(region_of(snapshot.nodes), tuple(sorted(clusters)), used)
 
 
 def shares(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]]:

@@ -24,6 +24,7 @@ from functions.cli.input.pricing import basis, priced, prices_of, unused_discoun
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
 from functions.cli.output.format import some
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
+from shared.core.cluster.node import region_of
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import unpriced
 from shared.core.planning.prices import Prices
@@ -85,7 +86,7 @@ class Inputs:
 
     def committed_under(self, policy: Policy) -> Policy:
         """Return another policy with the families of the file that was named, as this cluster's own policy has them."""
-        return with_commitments(policy, self.committed, region_of(self.snapshot), self.snapshot.taken_at)[0]
+        return with_commitments(policy, self.committed, region_of(self.snapshot.nodes), self.snapshot.taken_at)[0]
 
 
 def gather(sources: Sources, read: Policy | None = None) -> Inputs:
@@ -159,7 +160,7 @@ def inputs_of(
     now, dumped, listed = sources.at or reading.now, reading.dumped, priced(sources.prices)
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
-    region = region_of(snapshot)
+    region = region_of(snapshot.nodes)
     committed = committed or _listed_by_planner(own, reading, dumped=bool(sources.dumps))
     policy, paid = with_commitments(own, committed, region, now)
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
@@ -199,11 +200,6 @@ def _listed_by_planner(policy: Policy, reading: Reading, *, dumped: bool) -> Com
         if dumped:
             return None
         raise
-
-
-def region_of(snapshot: Snapshot) -> str:
-    """Return the region of the cluster's nodes; empty if no node shows one."""
-    return next(filter(None, (node.region for node in snapshot.nodes)), "")
 
 
 def warnings_of(policy: Policy, snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ While the taint is there, it names the owner of the node; without the taint, the
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -176,3 +177,8 @@ def holding_order(node: Node) -> str | None:
         return node.drain_taint
     note = read_annotation(node)
     return (note.order_id or None) if note else None
+
+
+def region_of(nodes: Iterable[Node]) -> str:
+    """Return the region of a cluster's nodes; empty if no node shows one."""
+    return next(filter(None, (node.region for node in nodes)), "")

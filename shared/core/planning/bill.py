@@ -20,7 +20,7 @@ from functools import cached_property
 from operator import add, sub
 from typing import Final
 
-from shared.core.cluster.node import Node
+from shared.core.cluster.node import Node, region_of
 from shared.core.placement.tally import LITTLE, Lost
 from shared.core.planning.prices import MICRO, Prices
 from shared.core.policy.values import NO_COMMITMENTS, Capacity, Commitment, Commitments, end_order
@@ -60,8 +60,7 @@ class Bill:
         """Return the bill of a cluster of these nodes at a time: what has ended is not in it."""
         if not commitments:
             return cls(prices)
-        regions = (node.region for node in nodes)
-        return cls(prices, _net(_priced(commitments.in_force(now), prices)), next(filter(None, regions), ""))
+        return cls(prices, _net(_priced(commitments.in_force(now), prices)), region_of(nodes))
 
     @property
     def is_list(self) -> bool:
