@@ -1,20 +1,23 @@
-"""What is known of one node, pod or workload: the plan's decision, and what keeps it.
+"""What is known of one node, pod or workload: the plan's decision, what keeps it, and what a node is worth.
 
 It uses the pass's own rules and simulation, after the orders that the plan has before it.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from functions.cli.analysis.exclusions import Landing, landings
 from functions.cli.analysis.openings import Closed, closed
-from functions.cli.analysis.worth import NodeWorth, worth_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
 from shared.core.placement import Simulation
+from shared.core.placement.tally import LITTLE
+from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import assess_nodes, counts_and_excess
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.selection import planned_simulation
+from shared.core.policy.values import FLEXIBLE
 from shared.core.reasons import Blocker
 from shared.core.rules.drain_time import DrainTime
 from shared.core.rules.gate_rules import ProposedDrain
@@ -22,6 +25,38 @@ from shared.core.rules.gates import blockers
 from shared.core.rules.pods import judge, movable
 from shared.core.rules.situation import Situation
 from shared.core.rules.surges import is_surged, scattered
+
+
+@dataclass(frozen=True, slots=True)
+class NodeWorth:
+    """A node's marginal worth where capacity is committed, in micro-dollars an hour."""
+
+    saves: int
+    covered_by: tuple[str, ...] = ()
+    """The families whose commitments cover what it saves less than it costs; empty if it saves its price."""
+    saves_from: datetime | None = None
+    """When it saves more than now, because commitments have ended; None if no known end changes that."""
+    saves_then: int = 0
+
+
+def worth_of(savings: Savings | None, node: Node) -> NodeWorth | None:
+    """Return what the bill falls by without the node alone; None where nothing is committed."""
+    if savings is None or savings.bill.is_list:
+        return None
+    saves = savings.of(node)
+    if savings.bill.prices.of(node).per_hour - saves <= LITTLE:
+        return NodeWorth(saves)
+    covered = _covering(savings.bill, node)
+    then = ((at, each.of(node)) for at, each in savings.later)
+    more = next(((at, saved) for at, saved in then if saved - saves > LITTLE), None)
+    return NodeWorth(saves, covered, *more) if more else NodeWorth(saves, covered)
+
+
+def _covering(bill: Bill, node: Node) -> tuple[str, ...]:
+    """Return the commitment of the node's own family, and the flexible one."""
+    size = bill.prices.size(node.machine)
+    own = {each.family for each in bill.commitments.families if size and each.family == size[0]}
+    return (*sorted(own), *((FLEXIBLE,) if bill.commitments.flexible else ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from functions.cli.analysis.exclusions import NodeChoice
-from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
+from functions.cli.analysis.explanation import Explainer, NodeExplanation, NodeWorth, PodPlace
 from functions.cli.analysis.openings import Closed
-from functions.cli.analysis.worth import NodeWorth
 from functions.cli.explain.resolve import Meant, PodRow, kept_alone, rows_of
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.output.format import dollars, rfc3339

@@ -6,10 +6,9 @@ from typing import Final
 
 from rich.text import Text
 
-from functions.cli.analysis.explanation import NodeExplanation, PodPlace
+from functions.cli.analysis.explanation import NodeExplanation, NodeWorth, PodPlace
 from functions.cli.analysis.openings import Closed
 from functions.cli.analysis.pools import without_requests
-from functions.cli.analysis.worth import NodeWorth
 from functions.cli.explain.parts import (
     NONE,
     Causes,

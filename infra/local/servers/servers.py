@@ -1,4 +1,8 @@
-"""All servers of the simulated GKE on loopback, and delivery of Pub/Sub messages and ticks."""
+"""All servers of the simulated GKE on loopback, and delivery of Pub/Sub messages and ticks.
+
+Control routes of the demo and of tests are on the port of the Kubernetes API, and all begin with an underscore. They
+act at once, without the API's checks, and are not in the record as requests.
+"""
 
 import json
 import logging
@@ -10,11 +14,41 @@ from typing import Any
 
 from infra.local.broker import Push, TickJob
 from infra.local.clocks import SystemClock
+from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
 from infra.local.scaling.client import HttpTransport, RefusedCall, call_http
 from infra.local.scenario import Scenario
-from infra.local.servers.control_routes import Control
 from infra.local.servers.listeners import HttpServer, PubSubServer
 from infra.local.simulated_gke import SimulatedGke
+
+
+class Control:
+    """Answers the underscore routes and hands every other request on to the Kubernetes API."""
+
+    def __init__(self, cloud: SimulatedGke) -> None:
+        self._world = cloud.world
+        self._api = cloud.api
+        self._jobs = cloud.jobs
+        self._routes = {("GET", "/_record"): self._record, ("POST", "/_job"): self._job}
+
+    def handle(self, request: HttpRequest) -> HttpAnswer:
+        route = self._routes.get((request.method, request.path))
+        if route is None:
+            return self._api.handle(request)
+        try:
+            return route(request)
+        except (KeyError, TypeError, ValueError) as error:
+            return answer_json(400, {"error": f"{request.path}: {type(error).__name__}: {error}"})
+
+    def _record(self, request: HttpRequest) -> HttpAnswer:
+        lines = "".join(self._world.record.lines(int(request.query.get("from", "0"))))
+        return HttpAnswer(200, lines.encode(), {"Content-Type": "application/jsonl"})
+
+    def _job(self, request: HttpRequest) -> HttpAnswer:
+        """Add or replace a scheduler job: {"name", "url", "every" seconds}."""
+        job = TickJob(clock=self._world.clock, **request.json())
+        self._jobs[:] = [*(old for old in self._jobs if old.name != job.name), job]
+        return answer_json(200, {"job": job.name})
+
 
 TICK = 0.1
 """Real seconds between two steps of the world."""

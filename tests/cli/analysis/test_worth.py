@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.worth import NodeWorth, worth_of
+from functions.cli.analysis.explanation import NodeWorth, worth_of
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.planning.bill import Savings

@@ -6,8 +6,8 @@ import pytest
 from rich.console import Console
 
 from functions.cli.analysis.exclusions import Excluded, Exclusion, NodeChoice
+from functions.cli.analysis.explanation import NodeWorth
 from functions.cli.analysis.openings import Closed
-from functions.cli.analysis.worth import NodeWorth
 from functions.cli.explain.node_page import facts_of
 from functions.cli.plan.view import view_of
 from shared.core.planning.plan import Plan, Verdict
