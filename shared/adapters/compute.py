@@ -53,8 +53,8 @@ class RegionCommitments:
         rows: list[ListedCommitment] = []
         token = ""
         for _ in range(_MOST_PAGES):
-            asked = {"fields": _FIELDS, "maxResults": "500", **({"pageToken": token} if token else {})}
-            page = _page(reader.get(self._address(), asked).content)
+            params = {"fields": _FIELDS, "maxResults": "500", **({"pageToken": token} if token else {})}
+            page = _page(reader.get(self._address(), params).content)
             rows += page.items
             token = page.next_page_token
             if not token:

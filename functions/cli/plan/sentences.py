@@ -208,8 +208,8 @@ def _about(word: str, own: Iterable[NodeDecision]) -> tuple[tuple[str, str], ...
     """Return what the word is about, each once; pods stand with their own reasons."""
     if word == Unremovable.BLOCKED_BY_POD.value:
         return ()
-    dearest = sorted(own, key=lambda each: (-each.cost, each.name))
-    blockers = (each for decision in dearest for each in decision.blockers if each.reason.value == word and each.object)
+    costly = sorted(own, key=lambda each: (-each.cost, each.name))
+    blockers = (each for decision in costly for each in decision.blockers if each.reason.value == word and each.object)
     return tuple(dict.fromkeys((each.object, each.detail) for each in blockers))
 
 

@@ -47,7 +47,7 @@ def asked_of(families: str, pod_worth: float, fill: str) -> ShapeRequest:
     return ShapeRequest(named, Fraction(str(pod_worth)), int(match["number"]))
 
 
-def show_shapes(sources: Sources, asked: ShapeRequest, output: AnswerFormat) -> None:
+def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -> None:
     """Print the advice: for people with the notes, for tools with these on stderr.
 
     Raises:
@@ -55,18 +55,18 @@ def show_shapes(sources: Sources, asked: ShapeRequest, output: AnswerFormat) -> 
     """
     inputs = gather_times(sources)
     with reading_line(inputs[0].snapshot.cluster, doing="Comparing machine types of"), no_search_for_cycles():
-        found = computed(inputs, asked)
+        found = computed(inputs, request)
     notes = (*notes_of(found, len(inputs)), *inputs[0].notes)
     cluster = inputs[0].snapshot.cluster
     if output is AnswerFormat.MARKDOWN:
-        page = (f"# Machine types for {text(cluster or 'the cluster')}", as_text(parts(found, asked)))
+        page = (f"# Machine types for {text(cluster or 'the cluster')}", as_text(parts(found, request)))
         typer.echo("\n\n".join((*page, *(f"> {text(note)}" for note in notes))))
     elif output is not AnswerFormat.TABLE:
-        print_document(document(found, asked, cluster), output, notes)
+        print_document(document(found, request, cluster), output, notes)
     else:
         with printing() as console:
             show_odd(console, notes)
-            show(console, parts(found, asked))
+            show(console, parts(found, request))
             console.print()
             show_rests_on(console, notes)
 
@@ -99,8 +99,8 @@ def _each_by_itself(sources: Sources) -> tuple[Inputs, ...]:
     return found if all(each.snapshot.nodes and each.snapshot.pods for each in found) else ()
 
 
-def computed(inputs: tuple[Inputs, ...], asked: ShapeRequest) -> Advice:
+def computed(inputs: tuple[Inputs, ...], request: ShapeRequest) -> Advice:
     """Return the advice for snapshots of one cluster, with the prices and commitments of the first."""
     first = inputs[0]
     bill = Bill.of(first.prices, first.policy.commitments, first.snapshot.nodes, first.snapshot.taken_at)
-    return advise([Situation(each.snapshot, ClusterState(), each.policy) for each in inputs], bill, asked)
+    return advise([Situation(each.snapshot, ClusterState(), each.policy) for each in inputs], bill, request)

@@ -42,14 +42,14 @@ def notes_of(found: Advice, snapshots: int) -> tuple[str, ...]:
     return (*night, *left, *several, *(unknown), NOT_PACKED)
 
 
-def document(found: Advice, asked: ShapeRequest, cluster: str) -> dict[str, Any]:
+def document(found: Advice, request: ShapeRequest, cluster: str) -> dict[str, Any]:
     """Return what json.dumps takes."""
     return {
         "schema": SCHEMA,
         "cluster": cluster or None,
-        "fill": asked.fill / 100,
-        "pod_worth_per_month": float(asked.pod_worth),
-        "families": list(asked.families),
+        "fill": request.fill / 100,
+        "pod_worth_per_month": float(request.pod_worth),
+        "families": list(request.families),
         "cost_per_hour": money(dollars(found.now)),
         "removal_alone_per_hour": money(dollars(found.alone)),
         "proposed_per_hour": money(dollars(found.proposed)),
@@ -92,7 +92,7 @@ _POOLS: Final = (
 )  # fmt: skip
 
 
-def parts(found: Advice, asked: ShapeRequest) -> Iterator[PagePart]:
+def parts(found: Advice, request: ShapeRequest) -> Iterator[PagePart]:
     """Yield the money, a row for each pool, and what makes the change."""
     before, after = sum(each.before for each in found.pools), sum(each.after for each in found.pools)
     yield f"{count(before, 'node')} for {monthly(found.now)} a month now."
@@ -101,9 +101,10 @@ def parts(found: Advice, asked: ShapeRequest) -> Iterator[PagePart]:
     yield (
         f"Proposed: {count(after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less; "
         f"{_more(found)} {count(found.moved, 'pod')} would move once, each counted as "
-        f"{float(asked.pod_worth):g} dollars a month. This is at least {found.share:.0%} of what any choice could save."
+        f"{float(request.pod_worth):g} dollars a month. "
+        f"This is at least {found.share:.0%} of what any choice could save."
     )
-    yield Table.of(_POOLS, map(_cells, found.pools))
+    yield Table.of(_POOLS, map(_row, found.pools))
     lines = list(commands(found))
     if lines:
         yield IN_PLACE
@@ -116,7 +117,7 @@ def _more(found: Advice) -> str:
     return f"{monthly(found.more)} more than the removal of nodes alone saves."
 
 
-def _cells(each: PoolAdvice) -> Sequence[str]:
+def _row(each: PoolAdvice) -> Sequence[str]:
     new = ", ".join(f"{nodes:,} x {machine}" for machine, nodes in each.types.items())
     kept = f"{each.kept:,} of today" if each.kept else ""
     saves = monthly(each.saving) if each.saving >= 0 else f"-{monthly(-each.saving)}"

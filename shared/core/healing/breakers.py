@@ -22,7 +22,7 @@ OPEN_FOR: Final = timedelta(minutes=30)
 MOST_FAILURES: Final = 3
 FAILURES_WITHIN: Final = timedelta(hours=1)
 FAILED_DRAINS: Final = frozenset(each.value for each in ReturnReason if each.row.after is After.FAILURE)
-"""Halts that show that draining in this pool does not work just now."""
+"""Reasons that show that draining in this pool does not work just now."""
 
 
 def breaker_over(claim: Claim, state: ClusterState, now: datetime) -> Breaker | None:

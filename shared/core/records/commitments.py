@@ -128,7 +128,7 @@ def _commitment(row: ListedCommitment) -> Commitment:
     )
 
 
-ANEW: Final = timedelta(hours=1)
+READ_AGAIN: Final = timedelta(hours=1)
 """How old a list is when the planner reads it again."""
 RETRIED: Final = timedelta(minutes=15)
 """How long after a failure it is read again."""
@@ -158,7 +158,7 @@ class CommitmentReading(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_due(self, now: datetime) -> bool:
         """Return whether the planner should read the list again."""
-        return self.tried_at is None or now - self.tried_at >= (RETRIED if self.fault else ANEW)
+        return self.tried_at is None or now - self.tried_at >= (RETRIED if self.fault else READ_AGAIN)
 
     def basis(self, now: datetime) -> CommitmentBasis:
         if self.read_at is None or now - self.read_at > KEPT:

@@ -89,13 +89,13 @@ class Advice:
         return sum(each.moved for each in self.pools)
 
 
-def advise(situations: Sequence[Situation], bill: Bill, asked: ShapeRequest) -> Advice:
+def advise(situations: Sequence[Situation], bill: Bill, request: ShapeRequest) -> Advice:
     """Return which machine types the pools should have.
 
     Several situations are one cluster at different times: the pods of each must fit. Money is that of the fullest one.
     """
     fullest, *others = sorted(situations, key=lambda each: -booked(each.snapshot))
-    study = Study(fullest, bill, asked)
+    study = Study(fullest, bill, request)
     found = study.search()
     proof = study.prover.proved(fullest.snapshot, found.kept, found.new, found.meant)
     for other in others:

@@ -132,18 +132,18 @@ def _of_fitting_size(
     The pool's pods are all that it would admit: those of other pools may move to it.
     """
     counts = Counter(pod.spec for pod in snapshot.pods if not pod.spec.stays and not pod.phase.finished)
-    asked = {CPU: 0, MEMORY: 0}
+    requested = {CPU: 0, MEMORY: 0}
     for spec, count in counts.items():
         if admits(spec, plain.nodes[0]):
-            asked = {axis: amount + count * spec.requests.get(axis) for axis, amount in asked.items()}
-    most = max(_SHARE, _share(own, asked))
-    return [each for each in known if each == own or _share(each, asked) <= most]
+            requested = {axis: amount + count * spec.requests.get(axis) for axis, amount in requested.items()}
+    most = max(_SHARE, _share(own, requested))
+    return [each for each in known if each == own or _share(each, requested) <= most]
 
 
-def _share(machine: MachineType, asked: Mapping[str, int]) -> Fraction:
+def _share(machine: MachineType, requested: Mapping[str, int]) -> Fraction:
     """Return which share of what is requested the machine could carry at most."""
     cpu, memory = machine.size.vcpu * 1000, machine.size.gib * GIB
-    return min(Fraction(cpu) / max(asked[CPU], 1), Fraction(memory) / max(asked[MEMORY], 1))
+    return min(Fraction(cpu) / max(requested[CPU], 1), Fraction(memory) / max(requested[MEMORY], 1))
 
 
 @dataclass

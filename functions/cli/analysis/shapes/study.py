@@ -69,17 +69,17 @@ class SearchEnd:
 class Study:
     """One cluster, what may go, and what may come."""
 
-    def __init__(self, situation: Situation, bill: Bill, asked: ShapeRequest) -> None:
-        self._situation, self.bill, self.asked = situation, bill, asked
+    def __init__(self, situation: Situation, bill: Bill, request: ShapeRequest) -> None:
+        self._situation, self.bill, self.request = situation, bill, request
         self.snapshot = situation.snapshot
-        self.offered = offers(self.snapshot, bill.prices, asked.families)
+        self.offered = offers(self.snapshot, bill.prices, request.families)
         self.new_nodes = NewNodes(self.snapshot, self.offered)
-        self.moving = round(asked.pod_worth * MICRO / HOURS_PER_MONTH)
+        self.moving = round(request.pod_worth * MICRO / HOURS_PER_MONTH)
         self.may_go = frozenset(_may_go(situation, {each.pool for each in self.offered}))
         sample = _Sample(self)
         self.least, self._worth = sample.bound()
         self._stock = sample.stock(self._worth)
-        self.prover = Prover(self.new_nodes, tuple(self._stock), asked.fill)
+        self.prover = Prover(self.new_nodes, tuple(self._stock), request.fill)
 
     def moving_pods(self, node: Node) -> int:
         """Return how many pods have to move once if the node goes."""
@@ -90,21 +90,21 @@ class Study:
         first = self._searcher()
         first.new_allowed = False
         first.remove_alone()
-        first.improve(self.asked.trials // 5, self.asked.steps // 5)
+        first.improve(self.request.trials // 5, self.request.steps // 5)
         alone, first.new_allowed = first.exchange.worth.cost, True
         for each in self.offered:
             first.rebuild([node for node in first.candidates if first.exchange.kind_of(node)[0] == each.pool])
         second = self._searcher()
         second.rebuild(second.candidates)
         for searcher in (first, second):
-            searcher.improve(self.asked.trials // 2, self.asked.steps // 2)
+            searcher.improve(self.request.trials // 2, self.request.steps // 2)
         best = min((first, second), key=lambda each: each.exchange.worth.value)
         return self._end_of(best.exchange, alone)
 
     def _searcher(self) -> ShapeSearch:
         arrays = ClusterArrays(self.new_nodes.added_to(self.snapshot, self._stock))
         start = Packing(arrays, PACKED)
-        start.hold_back(headroom(arrays, self.asked.fill))
+        start.hold_back(headroom(arrays, self.request.fill))
         zones = {each.pool: each.zones for each in self.offered}
         worth = Worth(self.bill, arrays.nodes, self.moving, {pool: len(own) for pool, own in zones.items()})
         new = {group: self._places(arrays, group, count) for group, count in self._stock.items()}
@@ -173,7 +173,7 @@ class _Sample:
                 np.add.at(self._own[row], [arrays.kind_of[pod.spec] for pod in arrays.movable(place)], 1)
         self._demand = self._own.sum(axis=0)
         np.add.at(self._demand, _waiting(arrays), 1)
-        room = np.where(arrays.destinations, arrays.free - headroom(arrays, study.asked.fill), 0)
+        room = np.where(arrays.destinations, arrays.free - headroom(arrays, study.request.fill), 0)
         self._free = room.clip(0).T.astype(np.float64)
 
     def bound(self) -> tuple[int, dict[PodClass, float]]:
