@@ -42,6 +42,11 @@ def dollars_a_month(micro_per_hour: int) -> Fraction:
     return dollars(per_month(micro_per_hour))
 
 
+def whole_month(micro_per_hour: int) -> int:
+    """Return the same in whole units, as it is printed where figures must add up."""
+    return round(dollars_a_month(micro_per_hour))
+
+
 def monthly(micro_per_hour: int) -> str:
     """Return what an hourly amount of micro-dollars makes in a month: `$1,235`."""
     return money(dollars_a_month(micro_per_hour))

@@ -7,7 +7,7 @@ from typing import Final
 
 from functions.cli.analysis.forecast.committed import Committed, CommittedRow, LaterAddition, UsedPart
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
-from functions.cli.output.format import dollars_a_month, some, whole_money
+from functions.cli.output.format import some, whole_money, whole_month
 from functions.cli.plan.scenarios import AT_LEAST, AT_MOST, ScenarioMoney, paid
 from shared.core.placement.tally import LITTLE
 from shared.core.policy.values import FLEXIBLE, end_order
@@ -49,7 +49,7 @@ def _of_unknown_use(committed: Committed, scenarios: Scenarios) -> Iterator[str]
     families, region = some(named), committed.region or "the region"
     bill, listed = (whole_money(max(each.added, 0)) for each in (money, money.listed))
     differ = _added(scenarios, lambda each: each.cost) - _added(scenarios, paid)
-    what = UNKNOWN_USE if _month(differ) else SAME
+    what = UNKNOWN_USE if whole_month(differ) else SAME
     yield f"{what} {ELSEWHERE}".format(bill=bill, listed=listed, families=families, region=region)
 
 
@@ -62,7 +62,7 @@ def idle(committed: Committed) -> Iterator[str]:
 
 
 def _of_idle(until: datetime | None, rows: Sequence[tuple[CommittedRow, UsedPart]]) -> str:
-    month = whole_money(_month(sum(part.idle for _, part in rows)))
+    month = whole_money(whole_month(sum(part.idle for _, part in rows)))
     when = f" until {until:%Y-%m-%d}" if until else ""
     steady = " in steady state" if rows[0][0].at_rest else ""
     own = groupby(rows, key=lambda each: each[0].family)
@@ -73,7 +73,7 @@ def _of_idle(until: datetime | None, rows: Sequence[tuple[CommittedRow, UsedPart
 def _of_family(family: str, rows: Sequence[tuple[CommittedRow, UsedPart]]) -> str:
     """Return how much of a family is idle; of a flexible commitment how many dollars a month."""
     if family == FLEXIBLE:
-        return f"{FLEXIBLE}: {whole_money(_month(sum(part.idle for _, part in rows)))}"
+        return f"{FLEXIBLE}: {whole_money(whole_month(sum(part.idle for _, part in rows)))}"
     left = [(row.size, part.used) for row, part in rows if row.size and part.used]
     vcpu, gib = sum(size.vcpu - used.vcpu for size, used in left), sum(size.gib - used.gib for size, used in left)
     amounts = (f"{float(amount):g} {unit}" for amount, unit in ((vcpu, "vCPU"), (gib, "GiB")) if amount)
@@ -83,7 +83,7 @@ def _of_family(family: str, rows: Sequence[tuple[CommittedRow, UsedPart]]) -> st
 def _later(additions: Sequence[LaterAddition], added: int) -> Iterator[str]:
     """Yield the ends from which on Ebb adds more than before; `added` is what it adds now."""
     for each in additions:
-        if _month(each.added - added) > 0:
+        if whole_month(each.added - added) > 0:
             yield _of_later(each)
         added = max(added, each.added)
 
@@ -95,9 +95,5 @@ def _of_later(addition: LaterAddition) -> str:
     families = some(addition.families)
     return (
         f"From {addition.at:%Y-%m-%d}, when the {families} {these} {verb}, "
-        f"Ebb adds {least}{whole_money(_month(addition.added))} a month: {nodes} nodes stay."
+        f"Ebb adds {least}{whole_money(whole_month(addition.added))} a month: {nodes} nodes stay."
     )
-
-
-def _month(micro_per_hour: int) -> int:
-    return round(dollars_a_month(micro_per_hour))

@@ -20,6 +20,7 @@ from functions.cli.output.format import (
     some,
     span,
     whole_money,
+    whole_month,
     yearly,
 )
 from functions.cli.output.tables import BOLD, DIM
@@ -64,12 +65,14 @@ class ScenarioMoney:
     def saved(self, scenario: Scenario) -> int:
         """Return how much less the scenario costs than the cluster does now."""
         if not self._parts:
-            return _month(self._amount(self._scenarios.now) - self._amount(scenario))
-        return sum(_month(self._amount(each.now) - self._amount(_SUMMED[scenario.kind](each))) for each in self._parts)
+            return whole_month(self._amount(self._scenarios.now) - self._amount(scenario))
+        return sum(
+            whole_month(self._amount(each.now) - self._amount(_SUMMED[scenario.kind](each))) for each in self._parts
+        )
 
     def left(self, scenario: Scenario) -> int:
         """Return what the scenario costs."""
-        now = sum(_month(self._amount(each.now)) for each in self._parts or (self._scenarios,))
+        now = sum(whole_month(self._amount(each.now)) for each in self._parts or (self._scenarios,))
         return now - self.saved(scenario)
 
     @property
@@ -91,11 +94,7 @@ class ScenarioMoney:
 
 def month_with_saving(now: int, cost: int) -> int:
     """Return whole units of the currency for a month of a scenario, which with its saving add up to now's."""
-    return _month(now) - _month(now - cost)
-
-
-def _month(amount: int) -> int:
-    return round(dollars_a_month(amount))
+    return whole_month(now) - whole_month(now - cost)
 
 
 POLICY: Final = "this policy"
@@ -189,7 +188,8 @@ def headline(scenarios: Scenarios, whose: str, now: datetime, parts: Sequence[Sc
 
     `parts` are the scenarios of the clusters that they are the sum of.
     """
-    money, adds = ScenarioMoney(scenarios, parts), worth(scenarios, ScenarioMoney(scenarios, parts))
+    money = ScenarioMoney(scenarios, parts)
+    adds = worth(scenarios, money)
     year = f"{yearly(money.added)} a year" if adds and money.known else ""
     listed = at_list_prices(money)
     beside = f" ({'; '.join(filter(None, (year, listed)))})" if year or listed else ""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
-from functions.cli.output.format import count, dollars_a_month, whole_money
+from functions.cli.output.format import count, whole_money, whole_month
 from functions.cli.output.tables import BOLD, DIM, Column, Table
 from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, paid, scenario_documents
 from functions.cli.plan.view import PlanView
@@ -135,4 +135,4 @@ def meaning(views: Sequence[PlanView]) -> str:
 
 
 def _month(amounts: Sequence[int]) -> str:
-    return whole_money(sum(round(dollars_a_month(each)) for each in amounts), of=sum(amounts))
+    return whole_money(sum(map(whole_month, amounts)), of=sum(amounts))
