@@ -10,13 +10,12 @@ from typing import Final
 
 from infra.local.scheduling.filters import refusal
 from infra.local.scheduling.node_infos import NodeInfos, node_infos_of
-from infra.local.workloads.controllers import controller_of_pod
 from infra.local.world.disks import Disks
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import pod_requests, units
 from infra.local.world.store import NotAdmittedError, ObjectChange, Store, copied
 from tests.faults.replay import Entry, ReplayedCluster
-from tests.local.admission import LimitRanger, QuotaController, VerticalAutoscalerWebhook
+from tests.local.admission import LimitRanger, QuotaController, VerticalAutoscalerWebhook, controller_of_pod
 
 _MOST_STATES: Final = 3000
 """Where there are more the question is left open, for Ebb's benefit."""

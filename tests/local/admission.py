@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from infra.local.whole_world import World
-from infra.local.workloads.controllers import controller_of_pod
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
     Resources,
     amounts,
+    controller_of,
     is_finished,
     labels_of,
     pod_requests,
@@ -33,6 +33,14 @@ def admit(world: World, requests: Iterable[tuple[str, dict[str, str]]] = ()) -> 
     store.webhooks += [OwnersWebhook(app, asked) for app, asked in requests]
     store.checks += [ranger.check, quotas.check]
     world.controllers.append(quotas)
+
+
+def controller_of_pod(store: Store, pod: Json) -> tuple[str, str]:
+    """Kind and name of the controller behind a pod: for a ReplicaSet of a Deployment, that Deployment."""
+    reference = controller_of(pod) or {}
+    replica_set = store.owner_of(pod) if reference.get("kind") == "ReplicaSet" else None
+    reference = (controller_of(replica_set) if replica_set else None) or reference
+    return reference.get("kind", ""), reference.get("name", "")
 
 
 class LimitRanger:

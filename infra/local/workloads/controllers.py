@@ -15,7 +15,6 @@ from infra.local.world.kinds import Json
 from infra.local.world.kubelet import delete_pod
 from infra.local.world.pods import (
     annotations_of,
-    controller_of,
     is_finished,
     is_healthy,
     is_ready,
@@ -51,14 +50,6 @@ def create_pod(store: Store, pod: Json, actor: str) -> None:
     """Create it, unless its namespace does not admit it: the controller tries again whenever something changes."""
     with suppress(NotAdmittedError):
         store.create("pods", pod, actor)
-
-
-def controller_of_pod(store: Store, pod: Json) -> tuple[str, str]:
-    """Kind and name of the controller behind a pod: for a ReplicaSet of a Deployment, that Deployment."""
-    reference = controller_of(pod) or {}
-    replica_set = store.owner_of(pod) if reference.get("kind") == "ReplicaSet" else None
-    reference = (controller_of(replica_set) if replica_set else None) or reference
-    return reference.get("kind", ""), reference.get("name", "")
 
 
 def counts_of(pods: list[Json]) -> Json:

@@ -89,7 +89,6 @@ class Exchange(Rearrangement):
         self.new = new
         self._group_of = {node: group for group, nodes in new.items() for node in nodes}
         self._bought: Counter[tuple[str, str]] = Counter()
-        self._own_type: dict[str, str] = {}
         for node in self._group_of:
             self._bought[self._kind_of_group(node)] += 1
             self._hold(0, node, 1)
