@@ -64,6 +64,8 @@ class FakeState:
         self.now = now
         self.documents = {} if documents is None else documents
         self.writes = 0
+        self.failures: dict[str, EbbError] = {}
+        """By collection, what listing it meets."""
         self._latest = datetime.min.replace(tzinfo=UTC)
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
@@ -90,6 +92,8 @@ class FakeState:
             del self.documents[self._place(key)]
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
+        if collection in self.failures:
+            raise self.failures[collection]
         ids = [id_ for cluster, kind, id_ in self.documents if (cluster, kind) == (self.cluster, collection)]
         return {id_: self._listed(DocumentKey(collection, id_, type_)) for id_ in ids}
 

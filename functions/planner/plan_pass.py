@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from functions.planner.commitments import UsedCommitments, with_commitments
 from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
-from functions.planner.read_and_repair import PassInputs, heal, read_inputs
+from functions.planner.read_and_repair import PassInputs, heal, log_skipped, read_inputs
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import LivingWave, keep_document, let_go_of_late, living, order_soft_taints
 from shared.collector import no_search_for_cycles
@@ -95,10 +95,10 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     inputs, paid = _with_commitments(ports, inputs)
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
-    wave = living(inputs)
-    plan = _plan(inputs, ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
+    marks, wave = _read_marks(ports), living(ports, inputs)  # after healing, which needs neither
+    plan = _plan(inputs, marks, ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
     _log_unforeseen(ports, plan)
-    _save_marks(ports, inputs.marks, plan)
+    _save_marks(ports, marks, plan)
     lives = keep_document(ports, run_id, plan, policy, wave)
     order_soft_taints(ports, plan.cluster, inputs, lives)  # first: what the first drains move goes elsewhere already
     published = _publish(ports, run_id, plan, inputs)
@@ -116,12 +116,19 @@ def _with_commitments(ports: Ports, inputs: PassInputs) -> tuple[PassInputs, Use
     return dataclasses.replace(inputs, policy=policy), paid
 
 
-def _plan(inputs: PassInputs, prices: Prices, interval: timedelta, brake: Callable[[], bool], wave: LivingWave) -> Plan:
+def _plan(
+    inputs: PassInputs,
+    marks: Mapping[str, PoolMarks],
+    prices: Prices,
+    interval: timedelta,
+    brake: Callable[[], bool],
+    wave: LivingWave,
+) -> Plan:
     if inputs.policy is None:
-        return plan_without_policy(inputs.snapshot, inputs.planned, inputs.marks, prices)
+        return plan_without_policy(inputs.snapshot, inputs.planned, marks, prices)
     with no_search_for_cycles():
         situation = Situation(inputs.snapshot, inputs.planned, inputs.policy)
-        return make_plan(situation, inputs.marks, prices, interval, brake, wave.left)
+        return make_plan(situation, marks, prices, interval, brake, wave.left)
 
 
 def _steer(ports: Ports, plan: Plan, inputs: PassInputs, may_write: Callable[[], bool]) -> Steered:
@@ -163,18 +170,34 @@ def _heal_only(
     for each in whole:
         try:
             inputs = heal(ports, settings, read_inputs(ports, settings, policy, pools, whole=each))[1]
-            let_go_of_late(ports, settings.cluster, inputs)
         except EbbError as error:
             faults.append(str(error))
         else:
+            _let_go_of_late(ports, settings.cluster, inputs)
             return
     ports.log.event("run_summary", f"Nothing could be healed either: {'; '.join(faults)}", severity="WARNING")
+
+
+def _let_go_of_late(ports: Ports, cluster: str, inputs: PassInputs) -> None:
+    try:
+        let_go_of_late(ports, cluster, inputs)
+    except EbbError as error:
+        ports.log.event("run_summary", f"Soft taints wait for the next pass: {error}", severity="WARNING")
 
 
 def _log_unforeseen(ports: Ports, plan: Plan) -> None:
     for fault in plan.unforeseen:
         sentence = f"A fault of Ebb cost one decision, and the pass went on: {fault}"
         ports.log.event("run_summary", sentence, severity="ERROR", reason="unforeseen")
+
+
+def _read_marks(ports: Ports) -> dict[str, PoolMarks]:
+    """Return the pools' marks; those of a document that does not decode begin again."""
+    found = ports.state.all("pools", PoolMarks)
+    for each in found.values():
+        if each.fault:
+            log_skipped(ports.log, each.fault)
+    return {pool: each.value or PoolMarks() for pool, each in found.items()}
 
 
 def _save_marks(ports: Ports, old: Mapping[str, PoolMarks], plan: Plan) -> None:

@@ -1,4 +1,4 @@
-"""What one pass rests on: the snapshot, the state as it stood before it, marks and drain records; then repaired.
+"""What one pass rests on: the snapshot, the state as it stood before it and drain records; then repaired.
 
 What only advises, and each document by itself, may be unreadable without ending the pass: that is logged, and healing
 goes by what the node shows.
@@ -25,12 +25,12 @@ from shared.core.reasons import Outcome
 from shared.core.records.claims import as_planned, settle_gone, with_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import DrainResult, Order, OrderKind, Origin, continuation
-from shared.core.records.state import Breaker, ClusterState, PoolMarks, Wave
+from shared.core.records.state import Breaker, ClusterState
 from shared.errors import Gone, Retryable, Stale, Unreadable
-from shared.port_types import PoolsReading, StoredDocument, drain_key
+from shared.port_types import PoolsReading, drain_key
 from shared.ports import Log, Ports
 from shared.settings import Settings
-from shared.store.compare_and_set import change_cluster, read_cluster, read_wave
+from shared.store.compare_and_set import change_cluster, read_cluster
 from shared.store.drain_record import LeasedRecord, report_result
 from shared.store.snapshots import deletion_begun_at, read_optional, snapshot_of, warn_of_unread
 
@@ -45,11 +45,8 @@ class PassInputs:
     records: Mapping[str, DrainRecord]
     """Of the claims that stand, and of drains that have left a restart hanging, by order id; one that cannot be read is
     missing."""
-    marks: Mapping[str, PoolMarks]
     policy: Policy | None
     now: datetime
-    wave: StoredDocument[Wave]
-    """The wave's document."""
 
     @cached_property
     def planned(self) -> ClusterState:
@@ -71,28 +68,15 @@ def read_inputs(
     warn_of_unread(ports.log, "run_summary", cluster_reading)
     interval = timedelta(seconds=settings.interval_seconds)
     left = in_turn(hanging(cluster_reading.workloads.values(), before), began_at, interval)
-    marks, records, wave = _read_marks(ports), _read_records(ports, before, left), read_wave(ports.state)
-    if wave.fault:
-        _log_skipped(ports.log, wave.fault)
+    records = _read_records(ports, before, left)
     _, _, now = read_cluster(ports.state)
     return PassInputs(
         snapshot=snapshot_of(settings.cluster, cluster_reading, pools, began_at, now),
         state=before,
         records=records,
-        marks=marks,
         policy=policy,
         now=now,
-        wave=wave,
     )
-
-
-def _read_marks(ports: Ports) -> dict[str, PoolMarks]:
-    """Return the pools' marks; those of a document that does not decode begin again."""
-    found = ports.state.all("pools", PoolMarks)
-    for each in found.values():
-        if each.fault:
-            _log_skipped(ports.log, each.fault)
-    return {pool: each.value or PoolMarks() for pool, each in found.items()}
 
 
 def _read_records(ports: Ports, state: ClusterState, left: Iterable[str]) -> dict[str, DrainRecord]:
@@ -107,11 +91,12 @@ def _record_of(ports: Ports, order_id: str) -> DrainRecord | None:
     try:
         return ports.state.get(drain_key(order_id)).value
     except Unreadable as fault:
-        _log_skipped(ports.log, str(fault))
+        log_skipped(ports.log, str(fault))
         return None
 
 
-def _log_skipped(log: Log, fault: str) -> None:
+def log_skipped(log: Log, fault: str) -> None:
+    """Log a document that this version cannot read."""
     log.event("run_summary", f"Skipped, not read: {fault}", severity="ERROR", reason="unreadable")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from functions.planner.read_and_repair import PassInputs
+from functions.planner.read_and_repair import PassInputs, log_skipped
 from shared.core.planning.plan import Plan
 from shared.core.planning.waves import WaveEnd, ending, left_of, soft_taints, wave_after
 from shared.core.policy import Policy
@@ -19,6 +19,7 @@ from shared.core.rules.situation import Situation
 from shared.errors import Retryable, Stale
 from shared.port_types import WAVE_KEY, StoredDocument
 from shared.ports import Ports
+from shared.store.compare_and_set import read_wave
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,13 @@ class LivingWave:
     ended: WaveEnd | None = None
 
 
-def living(inputs: PassInputs) -> LivingWave:
-    """Judge the wave by what this pass rests on; a node whose order is on its way counts as in flight."""
-    document = inputs.wave
+def living(ports: Ports, inputs: PassInputs) -> LivingWave:
+    """Read the wave and judge it by what this pass rests on; a node whose order is on its way counts as in flight.
+
+    Raises:
+        Retryable: the state does not answer.
+    """
+    document = _read(ports)
     if document.value is None:
         return LivingWave(document)
     situation = Situation(inputs.snapshot, inputs.planned, inputs.policy or Policy())
@@ -88,9 +93,16 @@ def order_soft_taints(ports: Ports, cluster: str, inputs: PassInputs, wave: Wave
             ports.log.event("soft_taints", message, nodes=len(part), reason=kind.value)
 
 
+def _read(ports: Ports) -> StoredDocument[Wave]:
+    found = read_wave(ports.state)
+    if found.fault:
+        log_skipped(ports.log, found.fault)
+    return found
+
+
 def let_go_of_late(ports: Ports, cluster: str, inputs: PassInputs) -> None:
     """Do the same in a pass that cannot plan: a wave that lives keeps its taints until its deadline, and no longer."""
-    wave = inputs.wave.value
+    wave = _read(ports).value
     order_soft_taints(ports, cluster, inputs, wave if wave and inputs.now < wave.deadline else None)
 
 

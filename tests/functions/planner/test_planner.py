@@ -7,7 +7,7 @@ import pytest
 from shared.core.records.orders import Order, OrderKind, order_id
 from shared.core.records.state import ClusterState, Lease, Run
 from shared.errors import EbbError, Retryable, Terminal
-from shared.port_types import ClusterReading, pool_key, run_key
+from shared.port_types import WAVE_KEY, ClusterReading, pool_key, run_key
 from tests.builders import NOW, node, our_taint, pod, policy
 from tests.fake_cluster import BYTES
 from tests.functions.fake_ebb import FakeEbb
@@ -256,6 +256,22 @@ def test_healing_goes_on_while_nothing_can_be_ordered(of: str, fault: EbbError) 
         ebb.policy.policy = fault
 
     with pytest.raises(type(fault)):
+        ebb.tick()
+
+    assert [(each.kind, each.node, each.why) for each in ebb.bus.published] == [(OrderKind.RELEASE, "n9", "orphan")]
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["all is read", "nodes and pods alone"])
+@pytest.mark.parametrize("collection", [WAVE_KEY.collection, pool_key("a").collection])
+def test_healing_needs_neither_the_wave_nor_marks(collection: str, whole: bool) -> None:
+    """Two hours without the wave's document kept a drained node cordoned for as long."""
+    ebb = fake_ebb()
+    ebb.cluster.put(node("n9", unschedulable=True, taints=(our_taint("lost"),)))
+    ebb.state.failures[collection] = Retryable("state", "503")
+    if not whole:
+        ebb.cluster.failures["read"] = [Retryable("it", "500")]
+
+    with pytest.raises(Retryable):
         ebb.tick()
 
     assert [(each.kind, each.node, each.why) for each in ebb.bus.published] == [(OrderKind.RELEASE, "n9", "orphan")]
