@@ -157,7 +157,8 @@ def _summed(rows: Sequence[PodRow]) -> str:
     """Return how many pods it has, on how many nodes, and what it keeps."""
     nodes, alone = {node.decision.name for _, node, _ in rows}, kept_alone(rows)
     cost = sum(alone.values())
-    kept = f"it alone keeps {count(len(alone), 'node')}{f' of {monthly(cost)} a month' if cost else ''}"
+    listed = " at list prices" if any(node.worth for _, node, _ in rows) else ""
+    kept = f"it alone keeps {count(len(alone), 'node')}{f' of {monthly(cost)} a month{listed}' if cost else ''}"
     effect = kept if alone else "it keeps no node by itself"
     return f"{count(len(rows), 'pod')} on {count(len(nodes), 'node')}; {effect}."
 

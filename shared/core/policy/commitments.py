@@ -50,7 +50,7 @@ def _commitments(known: Mapping[str, Any]) -> Commitments:
         families=tuple(replace(each, family=name) for name, each in sorted(known["families"].items())),
         flexible=known["flexible"],
         elsewhere=known["elsewhere"],
-        shared_by=known["sharedBy"],
+        shared_by=tuple(dict.fromkeys(known["sharedBy"])),
         read=known["read"],
     )
 

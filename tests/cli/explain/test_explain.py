@@ -45,6 +45,14 @@ def test_it_shows(expected: str, word: str, dump: Path) -> None:
     assert expected in _explain(dump, word)
 
 
+def test_where_capacity_is_committed_what_a_workload_keeps_is_marked_as_list_prices(dump: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    pools = "nodePools: {default-pool: {enabled: true}, web-pool: {enabled: true}}"
+    policy.write_text(f"{pools}\ncluster: {{commitments: {{families: {{e2: {{vcpu: 8, gib: 32}}}}}}}}")
+    shown = _explain(dump, "shop/StatefulSet/db-5d4f8b", "--policy", str(policy))
+    assert "2 nodes of $215 a month at list prices" in shown
+
+
 @pytest.mark.parametrize("words", [("explain", "0007"), ("why-not",)], ids=["explain", "why-not"])
 def test_an_answer_comes_first_and_what_it_rests_on_below(words: tuple[str, ...], dump: Path) -> None:
     lines = CliRunner().invoke(app, [*words, "--dump", str(dump)]).output.splitlines()

@@ -132,6 +132,11 @@ def test_an_empty_use_elsewhere_is_another_fact_than_an_unknown_one(expected: ob
     assert policy_of({"cluster": {"commitments": commitments}}).commitments.elsewhere == expected
 
 
+def test_a_cluster_named_twice_shares_the_commitments_once() -> None:
+    found = policy_of({"cluster": {"commitments": {"sharedBy": ["prod-b", "prod-a", "prod-b"]}}}).commitments
+    assert found.shared_by == ("prod-b", "prod-a")
+
+
 def test_every_setting_of_a_pool_arrives() -> None:
     amsterdam = "Europe/Amsterdam"
     office = Schedule("0 9 * * mon-fri", timedelta(hours=8), amsterdam)
