@@ -18,7 +18,7 @@ from functions.cli.analysis.shapes.offers import NewGroup
 from shared.core.cluster.pod import PodClass
 from shared.core.placement.cluster_arrays import ClusterArrays
 
-TRIALS: Final = 2_000
+TRIALS: Final = 3_000
 """Exchanges tried."""
 STEPS: Final = 400_000
 """Pods and nodes tried before no further exchange is."""
