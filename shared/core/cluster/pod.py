@@ -30,9 +30,8 @@ class Phase(StrEnum):
     FAILED = "Failed"
     UNKNOWN = "Unknown"
 
-    @property
-    def finished(self) -> bool:
-        return self is Phase.SUCCEEDED or self is Phase.FAILED
+    def __init__(self, word: str) -> None:
+        self.finished: Final = word in {"Succeeded", "Failed"}
 
 
 @dataclass(frozen=True, slots=True)

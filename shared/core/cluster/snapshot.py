@@ -109,8 +109,12 @@ class Snapshot:
                 pods.append(pod)
         other = replace(self, nodes=tuple(node for node in self.nodes if node.name not in gone), pods=tuple(pods))
         kept = {name: own for name, own in self.pods_by_node.items() if name not in gone}
-        vars(other)["pods_by_node"] = kept | _by_node(pods, kept.keys() & touched)
-        return other
+        return other.with_pods_by_node(kept | _by_node(pods, kept.keys() & touched))
+
+    def with_pods_by_node(self, known: Mapping[str, NodePods]) -> "Snapshot":
+        """Return this snapshot, which is new, with its pods by node, so that what is known of these is kept."""
+        vars(self)["pods_by_node"] = known
+        return self
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:
@@ -129,7 +133,7 @@ class Snapshot:
     @cached_property
     def claim_users(self) -> Mapping[str, int]:
         """How many pods that have not ended name each claim, by `namespace/claim`."""
-        living = Counter(pod.spec for pod in self.pods if not pod.phase.finished)
+        living = Counter(pod.spec for pod in self.pods if pod.spec.volumes and not pod.phase.finished)
         users: Counter[str] = Counter()
         for spec, pods in living.items():
             named = {volume.detail for volume in spec.volumes if volume.kind == CLAIM}

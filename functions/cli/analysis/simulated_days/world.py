@@ -13,7 +13,7 @@ from functions.cli.analysis.simulated_days.counted_pods import BudgetCounts, Con
 from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
-from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.snapshot import NodePods, Snapshot
 from shared.core.planning.bill import Bill, ends
 from shared.core.planning.prices import Prices
 from shared.core.policy.values import NO_COMMITMENTS, Commitments
@@ -114,6 +114,8 @@ class World:
         self.budgets = BudgetCounts(self.origin.disruption_budgets, self.controlled)
         self._serial = count(1)
         self._snapshot: tuple[tuple[int, int, datetime], Snapshot] | None = None
+        self._pods_of: dict[str, NodePods] = {}
+        """By node, its pods as snapshots show them, with all that is known of them, until one of them changes."""
         self._cost = 0
         self._ends = deque(ends(self.commitments, self.now))
         self._bill: int | None = None
@@ -165,7 +167,7 @@ class World:
         self.onlooker.pod(self, None, pod)
         self.pods[pod.key] = pod
         if pod.node in self.on:
-            self.on[pod.node][pod.key] = pod
+            self._bind(pod)
         elif not pod.node:
             self.pending[pod.key] = self.now
         if pod.deleting is None:
@@ -179,7 +181,7 @@ class World:
         self.onlooker.pod(self, self.pods[pod.key], pod)
         self.pods[pod.key] = pod
         if pod.node:
-            self.on[pod.node][pod.key] = pod
+            self._bind(pod)
         if pod.deleting is None:
             self.controlled.put(pod)
 
@@ -187,7 +189,8 @@ class World:
         """Put a bound pod on its way out: neither budgets nor controllers count it any more."""
         self.budgets.count(pod, -1)
         self.onlooker.pod(self, pod, ending)
-        self.pods[pod.key] = self.on[pod.node][pod.key] = ending
+        self.pods[pod.key] = ending
+        self._bind(ending)
         self.controlled.drop(pod)
 
     def delete_pod(self, pod: Pod) -> None:
@@ -204,7 +207,12 @@ class World:
         self.replaces.pop(known.key, None)
         self.bought_for.pop(known.key, None)
         self.on.get(known.node, {}).pop(known.key, None)
+        self._pods_of.pop(known.node, None)
         self.changed(known.node, detail=known.node not in self.nodes)
+
+    def _bind(self, pod: Pod) -> None:
+        self.on[pod.node][pod.key] = pod
+        self._pods_of.pop(pod.node, None)
 
     # what others see
 
@@ -238,7 +246,7 @@ class World:
     def _snapshot_of_now(self) -> Snapshot:
         names = sorted(self.nodes)
         keys = sorted(self.pods)
-        return replace(
+        found = replace(
             self.origin,
             began_at=self.now,
             taken_at=self.now,
@@ -247,6 +255,12 @@ class World:
             disruption_budgets=tuple(self.budgets.now()),
             workloads=self.controlled.workloads(),
         )
+        return found.with_pods_by_node({name: self._pods_on(name) for name in names})
+
+    def _pods_on(self, node: str) -> NodePods:
+        if node not in self._pods_of:
+            self._pods_of[node] = NodePods(pod for _, pod in sorted(self.on[node].items()))
+        return self._pods_of[node]
 
     def changed(self, node: str, *, detail: bool = False) -> None:
         """Note that something is new; while pods wait, everything may be news to them."""

@@ -1,5 +1,7 @@
 """What a simulated cluster counts, and what is left of pods and nodes that are gone."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -84,6 +86,30 @@ def test_of_what_happens_in_one_moment_only_its_end_is_sampled() -> None:
     seen.sample()
 
     assert [(each.at, each.nodes) for each in seen.measures.series] == [(NOW, 1)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda seen: bind(seen, "default/w", "n1"), id="a pod is bound"),
+        pytest.param(lambda seen: seen.add_pod(pod("r", on="n1")), id="a bound pod comes"),
+        pytest.param(lambda seen: seen.change_pod(pod("p", on="n1", ready=False)), id="a pod changes"),
+        pytest.param(lambda seen: evict(seen, seen.pods["default/p"], Actor.EBB), id="a pod is on its way out"),
+        pytest.param(lambda seen: seen.delete_pod(seen.pods["default/p"]), id="a pod is gone"),
+    ],
+)
+def test_snapshots_show_each_change_of_a_node_and_keep_what_is_known_of_the_others(
+    change: Callable[[World], None],
+) -> None:
+    seen = world(pod("p", on="n1"), pod("q", on="n2"), pod("w", on=""))
+    before = seen.snapshot().pods_by_node
+    change(seen)
+    seen.now += MINUTE
+    after = seen.snapshot()
+
+    assert replace(after).pods_by_node == after.pods_by_node
+    assert after.pods_by_node["n1"] != before["n1"]
+    assert after.pods_by_node["n2"] is before["n2"]
 
 
 def test_a_pod_that_ends_leaves_its_budget_once_and_nothing_behind() -> None:
