@@ -173,16 +173,9 @@ def _heal_only(
         except EbbError as error:
             faults.append(str(error))
         else:
-            _let_go_of_late(ports, settings.cluster, inputs)
+            let_go_of_late(ports, settings.cluster, inputs)
             return
     ports.log.event("run_summary", f"Nothing could be healed either: {'; '.join(faults)}", severity="WARNING")
-
-
-def _let_go_of_late(ports: Ports, cluster: str, inputs: PassInputs) -> None:
-    try:
-        let_go_of_late(ports, cluster, inputs)
-    except EbbError as error:
-        ports.log.event("run_summary", f"Soft taints wait for the next pass: {error}", severity="WARNING")
 
 
 def _log_unforeseen(ports: Ports, plan: Plan) -> None:

@@ -16,7 +16,7 @@ from shared.core.policy import Policy
 from shared.core.records.orders import CLAIM_WITHIN, MOST_HELD, Order, OrderKind, Origin, order_id, parts
 from shared.core.records.state import Wave, WaveNode
 from shared.core.rules.situation import Situation
-from shared.errors import Retryable, Stale
+from shared.errors import EbbError, Retryable, Stale
 from shared.port_types import WAVE_KEY, StoredDocument
 from shared.ports import Ports
 from shared.store.compare_and_set import read_wave
@@ -101,9 +101,15 @@ def _read(ports: Ports) -> StoredDocument[Wave]:
 
 
 def let_go_of_late(ports: Ports, cluster: str, inputs: PassInputs) -> None:
-    """Do the same in a pass that cannot plan: a wave that lives keeps its taints until its deadline, and no longer."""
-    wave = _read(ports).value
-    order_soft_taints(ports, cluster, inputs, wave if wave and inputs.now < wave.deadline else None)
+    """Do the same in a pass that cannot plan: a wave that lives keeps its taints until its deadline, and no longer.
+
+    What fails is logged and waits for the next pass: this one ends by the fault that kept it from planning.
+    """
+    try:
+        wave = _read(ports).value
+        order_soft_taints(ports, cluster, inputs, wave if wave and inputs.now < wave.deadline else None)
+    except EbbError as error:
+        ports.log.event("run_summary", f"Soft taints wait for the next pass: {error}", severity="WARNING")
 
 
 def _order(kind: OrderKind, nodes: Sequence[WaveNode], cluster: str, now: datetime) -> Order:

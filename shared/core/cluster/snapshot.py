@@ -112,9 +112,10 @@ class Snapshot:
         return other.with_pods_by_node(kept | _by_node(pods, kept.keys() & touched))
 
     def with_pods_by_node(self, known: Mapping[str, NodePods]) -> "Snapshot":
-        """Return this snapshot, which is new, with its pods by node, so that what is known of these is kept."""
-        vars(self)["pods_by_node"] = known
-        return self
+        """Return the snapshot with its pods by node, so that what is known of these is kept."""
+        other = replace(self)
+        vars(other)["pods_by_node"] = known
+        return other
 
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:
