@@ -199,7 +199,17 @@ def parts(found: WhyNot, whose: str, more: Sequence[str] = ()) -> Iterator[PageP
     if found.recommended:
         yield from _if_as_recommended(found.recommended)
     yield from more
+    yield from _covered(found.base)
     yield from _others(found)
+
+
+def _covered(base: PolicyAtRest) -> Iterator[str]:
+    """Yield how many nodes stay because commitments pay for them: no change of policy or cluster frees money there."""
+    reason = Unremovable.COVERED_BY_COMMITMENT
+    details = [each.blockers[-1].detail for each in base.decisions if each.reason == reason.value]
+    if details:
+        what = f"{count(len(details), 'node')} ({reason.value}: {some(sorted(set(details)))})"
+        yield f"Kept by commitments: {what}. {reason.remedy}"
 
 
 def _if_as_recommended(found: AsRecommended) -> Iterator[str]:

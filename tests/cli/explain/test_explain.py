@@ -45,12 +45,39 @@ def test_it_shows(expected: str, word: str, dump: Path) -> None:
     assert expected in _explain(dump, word)
 
 
-def test_where_capacity_is_committed_what_a_workload_keeps_is_marked_as_list_prices(dump: Path, tmp_path: Path) -> None:
+def _committed(tmp_path: Path, amount: str) -> str:
+    """Return a policy with so much of E2 committed, under which all nodes are underutilized."""
     policy = tmp_path / "policy.yaml"
-    pools = "nodePools: {default-pool: {enabled: true}, web-pool: {enabled: true}}"
-    policy.write_text(f"{pools}\ncluster: {{commitments: {{families: {{e2: {{vcpu: 8, gib: 32}}}}}}}}")
-    shown = _explain(dump, "shop/StatefulSet/db-5d4f8b", "--policy", str(policy))
+    limits = "{scaleDownCPURequestRatioLimit: 1, scaleDownMemoryRequestRatioLimit: 1}"
+    policy.write_text(
+        "nodePools: {default-pool: {enabled: true}, web-pool: {enabled: true}}\n"
+        f"defaults: {limits}\ncluster: {{commitments: {{families: {{e2: {amount}}}}}}}\n"
+    )
+    return str(policy)
+
+
+def test_where_capacity_is_committed_what_a_workload_keeps_is_marked_as_list_prices(dump: Path, tmp_path: Path) -> None:
+    policy = _committed(tmp_path, "{vcpu: 8, gib: 32}")
+    shown = _explain(dump, "shop/StatefulSet/db-5d4f8b", "--policy", policy)
     assert "2 nodes of $215 a month at list prices" in shown
+
+
+@pytest.mark.parametrize(
+    ("expected", "amount"),
+    [
+        pytest.param(
+            "9 nodes (covered_by_commitment: saves nothing before 2027-05-01)",
+            "{vcpu: 80, gib: 320, until: 2027-05-01}",
+            id="all that stays is paid for",
+        ),
+        pytest.param("", "{vcpu: 8, gib: 32}", id="each node costs something"),
+    ],
+)
+def test_why_not_counts_the_nodes_that_commitments_keep(expected: str, amount: str, dump: Path, tmp_path: Path) -> None:
+    words = ["why-not", "--dump", str(dump), "--policy", _committed(tmp_path, amount), "--top", "1"]
+    shown = CliRunner().invoke(app, words).stdout
+    assert expected in shown
+    assert ("Kept by commitments" in shown) == bool(expected)
 
 
 @pytest.mark.parametrize("words", [("explain", "0007"), ("why-not",)], ids=["explain", "why-not"])
