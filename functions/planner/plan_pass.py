@@ -92,14 +92,18 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
         _heal_only(ports, settings, policy, pools, whole=(False,))
         raise
     healed, inputs = heal(ports, settings, found)
-    inputs, paid = _with_commitments(ports, inputs)
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
-    marks, wave = _read_marks(ports), living(ports, inputs)  # after healing, which needs neither
-    plan = _plan(inputs, marks, ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
-    _log_unforeseen(ports, plan)
-    _save_marks(ports, marks, plan)
-    lives = keep_document(ports, run_id, plan, policy, wave)
+    try:
+        inputs, paid = _with_commitments(ports, inputs)
+        marks, wave = _read_marks(ports), living(ports, inputs)  # after healing, which needs neither
+        plan = _plan(inputs, marks, ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
+        _log_unforeseen(ports, plan)
+        _save_marks(ports, marks, plan)
+        lives = keep_document(ports, run_id, plan, policy, wave)
+    except EbbError:
+        let_go_of_late(ports, settings.cluster, inputs)
+        raise
     order_soft_taints(ports, plan.cluster, inputs, lives)  # first: what the first drains move goes elsewhere already
     published = _publish(ports, run_id, plan, inputs)
     _tidy(ports, inputs, advise(ports, inputs, paid.unknown))

@@ -15,7 +15,7 @@ from shared.core.policy.values import WaveLimits
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Wave, WaveNode
 from shared.errors import EbbError, Retryable, Stale
-from shared.port_types import WAVE_KEY, PoolsReading
+from shared.port_types import WAVE_KEY, PoolsReading, pool_key
 from tests.builders import NOW, node, order, our_taint, pod, policy
 from tests.fakes import FakeClock, FakePools
 from tests.functions.fake_ebb import FakeEbb
@@ -228,6 +228,35 @@ def test_a_pass_that_cannot_plan_leaves_the_taints_until_the_deadline() -> None:
             ebb.tick(str(minutes))
         deliver_all(ebb, LET_GO)
         assert held(ebb) == expected
+
+
+@pytest.mark.parametrize("collection", [pool_key("a").collection, WAVE_KEY.collection])
+@pytest.mark.parametrize("method", ["all", "put"])
+def test_no_soft_taint_outlives_its_deadline_while_documents_of_a_plan_fail(
+    collection: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The drainer still answers to the document, so only one that cannot be read leaves the taints as they are."""
+    ebb = ebb_with_room()
+    ebb.tick()
+    deliver_all(ebb, HOLD)
+    ebb.bus.published.clear()
+    ebb.pass_time(minutes=91)
+    whole = getattr(ebb.state, method)
+
+    def failing(key: Any, *rest: Any) -> Any:
+        if getattr(key, "collection", key) == collection:
+            raise Retryable("state", "503")
+        return whole(key, *rest)
+
+    monkeypatch.setattr(ebb.state, method, failing)
+    monkeypatch.setattr(ebb.state, "delete", lambda key, _: failing(key) if method == "put" else None)
+
+    with pytest.raises(Retryable):
+        ebb.tick("2")
+    unread = (collection, method) == (WAVE_KEY.collection, "all")
+    assert len(of_kind(ebb, LET_GO)) == (0 if unread else 1)
+    deliver_all(ebb, LET_GO)
+    assert held(ebb) == (["n1", "n2", "n3"] if unread else [])
 
 
 def living(*names_of: str, minutes: int = 10) -> Wave:
