@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 import requests
 
-from shared.core.cluster.names import OUR_ANNOTATION, OUR_TAINT
+from shared.core.cluster.names import HELD_TAINT, OUR_ANNOTATION, OUR_TAINT
 from tests.fixtures_real import NewControlPlane
 from tests.pages import UNINSTALL
 from tests.pages import blocks as blocks_of
@@ -72,7 +72,7 @@ class Site:
 
 
 def has_our_taint(node: dict[str, Any]) -> bool:
-    return any(taint["key"] == OUR_TAINT for taint in node["spec"].get("taints", []))
+    return any(taint["key"] in (OUR_TAINT, HELD_TAINT) for taint in node["spec"].get("taints", []))
 
 
 def is_annotated(node: dict[str, Any]) -> bool:

@@ -158,18 +158,25 @@ def _release_all(installation: Installation, visible: VisibleNodes, options: Rel
     for note in (visible.note, "" if state.paused else _NOT_PAUSED):
         if note:
             print_warning(note)
-    _end_wave(installation, visible)
-    if not targets:
+    soft = _end_wave(installation, visible)
+    if not targets and not soft:
         print_sentence(
             "Nothing to release: no claim stands" + (", and no node carries our taint." if visible.cluster else ".")
         )
-        return 0
-    code = _publish_and_wait(installation, targets, visible, options)
-    return _print_newly_claimed(installation, targets) or code if options.wait else code
+    code = _publish_and_wait(installation, targets, visible, options) if targets else 0
+    if not options.wait or code == INTERRUPTED:
+        return code
+    left = _softly_held(installation, soft, visible, options.timeout)
+    if left:
+        print_sentence(f"The soft taint stands on {some(left)} after {span(options.timeout)}; the order stands.")
+    return _print_newly_claimed(installation, targets) or (WRONG if left else code)
 
 
-def _end_wave(installation: Installation, visible: VisibleNodes) -> None:
-    """Delete the wave's document, and order the removal of its soft taints and of all that the cluster shows."""
+def _end_wave(installation: Installation, visible: VisibleNodes) -> Mapping[str, str]:
+    """Delete the wave's document, and order the removal of its soft taints and of all that the cluster shows.
+
+    Returns the nodes that it was ordered for: names by UID.
+    """
     named = while_stale("the wave", lambda: _delete_wave(installation.state)) or ()
     nodes = {each.uid: each.name for each in named} | {each.uid: each.name for each in visible.nodes if each.held}
     now = read_cluster(installation.state)[2]
@@ -177,6 +184,20 @@ def _end_wave(installation: Installation, visible: VisibleNodes) -> None:
         installation.orders.publish(manual_order(installation, OrderKind.LET_GO, "", now, nodes=dict(part)))
     if nodes:
         print_sentence(f"The soft taints of a wave go from {count(len(nodes), 'node')}.")
+    return nodes
+
+
+def _softly_held(
+    installation: Installation, nodes: Mapping[str, str], visible: VisibleNodes, timeout: timedelta
+) -> Sequence[str]:
+    """Wait until none of these carries the soft taint, and return those that still do; none where nobody can look."""
+    over = installation.clock.monotonic() + timeout.total_seconds()
+    while visible.cluster is not None:
+        left = [each.name for each in visible.cluster.all_nodes() if each.held and each.uid in nodes]
+        if not left or installation.clock.monotonic() >= over:
+            return left
+        installation.clock.sleep(POLL_SECONDS)
+    return ()
 
 
 def _delete_wave(state: State) -> tuple[WaveNode, ...]:

@@ -89,6 +89,19 @@ def test_all_ends_the_wave_and_frees_the_nodes_that_it_held(capsys: pytest.Captu
     assert not any(each.held for each in cluster.cluster.nodes.values())
 
 
+@pytest.mark.parametrize(("code", "pushed"), [(0, True), (1, False)], ids=["removed", "nobody takes the order"])
+def test_all_waits_for_soft_taints_too(code: int, pushed: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """`0 = all are free`: what follows is terraform destroy, and an order that nobody takes any more is lost."""
+    cluster = FakeEbb(node("n3"))
+    cluster.cluster.set_soft_taint(cluster.cluster.node("n3"), held=True)
+
+    installation = installation_of(cluster, pushed=pushed)
+    assert order_release(installation, "all", lambda: seen(cluster), ReleaseOptions()) == code
+
+    assert any(each.held for each in cluster.cluster.nodes.values()) is not pushed
+    assert "Nothing to release" not in capsys.readouterr().out
+
+
 class OvertakenState(FakeState):
     """A state in which a pass writes the wave's document just before somebody first deletes it."""
 
