@@ -4,7 +4,7 @@ locals {
   database = local.inputs.database.create ? google_firestore_database.state[0].name : local.inputs.database.name
 
   # Nothing is ever queried by a field, and an index on the maps would cost a write for every node.
-  collections = ["clusters", "drains", "pools", "runs"]
+  collections = ["clusters", "commitments", "drains", "pools", "runs", "waves"]
   unindexed   = { for pair in setproduct(local.collections, ["value", "write"]) : join(".", pair) => pair }
 }
 

@@ -50,7 +50,7 @@ run "an_installation" {
       length(google_pubsub_topic.topics) == 4,
       length(google_pubsub_subscription.kept) == 2,
       length(google_firestore_database.state) == 1,
-      length(google_firestore_field.unindexed) == 8,
+      length(google_firestore_field.unindexed) == 12,
       length(google_firestore_field.expiry) == 2,
       length(google_storage_bucket.ebb) == 1,
       length(google_kms_crypto_key_iam_member.agents) == 0,
