@@ -92,6 +92,7 @@ class Pace:
         """When the clocks of the gates that keep a node may open them, as this pass found."""
         self._shut: dict[tuple[str, DrainReason], Reason | None] = {}
         self._under_way = sorted(under_way)
+        self._last_begin: datetime | None = None
 
     @property
     def now(self) -> datetime:
@@ -106,7 +107,7 @@ class Pace:
         while waiting:
             begun, held = self._pass(waiting)
             waiting = [each for each in waiting if each.node.name not in begun]
-            later = self._next(waiting, begun=bool(begun)) if waiting else until
+            later = self._next(waiting) if waiting else until
             if later is None:
                 names = (each.node.name for each in waiting)
                 self.never.update({name: held.get(name, Unremovable.MARKED_RECENTLY) for name in names})
@@ -159,7 +160,7 @@ class Pace:
             self._moments.update(times_of(gate, proposed))
             return gate.reason
         self._counts = self._counts.with_claim(drain.node)
-        self.begins[drain.node.name] = self.now
+        self.begins[drain.node.name] = self._last_begin = self.now
         ends, node = self.now + drain.lasts, drain.node
         self.ended = max(ends, self.ended or ends)
         heapq.heappush(self._under_way, UnderWay(ends, node.uid, node.pool))
@@ -167,15 +168,12 @@ class Pace:
             heapq.heappush(self._under_way, UnderWay(self.now + drain.replaced, node.uid, node.pool, is_deleted=False))
         return None
 
-    def _next(self, waiting: Sequence[PacedDrain], *, begun: bool) -> datetime | None:
+    def _next(self, waiting: Sequence[PacedDrain]) -> datetime | None:
         """Return the next pass at which something may have changed; None where nothing does within the horizon."""
-        now = self.now
+        now, begun = self.now, self._last_begin == self.now
         self._idle = 0 if begun else self._idle + 1
         if self._idle > MOST_IDLE:
             return None
-        if begun:
-            state = structs.replace(self._counts.state, last_scale_down=now + CLAIMED_AFTER)
-            self._counts = replace(self._counts, state=state)
         times = [*self._moments, *(each.ripe for each in waiting), *(row[0] for row in self._under_way[:1])]
         times += [now + self._interval] if begun else []
         times += [self._changes] if self._changes is not None else []
@@ -198,11 +196,14 @@ class Pace:
         calendar = self._counts.calendar
         if self._changes is not None and self._changes <= later:
             calendar, self._changes = Calendar(later), self._schedules.next_change(later)
+        state = self._counts.state
+        if self._last_begin == self.now:  # in whatever round: all that began now is one pass for the gap
+            state = structs.replace(state, last_scale_down=self.now + CLAIMED_AFTER)
         pools = {name: replace(pool, taken=0) for name, pool in self._counts.pools.items()}
         while self._under_way and self._under_way[0][0] <= later:
             ended = heapq.heappop(self._under_way)
             pools[ended.pool] = _without(pools[ended.pool], ended)
-        self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools)
+        self._counts = replace(self._counts, now=later, calendar=calendar, pools=pools, state=state)
 
 
 def _let_go(drains: Sequence[PacedDrain], waiting: Sequence[PacedDrain], never: Sequence[PacedDrain] = ()) -> LetGo:

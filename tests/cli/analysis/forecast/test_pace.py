@@ -255,6 +255,16 @@ def test_passes_in_vain_are_counted_from_the_last_drain_on() -> None:
     assert pace.let_go(drains(3), FAR).begun == {"n0", "n1", "n2"}
 
 
+@pytest.mark.parametrize(("gap", "minutes"), [(0, [0, 5, 10]), (10, [0, 15, 30])])
+def test_rounds_of_one_drain_each_are_paced_as_one_round_of_all(gap: int, minutes: list[int]) -> None:
+    """In a cluster of ten nodes each round has one; its end is not a pass that began nothing."""
+    pace = paced(policy(cluster_wide={"time_gap": gap * MINUTE}))
+    for each in drains(3, lasts=60 * MINUTE):
+        pace.let_go([each], FAR)
+
+    assert [at - NOW for at in pace.begins.values()] == [each * MINUTE for each in minutes]
+
+
 def test_the_pass_after_a_drain_is_looked_at_although_nothing_ends_before_it() -> None:
     pace = paced(policy(cluster_wide={"time_gap": 10 * MINUTE}))
     pace.let_go(drains(2, lasts=60 * MINUTE), FAR)
