@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from fractions import Fraction
+from math import isfinite
 from typing import Final
 
 import typer
@@ -35,7 +36,7 @@ def asked_of(families: str, pod_worth: float, fill: str) -> ShapeRequest:
     """Return what was typed.
 
     Raises:
-        BadInput: a family is not known, or the fill is no share of a node.
+        BadInput: a family is not known, the fill is no share of a node, or the worth of a pod is no amount.
     """
     named = tuple(filter(None, (each.strip().lower() for each in families.split(","))))
     unknown = sorted(set(named) - set(FAMILIES))
@@ -44,6 +45,8 @@ def asked_of(families: str, pod_worth: float, fill: str) -> ShapeRequest:
     match = _PERCENT.fullmatch(fill.strip())
     if match is None or not _LEAST_FILL <= int(match["number"]) <= _MOST_FILL:
         raise BadInput(f"--fill: {fill!r}: write a whole percentage from {_LEAST_FILL}% to {_MOST_FILL}%.")
+    if not isfinite(pod_worth):
+        raise BadInput(f"--pod-worth: {pod_worth}: write an amount of dollars.")
     return ShapeRequest(named, Fraction(str(pod_worth)), int(match["number"]))
 
 

@@ -95,6 +95,7 @@ REFUSED = {
     "a family that is none": ("--families", "e2,z9"),
     "a fill above the whole": ("--fill", "120%"),
     "a fill that is no number": ("--fill", "most"),
+    "a worth that is no number": ("--pod-worth", "nan"),
 }
 
 
