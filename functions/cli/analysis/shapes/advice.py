@@ -6,7 +6,7 @@ fullest is planned for, and what the pods of the others need more is added.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -15,7 +15,7 @@ from functions.cli.analysis.shapes.offers import NewGroup
 from functions.cli.analysis.shapes.proof import ProvedWorld
 from functions.cli.analysis.shapes.study import SearchEnd, ShapeRequest, Study
 from shared.core.cluster.node import Node
-from shared.core.cluster.resources import total
+from shared.core.cluster.resources import CPU, MEMORY, Resources, total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill
 from shared.core.rules.situation import Situation
@@ -94,7 +94,8 @@ def advise(situations: Sequence[Situation], bill: Bill, request: ShapeRequest) -
 
     Several situations are one cluster at different times: the pods of each must fit. Money is that of the fullest one.
     """
-    fullest, *others = sorted(situations, key=lambda each: -booked(each.snapshot))
+    most = _most_offered(each.snapshot for each in situations)
+    fullest, *others = sorted(situations, key=lambda each: -_booked_of(each.snapshot, most))
     study = Study(fullest, bill, request)
     found = study.search()
     proof = study.prover.proved(fullest.snapshot, found.kept, found.new, found.meant)
@@ -113,9 +114,17 @@ def least_cost(situation: Situation, bill: Bill) -> int:
 
 def booked(snapshot: Snapshot) -> float:
     """Return the share of all CPU or memory that pods book, whichever is more."""
-    nodes = [node for node in snapshot.nodes if not node.outside]
-    offered = total(node.allocatable for node in nodes)
-    taken = total(snapshot.pods_by_node[node.name].booked for node in nodes)
+    return _booked_of(snapshot, _most_offered([snapshot]))
+
+
+def _most_offered(snapshots: Iterable[Snapshot]) -> Resources:
+    """Return the CPU and memory of the largest: a cluster of few full nodes needs less than one of many half-full."""
+    rows = [total(node.allocatable for node in each.nodes if not node.outside) for each in snapshots]
+    return Resources.of({name: max(row.get(name) for row in rows) for name in (CPU, MEMORY)})
+
+
+def _booked_of(snapshot: Snapshot, offered: Resources) -> float:
+    taken = total(snapshot.pods_by_node[node.name].booked for node in snapshot.nodes if not node.outside)
     return max(taken.cpu / max(offered.cpu, 1), taken.memory / max(offered.memory, 1))
 
 

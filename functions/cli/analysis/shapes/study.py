@@ -36,7 +36,6 @@ _WORSE: Final = 0.7
 _SPARE: Final = 1.5
 """How many times the nodes that could carry all pods of a cluster stand ready."""
 _MOST_COPIES: Final = 60
-_ALL: Final = 10**15
 _ANYWAY: Final = frozenset({Unremovable.NOT_AUTOSCALED, Unremovable.POOLS_UNKNOWN})
 """What keeps a node from Ebb, but not from a person who gives its pool another machine type."""
 
@@ -172,9 +171,14 @@ class _Sample:
             if arrays.nodes[place].name in study.may_go:
                 np.add.at(self._own[row], [arrays.kind_of[pod.spec] for pod in arrays.movable(place)], 1)
         self._demand = self._own.sum(axis=0)
-        np.add.at(self._demand, _waiting(arrays), 1)
         room = np.where(arrays.destinations, arrays.free - headroom(arrays, study.request.fill), 0)
         self._free = room.clip(0).T.astype(np.float64)
+        np.add.at(self._demand, [kind for kind in _waiting(arrays) if self._has_room(kind)], 1)
+
+    def _has_room(self, kind: int) -> bool:
+        """Whether a node there or one on offer could take a pod of the class; what fits nowhere costs nothing."""
+        fits = (self._arrays.requests[:, kind] <= self._free).all(axis=1)
+        return bool((fits & self._arrays.admitting(kind)).any())
 
     def bound(self) -> tuple[int, dict[PodClass, float]]:
         """Return what nothing can do better than, over all machine types on offer, and what a pod is worth by class."""
@@ -182,7 +186,8 @@ class _Sample:
         prices = [bill.prices.of(node).per_hour for node in nodes]
         cost, worth = self._least(prices)
         if not bill.is_list:
-            covered = bill.covered([_ALL] * len(bill.amounts(nodes[0])))
+            weights = [1.0] * (len(bill.amounts(nodes[0])) - 1)
+            covered = ceil(bill.weighed(weights).covered) if weights else 0
             free = [0 if bill.covered(bill.amounts(node)) else price for node, price in zip(nodes, prices, strict=True)]
             cost = max(cost - covered, self._least(free)[0]) + bill.fees
         return cost, dict(zip(self._arrays.classes, worth.tolist(), strict=True))
@@ -235,7 +240,7 @@ class _Sample:
             admitted=admitting[:, new], own=self._own, kept=np.array(kept), free=self._free[self._old],
             admitted_there=admitting[:, self._old],
         ))  # fmt: skip
-        return int(found.cost + moving.sum()) + stay, found.worth
+        return max(int(found.cost + moving.sum()), 0) + stay, found.worth
 
     def _price(self, place: int) -> int:
         return self._bill.prices.of(self._arrays.nodes[place]).per_hour

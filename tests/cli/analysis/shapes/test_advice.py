@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from functions.cli.analysis.shapes.advice import Advice, advise
+from functions.cli.analysis.shapes.advice import Advice, advise, least_cost
 from functions.cli.analysis.shapes.study import ShapeRequest
 from functions.cli.input.inputs import EVERY_POOL
 from shared.core.cluster.resources import CPU, MEMORY
@@ -102,6 +102,33 @@ def test_the_pods_of_every_snapshot_fit_and_more_is_proposed_for_two_than_for_th
     assert both.now == advice(day).now
     assert both.pools[0].after > alone.pools[0].after
     assert both.proof.homeless == ()
+
+
+def test_the_fullest_snapshot_is_the_one_whose_pods_ask_for_most() -> None:
+    """A night of few full nodes asks for less than a day of many half-full ones, and its money is not the answer's."""
+    pods = [pod(f"p{place}", on=f"n{place % 2}", cpu=3, memory=12) for place in range(4)]
+    night = cluster(plain(2), pods)
+    day = cluster(plain(8), [pod(f"p{place}", on=f"n{place}", cpu=5, memory=16) for place in range(8)])
+    assert advice(night, day).now == advice(day).now
+    assert advice(night, day).saving >= 0
+
+
+@pytest.mark.parametrize("share", [0, Fraction(1, 4), 1], ids=str)
+def test_what_is_committed_makes_the_bound_no_higher(share: Fraction) -> None:
+    """The bound by the bill is at most the bill of what was found."""
+    seen = drawn(SMALL["memory-bound"], 0.8)
+    some = Commitments((Commitment("n2", Capacity(share * 14 * 8, share * 14 * 32), discount=Fraction(1, 2)),))
+    bill, situation = Bill.of(PRICES, some, seen.nodes, NOW), Situation(seen, ClusterState(), EVERY_POOL)
+    assert bill.fees <= least_cost(situation, bill) <= advice(seen, bill=bill, pod_worth=Fraction(0), fill=90).proposed
+
+
+def test_a_pod_that_fits_nowhere_makes_the_bound_no_lower() -> None:
+    pods = [pod(f"p{place}", on=f"n{place}", cpu=5, memory=16) for place in range(8)]
+    found = [
+        least_cost(Situation(cluster(plain(8), [*pods, *more]), ClusterState(), EVERY_POOL), Bill(PRICES))
+        for more in ((), (pod("x", cpu=500),))
+    ]
+    assert 0 < found[0] == pytest.approx(found[1], rel=0.1)
 
 
 def test_pods_that_keep_apart_get_a_node_each() -> None:
