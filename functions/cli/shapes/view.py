@@ -6,12 +6,14 @@ from fractions import Fraction
 from typing import Any, Final
 
 from functions.cli.analysis.shapes.advice import NIGHT, Advice, PoolAdvice
+from functions.cli.analysis.shapes.offers import MIN_PLATFORM_LABEL
 from functions.cli.analysis.shapes.study import ShapeRequest
 from functions.cli.explain.parts import PagePart
 from functions.cli.input.inputs import WARNING
 from functions.cli.output.format import count, dollars, monthly, rounded_percent
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.plan.as_json import money
+from shared.core.cluster import names
 from shared.core.cluster.node import Node
 
 SCHEMA: Final = 1
@@ -132,11 +134,12 @@ _LONGEST_NAME: Final = 40
 
 
 def commands(found: Advice) -> Iterator[str]:
-    """Yield what makes the change: new pools for new machine types, then the drain of the nodes that go."""
+    """Yield what makes the change: all new pools for new machine types, then the drain of the nodes that go."""
     for each in found.pools:
         for machine, nodes in each.types.items():
             if machine != each.machine:
                 yield _created(each, machine, nodes, found)
+    for each in found.pools:
         if any(machine != each.machine for machine in each.types) and each.gone:
             yield f"kubectl cordon {' '.join(each.gone)}"
             yield f"kubectl drain --ignore-daemonsets {' '.join(each.gone)}"
@@ -162,15 +165,23 @@ def pool_name(pool: str, machine: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - len(machine) - 1].rstrip('-')}-{machine}"
 
 
+_GIVEN: Final = frozenset({names.COMPUTE_CLASS_LABEL})
+"""Labels of Google's that people give a pool."""
+_PREEMPTIBLE: Final = names.SPOT_LABELS[1]
+
+
 def _kept_from(like: Node) -> Iterator[str]:
-    """Yield the flags for what people gave the pool: labels, taints, Spot."""
-    own = {key: value for key, value in sorted(like.labels.items()) if not _is_googles(key)}
+    """Yield the flags for what people gave the pool: labels, taints, minimum CPU platform, Spot."""
+    own = {key: value for key, value in sorted(like.labels.items()) if key in _GIVEN or not _is_googles(key)}
     if own:
         yield f"--node-labels={_listed(own)}"
     if like.taints:
         yield f"--node-taints={','.join(f'{each.key}={each.value}:{each.effect}' for each in like.taints)}"
+    platform = like.labels.get(MIN_PLATFORM_LABEL)
+    if platform:
+        yield f'--min-cpu-platform="{platform.replace("_", " ")}"'
     if like.spot:
-        yield "--spot"
+        yield "--preemptible" if like.labels.get(_PREEMPTIBLE) == "true" else "--spot"
 
 
 def _is_googles(key: str) -> bool:

@@ -63,6 +63,35 @@ def test_the_commands_create_each_new_pool_and_drain_what_goes(dump: Path) -> No
     )
 
 
+def test_all_new_pools_are_created_before_any_node_is_drained(dump: Path) -> None:
+    lines = [line.split()[0] for line in document(dump, "--pod-worth", "1")["commands"]]
+    assert lines == sorted(lines)
+    assert lines.count("gcloud") > 1
+
+
+def test_a_new_pool_is_created_with_what_the_labels_of_the_old_one_show(dump: Path, tmp_path: Path) -> None:
+    labels = {
+        "cloud.google.com/requested-min-cpu-platform": "Intel_Ice_Lake",
+        "cloud.google.com/compute-class": "gold",
+        "cloud.google.com/gke-preemptible": "true",
+    }
+    found = json.loads(dump.read_text())
+    for each in found["items"]:
+        if each["kind"] == "Node":
+            each["metadata"]["labels"] |= labels
+    (tmp_path / "labelled.json").write_text(json.dumps(found))
+    created = [
+        line for line in document(tmp_path / "labelled.json", "--pod-worth", "0")["commands"] if "gcloud" in line
+    ]
+    flags = (
+        '--min-cpu-platform="Intel Ice Lake"',
+        "--node-labels=cloud.google.com/compute-class=gold",
+        "--preemptible",
+    )
+    assert created
+    assert [flag for line in created for flag in flags if flag not in line] == []
+
+
 def test_dumps_of_two_times_must_both_fit_and_files_of_one_dump_are_one(dump: Path, tmp_path: Path) -> None:
     night = hungry(tmp_path / "night.json", 2)
     alone, both = document(night), document("--dump", night, "--dump", dump)

@@ -81,7 +81,7 @@ def offers(snapshot: Snapshot, prices: Prices, families: Collection[str] = ()) -
 
 
 def _offer(plain: PoolOffer, snapshot: Snapshot, prices: Prices, families: Collection[str]) -> PoolOffer:
-    own, keeps = machine_type(plain.machine, prices), _keeps_its_type(plain.nodes)
+    own, keeps = machine_type(plain.machine, prices), _keeps_its_type(plain.nodes) or _is_named(plain.pool, snapshot)
     if own is None or keeps or any(prices.of(node).estimated for node in plain.nodes):
         why = keeps or f"{plain.machine or 'its machine type'} is not in the price table: it stays"
         return replace(plain, types=(own,) if own else (), unknown=(why,))
@@ -106,6 +106,16 @@ def _keeps_its_type(nodes: Sequence[Node]) -> str:
         node.labels.get(key) == "true" for node in nodes for key in (names.EPHEMERAL_SSD_LABEL, names.RAW_SSD_LABEL)
     ):
         return "local SSDs: the machine type stays"
+    return ""
+
+
+def _is_named(pool: str, snapshot: Snapshot) -> str:
+    """Return that pods name the pool, which another machine type gives another name; empty if none does."""
+    for spec in {pod.spec for pod in snapshot.pods if not pod.phase.finished}:
+        rows = (each for term in spec.node_terms or () for each in term.expressions)
+        wanted = any(each.key == names.POOL_LABEL and pool in each.values and each.operator == "In" for each in rows)
+        if wanted or spec.node_selector.get(names.POOL_LABEL) == pool:
+            return f"pods select it by {names.POOL_LABEL}: the machine type stays, because a new pool has another name"
     return ""
 
 

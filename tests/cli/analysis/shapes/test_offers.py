@@ -8,6 +8,7 @@ from functions.cli.analysis.shapes.offers import NewGroup, NewNodes, PoolOffer, 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import MEMORY, Resources
+from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import CSINode
 from tests.builders import GIB, cluster, node, pod, resources, storage, taint
@@ -44,6 +45,20 @@ def test_no_machine_carries_more_than_an_eighth_of_the_requests_unless_those_of_
     assert "n2-standard-16" not in types(offer(pool_of(10)))
     assert "n2-standard-16" in types(offer(pool_of(25)))
     assert "n2-standard-8" in types(offer(pool_of(2)))
+
+
+NAMED = {
+    "a selector": {"node_selector": {names.POOL_LABEL: "default"}},
+    "an affinity": {"node_terms": (NodeTerm((Requirement(names.POOL_LABEL, "In", ("default",)),)),)},
+}
+
+
+@pytest.mark.parametrize("named", NAMED.values(), ids=NAMED)
+def test_a_pool_that_pods_select_by_its_name_keeps_its_type(named: Any) -> None:
+    """A pool of another machine type has another name, and these pods would find no place there."""
+    (found,) = offers(filled(pool_of(pool="default"), pod("x", on="n0", **named)), PRICES)
+    assert types(found) == {"n2-standard-8"}
+    assert names.POOL_LABEL in found.unknown[0]
 
 
 KEEPS = {
