@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
@@ -39,6 +39,7 @@ from shared.core.policy.values import (
     KARPENTERS_REASONS,
     Budget,
     Freeze,
+    Limit,
     NamespaceRate,
     Rate,
     Schedule,
@@ -228,6 +229,8 @@ IGNORABLE: Final = _choice({word: word for word in ("windows", "budgets", "gates
 
 
 Known = Mapping[str, Any]
+_SHORTEST_WAVE: Final = timedelta(minutes=10)
+"""Two passes, five minutes apart: the second finds the taints that the first ordered."""
 MOST_BUDGETS: Final = 50
 """As in Karpenter's v1 API."""
 _PERIOD: Final = Field("per", RATE_PERIOD, "The period; minutes or more, at most 7d.")
@@ -244,6 +247,16 @@ def _both_or_neither(duration: object, known: Known) -> None:
 def _after_start(end: datetime, known: Known) -> None:
     if {"from", "timeZone"} <= known.keys() and at(end, known["timeZone"]) <= at(known["from"], known["timeZone"]):
         raise ValueError("it does not lie after from; write a later date or time")
+
+
+def _some_nodes(nodes: Limit, _: Known) -> None:
+    if not nodes.of(1):
+        raise ValueError("write at least one node, or leave cluster.wave out")
+
+
+def _several_passes(deadline: timedelta, _: Known) -> None:
+    if deadline < _SHORTEST_WAVE:
+        raise ValueError("write at least 10m, which is two passes, such as 90m")
 
 
 def _schedule(known: Known) -> Schedule:
@@ -273,7 +286,7 @@ BUDGET: Final = Block(
     "BudgetSection",
     "How many nodes may be in disruption at once. The most restrictive active budget wins.",
     (
-        Field("nodes", NODE_LIMIT, "Whole number of nodes, or a percentage of the pool, rounded up."),
+        Field("nodes", NODE_LIMIT, "Whole number of nodes, or a percentage of the pool (in cluster: of the cluster), rounded up."),
         Field(
             "reasons",
             SetOf(REASON, MOST_BUDGETS),
@@ -314,8 +327,20 @@ WAVE: Final = Block(
     "WaveSection",
     "One fixed set of nodes that is proved as a whole, drained in turn, and marked so that pods prefer other nodes.",
     (
-        Field("nodes", NODE_LIMIT, "Most nodes of one wave, or a percentage of the cluster, rounded up.", "30%"),
-        Field("deadline", POSITIVE_DURATION, "A wave ends after this time at the latest. Default {default}.", "90m"),
+        Field(
+            "nodes",
+            NODE_LIMIT,
+            "Most nodes of one wave, or a percentage of the cluster, rounded up.",
+            "30%",
+            check=_some_nodes,
+        ),
+        Field(
+            "deadline",
+            WINDOW_DURATION,
+            "A wave ends after this time at the latest; 10m or more. Default {default}.",
+            "90m",
+            check=_several_passes,
+        ),
     ),
     lambda known: WaveLimits(known["nodes"], known["deadline"]),
 )
