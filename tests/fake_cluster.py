@@ -10,7 +10,7 @@ from msgspec import structs
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import NO_BUFFERS, NO_CLASSES, Buffers, ComputeClasses
 from shared.core.cluster.namespace_limits import NO_LIMITS
-from shared.core.cluster.node import Node, holding_order
+from shared.core.cluster.node import SOFT_TAINT, Node, holding_order
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.returning import NO_AUTOSCALERS
 from shared.core.cluster.selectors import Taint
@@ -152,7 +152,7 @@ class FakeCluster:
         self._called("set_soft_taint", node.name, held)
         standing = self._unchanged(node)
         taints = tuple(taint for taint in standing.taints if taint.key != names.HELD_TAINT)
-        ours = (Taint(names.HELD_TAINT, "PreferNoSchedule"),) if held else ()
+        ours = (SOFT_TAINT,) if held else ()
         return self._store(replace(standing, taints=(*taints, *ours)))
 
     def evict(self, pod: Pod, grace_seconds: int, *, dry_run: bool = False) -> Eviction:

@@ -18,6 +18,11 @@ def hold(ports: Ports, order: Order, step_seconds: float) -> None:
         Retryable: the step's time is over, something did not answer, or others wrote a node again and again. What
             is done stays done.
     """
+    if order.dry_run:
+        ports.log.event(
+            "soft_taints", "Dry run: no soft taint is written or removed.", nodes=0, reason=order.kind.value
+        )
+        return
     found = read_wave(ports.state)  # a document that does not decode counts as no wave
     wave = found.value if found.value and found.read_at < found.value.deadline else None
     wanted = {each.uid for each in wave.nodes} if wave else set()
@@ -37,7 +42,7 @@ def _change(ports: Ports, uid: str, name: str, *, held: bool) -> bool:
 
     def change() -> bool:
         node = ports.cluster.node(name)
-        if node.uid != uid or node.held is held or (held and node.drain_taint is not None):
+        if node.uid != uid or (node.softly_held or node.drain_taint is not None if held else not node.held):
             return False
         ports.cluster.set_soft_taint(node, held=held)
         return True

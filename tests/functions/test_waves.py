@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from functions.drainer.main import PushReply
 from shared.core.cluster import names
+from shared.core.cluster.node import SOFT_TAINT
+from shared.core.cluster.selectors import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint
 from shared.core.policy import Budget, Limit, Policy
 from shared.core.policy.values import WaveLimits
 from shared.core.records.orders import Order, OrderKind
@@ -309,6 +311,40 @@ def test_a_node_that_is_not_meant_any_more_gets_no_soft_taint(given: Any) -> Non
     ebb.state.put(WAVE_KEY, living("n1"), None)
     assert ebb.deliver(of_wave(HOLD, "n1")) is PushReply.DONE
     assert held(ebb) == []
+
+
+@pytest.mark.parametrize("kind", [HOLD, LET_GO])
+def test_an_order_in_dry_run_changes_no_soft_taint(kind: OrderKind) -> None:
+    before = [SOFT_TAINT] if kind is LET_GO else []
+    ebb = FakeEbb(node("n1", taints=tuple(before)))
+    if kind is HOLD:
+        ebb.state.put(WAVE_KEY, living("n1"), None)
+
+    assert ebb.deliver(replace(of_wave(kind, "n1"), dry_run=True)) is PushReply.DONE
+
+    assert list(ebb.cluster.node("n1").taints) == before
+
+
+@pytest.mark.parametrize(
+    ("expected", "kind", "document"),
+    [
+        pytest.param((SOFT_TAINT,), HOLD, living("n1"), id="held: it is made soft"),
+        pytest.param((), LET_GO, None, id="let go: it is removed"),
+    ],
+)
+@pytest.mark.parametrize(
+    "made", [Taint(names.HELD_TAINT, NO_SCHEDULE), Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE, "x")], ids=str
+)
+def test_a_taint_of_waves_that_a_person_changed_is_set_right(
+    expected: tuple[Taint, ...], kind: OrderKind, document: Wave | None, made: Taint
+) -> None:
+    ebb = FakeEbb(node("n1", taints=(made,)))
+    if document:
+        ebb.state.put(WAVE_KEY, document, None)
+
+    assert ebb.deliver(of_wave(kind, "n1")) is PushReply.DONE
+
+    assert ebb.cluster.node("n1").taints == expected
 
 
 @pytest.mark.parametrize(

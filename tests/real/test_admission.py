@@ -24,7 +24,7 @@ OURS: Mapping[str, str] = {"key": OUR_TAINT, "value": "order", "effect": "NoSche
 FOREIGN: Mapping[str, str] = {"key": "example.com/keep", "effect": "NoSchedule"}
 RECORD = {OUR_ANNOTATION: '{"order_id":"order"}'}
 FREE, HELD, TAINT_ONLY, UNCORDONED, BY_A_PERSON = "free", "held", "held by its taint", "held, uncordoned", "by a person"
-SOFT = "held softly"
+SOFT, MADE_HARD = "held softly", "held, and its soft taint made hard by a person"
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +49,16 @@ def _state(plane: ControlPlane, name: str, wanted: str) -> Raw:
     taints = [
         each for each in taints_of(read(plane, name)) if each["key"] not in {OUR_TAINT, HELD_TAINT, FOREIGN["key"]}
     ]
-    softly = [{"key": HELD_TAINT, "effect": "PreferNoSchedule"}] if wanted == SOFT else []
-    held = wanted in {HELD, TAINT_ONLY, UNCORDONED}
+    effects = {SOFT: "PreferNoSchedule", MADE_HARD: "NoSchedule"}
+    softly = [{"key": HELD_TAINT, "effect": effects[wanted]}] if wanted in effects else []
+    held = wanted in {HELD, TAINT_ONLY, UNCORDONED, MADE_HARD}
     return {
         "metadata": {
             "annotations": {OUR_ANNOTATION: RECORD[OUR_ANNOTATION] if held and wanted != TAINT_ONLY else None},
             "labels": {"example.com/team": "a"},
         },
         "spec": {
-            "unschedulable": wanted in {HELD, TAINT_ONLY, BY_A_PERSON},
+            "unschedulable": wanted in {HELD, TAINT_ONLY, BY_A_PERSON, MADE_HARD},
             "taints": [*taints, dict(FOREIGN), *softly, *([dict(OURS)] if held else [])],
         },
     }
@@ -140,6 +141,8 @@ CASES = [
     pytest.param("", FREE, soft("PreferNoSchedule"), id="hold a node softly"),
     pytest.param("", SOFT, soft(), id="let a node go that is held softly"),
     pytest.param("", SOFT, TAKE, id="take a node that is held softly"),
+    pytest.param("", MADE_HARD, GIVE_BACK, id="give back a node whose soft taint a person made hard"),
+    pytest.param("", MADE_HARD, soft(), id="let go of a node whose soft taint a person made hard"),
     pytest.param("", BY_A_PERSON, soft("PreferNoSchedule"), id="hold a node softly that a person cordoned"),
     pytest.param("the effect PreferNoSchedule", FREE, soft("NoSchedule"), id="a soft taint that repels pods"),
     pytest.param("the effect PreferNoSchedule", FREE, soft("NoExecute"), id="a soft taint that ends pods"),

@@ -16,7 +16,7 @@ import msgspec
 from shared.core.cluster import names
 from shared.core.cluster.names import OUR_ANNOTATION
 from shared.core.cluster.resources import NOTHING, Resources
-from shared.core.cluster.selectors import Labels, Taint, no_labels
+from shared.core.cluster.selectors import PREFER_NO_SCHEDULE, Labels, Taint, no_labels
 
 _VERSION: Final = re.compile(r"v([0-9]{1,4})\.([0-9]{1,4})\.", re.ASCII)
 UNKNOWN_VERSION: Final = (0, 0)
@@ -48,6 +48,8 @@ def minor_version(written: str) -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else UNKNOWN_VERSION
 
 
+SOFT_TAINT: Final = Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE)
+"""What Ebb writes on the nodes of a wave."""
 ANY_KUBELET: Final = Kubelet()
 """One of which nothing is known."""
 
@@ -123,8 +125,13 @@ class Node:
 
     @property
     def held(self) -> bool:
-        """Whether the node carries the soft taint of a wave."""
+        """Whether the node carries a taint of waves, with whatever effect a person gave it."""
         return self.has_taint(names.HELD_TAINT)
+
+    @property
+    def softly_held(self) -> bool:
+        """Whether its one taint of waves is the one that Ebb writes."""
+        return [taint for taint in self.taints if taint.key == names.HELD_TAINT] == [SOFT_TAINT]
 
     def has_taint(self, key: str) -> bool:
         return key in self._taint_keys

@@ -202,6 +202,6 @@ def soft_taints(nodes: Iterable[Node], state: ClusterState, wave: Wave | None) -
     wanted = {each.uid for each in wave.nodes} if wave else set()
     free = [node for node in nodes if not is_leaving(node, state.claims)]
     return SoftTaints(
-        hold=tuple(WaveNode(node.uid, node.name) for node in free if node.uid in wanted and not node.held),
+        hold=tuple(WaveNode(node.uid, node.name) for node in free if node.uid in wanted and not node.softly_held),
         let_go=tuple(WaveNode(node.uid, node.name) for node in free if node.uid not in wanted and node.held),
     )

@@ -286,7 +286,11 @@ BUDGET: Final = Block(
     "BudgetSection",
     "How many nodes may be in disruption at once. The most restrictive active budget wins.",
     (
-        Field("nodes", NODE_LIMIT, "Whole number of nodes, or a percentage of the pool (in cluster: of the cluster), rounded up."),
+        Field(
+            "nodes",
+            NODE_LIMIT,
+            "Whole number of nodes, or a percentage of the pool (in cluster: of the cluster), rounded up.",
+        ),
         Field(
             "reasons",
             SetOf(REASON, MOST_BUDGETS),

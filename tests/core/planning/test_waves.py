@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.prices import load
-from shared.core.cluster import names
-from shared.core.cluster.node import Node
-from shared.core.cluster.selectors import Taint
+from shared.core.cluster.node import SOFT_TAINT, Node
+from shared.core.cluster.selectors import NO_SCHEDULE
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.make_plan import make_plan
@@ -27,7 +26,6 @@ from tests.depth import examples
 from tests.properties.clusters import clusters
 
 MINUTE = timedelta(minutes=1)
-HELD = Taint(names.HELD_TAINT, "PreferNoSchedule")
 WAVE = WaveLimits(Limit(percent=50), 90 * MINUTE)
 LATELY = ClusterState(last_pass=NOW - 5 * MINUTE, last_scale_down=NOW - MINUTE)
 """A drain began a minute ago, so that timeGap is closed."""
@@ -202,18 +200,19 @@ def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
     ("hold", "let_go", "wave"),
     [
         pytest.param(
-            ["free"], ["held"], ["free", "other"], id="what it names gets the taint, what it does not loses it"
+            ["free"], ["held", "hard"], ["free", "other"], id="what it names gets the taint, what it does not loses it"
         ),
-        pytest.param([], [], ["held", "other"], id="all stands as it should"),
-        pytest.param([], ["held"], [], id="no wave lives"),
+        pytest.param(["hard"], [], ["held", "hard", "other"], id="one that a person made hard is written again"),
+        pytest.param([], ["held", "hard"], [], id="no wave lives"),
     ],
 )
 def test_soft_taints_follow_the_wave_that_lives(hold: list[str], let_go: list[str], wave: list[str]) -> None:
     """`other` is in flight: what stands on it is left alone."""
     rows = {
         "free": node("free"),
-        "held": node("held", taints=(HELD,)),
-        "other": node("other", taints=(HELD, our_taint("x"))),
+        "held": node("held", taints=(SOFT_TAINT,)),
+        "hard": node("hard", taints=(replace(SOFT_TAINT, effect=NO_SCHEDULE),)),
+        "other": node("other", taints=(SOFT_TAINT, our_taint("x"))),
     }
 
     found = soft_taints(rows.values(), ClusterState(), living(*(rows[name] for name in wave)) if wave else None)

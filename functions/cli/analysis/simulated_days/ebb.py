@@ -17,8 +17,7 @@ from functions.cli.analysis.simulated_days.drains import Drains
 from functions.cli.analysis.simulated_days.pod_lives import steer
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
-from shared.core.cluster.node import Node
-from shared.core.cluster.selectors import PREFER_NO_SCHEDULE, Taint
+from shared.core.cluster.node import SOFT_TAINT, Node
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
 from shared.core.placement.demand import as_returned
@@ -177,4 +176,4 @@ class Ebb:
 def _held(node: Node, *, held: bool) -> Node:
     """Return the node with the soft taint of a wave, or without."""
     others = tuple(taint for taint in node.taints if taint.key != names.HELD_TAINT)
-    return replace(node, taints=(*others, Taint(names.HELD_TAINT, PREFER_NO_SCHEDULE)) if held else others)
+    return replace(node, taints=(*others, SOFT_TAINT) if held else others)
