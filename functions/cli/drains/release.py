@@ -125,6 +125,7 @@ def freed_line(target: ReleaseTarget, state: ClusterState, documents: State) -> 
 
 
 ALL: Final = "all"
+_STAND: Final = "The releases stand: ebb status shows what is still held."
 _NOT_PAUSED: Final = (
     "Ebb is not paused by hand: the next pass may drain nodes again. Run ebb pause first to prevent it."
 )
@@ -166,10 +167,8 @@ def _release_all(installation: Installation, visible: VisibleNodes, options: Rel
     code = _publish_and_wait(installation, targets, visible, options) if targets else 0
     if not options.wait or code == INTERRUPTED:
         return code
-    left = _softly_held(installation, soft, visible, options.timeout)
-    if left:
-        print_sentence(f"The soft taint stands on {some(left)} after {span(options.timeout)}; the order stands.")
-    return _print_newly_claimed(installation, targets) or (WRONG if left else code)
+    softly = _wait_for_soft_taints(installation, soft, visible, options.timeout)
+    return softly if softly == INTERRUPTED else _print_newly_claimed(installation, targets) or softly or code
 
 
 def _end_wave(installation: Installation, visible: VisibleNodes) -> Mapping[str, str]:
@@ -187,17 +186,26 @@ def _end_wave(installation: Installation, visible: VisibleNodes) -> Mapping[str,
     return nodes
 
 
-def _softly_held(
+def _wait_for_soft_taints(
     installation: Installation, nodes: Mapping[str, str], visible: VisibleNodes, timeout: timedelta
-) -> Sequence[str]:
-    """Wait until none of these carries the soft taint, and return those that still do; none where nobody can look."""
+) -> int:
+    """Wait until none of these carries a taint of waves, as far as this machine can see, and return the exit code."""
     over = installation.clock.monotonic() + timeout.total_seconds()
-    while visible.cluster is not None:
-        left = [each.name for each in visible.cluster.all_nodes() if each.held and each.uid in nodes]
-        if not left or installation.clock.monotonic() >= over:
-            return left
-        installation.clock.sleep(POLL_SECONDS)
-    return ()
+    try:
+        while left := _still_held(visible, nodes):
+            if installation.clock.monotonic() >= over:
+                print_sentence(f"After {span(timeout)} {some(left)} still carry the soft taint. {_STAND}")
+                return WRONG
+            installation.clock.sleep(POLL_SECONDS)
+    except KeyboardInterrupt:
+        print_sentence(_STAND)
+        return INTERRUPTED
+    return 0
+
+
+def _still_held(visible: VisibleNodes, nodes: Mapping[str, str]) -> Sequence[str]:
+    read = visible.cluster.all_nodes() if nodes and visible.cluster else ()
+    return [each.name for each in read if each.held and each.uid in nodes]
 
 
 def _delete_wave(state: State) -> tuple[WaveNode, ...]:
@@ -258,7 +266,7 @@ def _publish_and_wait(
     try:
         return 0 if watch.wait(options.timeout) else WRONG
     except KeyboardInterrupt:
-        print_sentence("The releases stand: ebb status shows what is still held.")
+        print_sentence(_STAND)
         return INTERRUPTED
 
 
