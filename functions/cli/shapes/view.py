@@ -1,7 +1,7 @@
 """What `ebb shapes` shows: sentences, a row for each pool, and the commands that make the change."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -19,8 +19,12 @@ from shared.core.cluster.node import Node
 SCHEMA: Final = 1
 IN_PLACE: Final = (
     "GKE changes no machine type in place: Terraform deletes a pool whose machine_type changes and creates it again. "
-    "Add the new pool, cordon and drain the nodes that go, and only then remove the old one."
+    "Add the new pools, cordon and drain the nodes that go, and only then remove the old ones. "
+    "Write your cluster's name and location, and add what else a pool has (disk, image, service account, network tags)."
 )
+LOOSE: Final = "How close this is to the best is not known: the bound is far off (this saves {share:.0%} as much)."
+_NEAR: Final = 0.5
+"""A share of the bound below which it shows nothing of the advice."""
 NOTHING: Final = "No other machine types would save money at this price of a pod that moves."
 NIGHT_ONLY: Final = (
     f"{WARNING}Pods book {{booked}} of the cluster in this snapshot. If it was taken at night, this is too little for "
@@ -96,21 +100,28 @@ _POOLS: Final = (
 
 def parts(found: Advice, request: ShapeRequest) -> Iterator[PagePart]:
     """Yield the money, a row for each pool, and what makes the change."""
-    before, after = sum(each.before for each in found.pools), sum(each.after for each in found.pools)
-    yield f"{count(before, 'node')} for {monthly(found.now)} a month now."
+    yield f"{count(found.before, 'node')} for {monthly(found.now)} a month now."
     if found.saving <= 0 or (found.more <= 0 and not any(each.new for each in found.pools)):
         yield NOTHING
+    if found.saving <= 0:
+        return
     yield (
-        f"Proposed: {count(after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less; "
+        f"Proposed: {count(found.after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less; "
         f"{_more(found)} {count(found.moved, 'pod')} would move once, each counted as "
         f"{float(request.pod_worth):g} dollars a month. "
-        f"This is at least {found.share:.0%} of what any choice could save."
+        f"{_how_close(found.share)}"
     )
     yield Table.of(_POOLS, map(_row, found.pools))
     lines = list(commands(found))
     if lines:
         yield IN_PLACE
         yield Table.of((Column("what makes the change", code=True, wraps=True),), ((line,) for line in lines))
+
+
+def _how_close(share: float) -> str:
+    if share < _NEAR:
+        return LOOSE.format(share=share)
+    return f"This is at least {share:.0%} of what any choice could save."
 
 
 def _more(found: Advice) -> str:
@@ -134,18 +145,23 @@ _LONGEST_NAME: Final = 40
 
 
 def commands(found: Advice) -> Iterator[str]:
-    """Yield what makes the change: all new pools for new machine types, then the drain of the nodes that go."""
+    """Yield what makes the change: all new pools for new machine types, then the drain of the nodes that go.
+
+    All new pools come first: pods of one pool may be planned onto the new nodes of another.
+    """
+    taken = {each.pool for each in found.pools}
     for each in found.pools:
         for machine, nodes in each.types.items():
             if machine != each.machine:
-                yield _created(each, machine, nodes, found)
+                taken.add(name := pool_name(each.pool, machine, taken))
+                yield _created(name, each, machine, nodes, found)
     for each in found.pools:
         if any(machine != each.machine for machine in each.types) and each.gone:
             yield f"kubectl cordon {' '.join(each.gone)}"
             yield f"kubectl drain --ignore-daemonsets {' '.join(each.gone)}"
 
 
-def _created(each: PoolAdvice, machine: str, nodes: int, found: Advice) -> str:
+def _created(name: str, each: PoolAdvice, machine: str, nodes: int, found: Advice) -> str:
     zones = zones_of(each, machine)
     like = next(node for node in found.proof.world.nodes if (node.pool, node.machine) == (each.pool, machine))
     flags = [
@@ -156,13 +172,16 @@ def _created(each: PoolAdvice, machine: str, nodes: int, found: Advice) -> str:
         f"--total-max-nodes={2 * nodes}",
         *_kept_from(like),
     ]
-    return f"gcloud container node-pools create {pool_name(each.pool, machine)} --cluster=CLUSTER {' '.join(flags)}"
+    where = "--cluster=CLUSTER --location=LOCATION"
+    return f"gcloud container node-pools create {name} {where} {' '.join(flags)}"
 
 
-def pool_name(pool: str, machine: str) -> str:
-    """Return a name for the new pool that GKE accepts."""
-    name = _NO_NAME.sub("-", f"{pool}-{machine}")
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - len(machine) - 1].rstrip('-')}-{machine}"
+def pool_name(pool: str, machine: str, taken: Collection[str] = ()) -> str:
+    """Return a name for the new pool that GKE accepts and no pool has."""
+    endings = (machine, *(f"{machine}-{number}" for number in range(2, len(taken) + 3)))
+    own = _NO_NAME.sub("-", pool)
+    names_of = (f"{own[: _LONGEST_NAME - len(ending) - 1].rstrip('-')}-{ending}" for ending in endings)
+    return next(name for name in names_of if name not in taken)
 
 
 _GIVEN: Final = frozenset({names.COMPUTE_CLASS_LABEL})

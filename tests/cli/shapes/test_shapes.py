@@ -150,6 +150,27 @@ def test_a_new_pool_has_a_name_that_gke_accepts(pool: str, machine: str, expecte
     assert len(expected) <= 40
 
 
+def test_no_two_new_pools_have_one_name_nor_that_of_a_pool_that_is_there() -> None:
+    long, machine = "w" * 39, "n2-highmem-8"
+    first = pool_name(f"{long}a", machine)
+    second = pool_name(f"{long}b", machine, {first})
+    third = pool_name(f"{long}c", machine, {first, second})
+    assert len({first, second, third}) == 3
+    assert max(map(len, (first, second, third))) <= 40
+    assert pool_name("web", machine, {"web-n2-highmem-8"}) == "web-n2-highmem-8-2"
+
+
+def test_a_node_without_a_pool_is_counted_where_its_money_is(dump: Path, tmp_path: Path) -> None:
+    found = json.loads(dump.read_text())
+    like = next(each for each in found["items"] if each["kind"] == "Node")
+    labels = {key: value for key, value in like["metadata"]["labels"].items() if "nodepool" not in key}
+    alone = {**like, "metadata": {**like["metadata"], "name": "alone", "uid": "alone", "labels": labels}}
+    found["items"].append(alone)
+    (tmp_path / "alone.json").write_text(json.dumps(found))
+    count = sum(each["kind"] == "Node" for each in found["items"])
+    assert f"{count} nodes for $" in run_ebb("shapes", tmp_path / "alone.json").stdout
+
+
 def test_why_not_and_the_report_name_the_command_where_other_types_may_save_much(dump: Path, tmp_path: Path) -> None:
     word = "ebb shapes shows which"
     assert word in " ".join(run_ebb("why-not", dump, "--top", "1").stdout.split())

@@ -65,6 +65,8 @@ class Advice:
     """The whole answer. Money is micro-dollars an hour."""
 
     pools: tuple[PoolAdvice, ...]
+    before: int
+    """Nodes of today, those without a pool included."""
     now: int
     alone: int
     """What is paid once nodes are removed, as Ebb does, and no other machine types come."""
@@ -74,6 +76,10 @@ class Advice:
     booked: float
     """The share of all CPU or memory that pods book, whichever is more, in the fullest snapshot."""
     proof: ProvedWorld
+
+    @property
+    def after(self) -> int:
+        return len(self.proof.world.nodes)
 
     @property
     def saving(self) -> int:
@@ -150,7 +156,9 @@ def _advice(study: Study, proof: ProvedWorld, found: SearchEnd) -> Advice:
     moved = sum(each.moved for each in pools)
     most = now - study.least
     share = (now - proposed - study.moving * moved) / most if most > 0 else 1.0
-    return Advice(pools, now, found.alone, proposed, min(max(share, 0.0), 1.0), booked(study.snapshot), proof)
+    return Advice(
+        pools, len(nodes), now, found.alone, proposed, min(max(share, 0.0), 1.0), booked(study.snapshot), proof
+    )
 
 
 def _pools(study: Study, proof: ProvedWorld) -> Iterator[PoolAdvice]:

@@ -23,7 +23,7 @@ from functions.cli.analysis.shapes.machine_types import (
 )
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod, is_mirror
+from shared.core.cluster.pod import Pod, PodClass, is_mirror
 from shared.core.cluster.resources import ACCELERATORS, CPU, MEMORY, Resources
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import CSINode
@@ -39,6 +39,8 @@ _MOST_KERNEL: Final = Fraction(1, 10)
 MIN_PLATFORM_LABEL: Final = "cloud.google.com/requested-min-cpu-platform"
 _BY_HYPERDISK: Final = frozenset({"n4", "c3", "c3d"})
 """Families on which the number of disks that can be attached depends on the machine."""
+_HYPERDISK_ALONE: Final = frozenset({"n4"})
+"""Families that attach no Persistent Disk (compute docs, machine types that support Hyperdisk)."""
 _MEMORY_LABEL: Final = "cloud.google.com/gke-memory-gb-scaling-level"
 """By the memory that the machine reports, which is not known before: a pod that asks for it is put on no new node."""
 _OF_MACHINES: Final = (names.MACHINE_LABEL, "beta.kubernetes.io/instance-type")
@@ -87,9 +89,11 @@ def _offer(plain: PoolOffer, snapshot: Snapshot, prices: Prices, families: Colle
         return replace(plain, types=(own,) if own else (), unknown=(why,))
     notes = list(_keeps_its_family(plain.nodes))
     crossed = () if notes else tuple(sorted(set(families) - {own.family}))
-    other = [family for family in crossed if (family in ARM) == (own.family in ARM)]
+    left_out = {family: _why_not(family, own.family, snapshot) for family in crossed}
+    other = [family for family in crossed if not left_out[family]]
     known = [own, *(each for family in (own.family, *other) for each in types_of(family, prices))]
-    notes += _about_families(own.family, crossed, other)
+    slower = "{} and {} do not run equally fast, and not every zone has {}: measure first"
+    notes += (left_out[family] or slower.format(family, own.family, family) for family in crossed)
     fitting = _of_fitting_size(known, own, plain, snapshot)
     if own.name in SHARED_CORE:
         notes.append("shared cores burst, other machine types do not: compare use before you change them")
@@ -110,13 +114,16 @@ def _keeps_its_type(nodes: Sequence[Node]) -> str:
 
 
 def _is_named(pool: str, snapshot: Snapshot) -> str:
-    """Return that pods name the pool, which another machine type gives another name; empty if none does."""
-    for spec in {pod.spec for pod in snapshot.pods if not pod.phase.finished}:
-        rows = (each for term in spec.node_terms or () for each in term.expressions)
-        wanted = any(each.key == names.POOL_LABEL and pool in each.values and each.operator == "In" for each in rows)
-        if wanted or spec.node_selector.get(names.POOL_LABEL) == pool:
-            return f"pods select it by {names.POOL_LABEL}: the machine type stays, because a new pool has another name"
+    """Return why a pool that pods select by its name keeps its machine type; empty where none do."""
+    if any(_names(pod.spec, pool) for pod in snapshot.pods if not pod.phase.finished):
+        return f"pods select it by {names.POOL_LABEL}: the machine type stays, because a new pool has another name"
     return ""
+
+
+def _names(spec: PodClass, pool: str) -> bool:
+    rows = [each for term in spec.node_terms or () for each in term.expressions if each.key == names.POOL_LABEL]
+    by_affinity = any(each.operator == "In" and pool in each.values for each in rows)
+    return by_affinity or spec.node_selector.get(names.POOL_LABEL) == pool
 
 
 def _keeps_its_family(nodes: Sequence[Node]) -> Iterator[str]:
@@ -126,12 +133,13 @@ def _keeps_its_family(nodes: Sequence[Node]) -> Iterator[str]:
         yield "a minimum CPU platform: the family stays"
 
 
-def _about_families(own: str, crossed: Sequence[str], other: Sequence[str]) -> Iterator[str]:
-    for family in crossed:
-        if family in other:
-            yield f"{family} and {own} do not run equally fast, and not every zone has {family}: measure first"
-        else:
-            yield f"{family} has other processors, for which images must be built: left out"
+def _why_not(family: str, own: str, snapshot: Snapshot) -> str:
+    """Return why pods of one family could not run on machines of the other; empty if they could."""
+    if (family in ARM) != (own in ARM):
+        return f"{family} has other processors, for which images must be built: left out"
+    if (family in _HYPERDISK_ALONE) != (own in _HYPERDISK_ALONE) and any(pod.spec.uses_claims for pod in snapshot.pods):
+        return f"{family} and {own} attach other kinds of disks, and pods here have volumes: left out"
+    return ""
 
 
 def _of_fitting_size(

@@ -7,6 +7,7 @@ import pytest
 from functions.cli.analysis.shapes.offers import NewGroup, NewNodes, PoolOffer, offers
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import CLAIM, Volume
 from shared.core.cluster.resources import MEMORY, Resources
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
@@ -88,6 +89,14 @@ def test_other_families_come_only_when_asked_for_and_never_with_other_processors
     found = offer(pool_of(), "n2d", "t2a")
     assert {each.family for each in found.types} == {"n2", "n2d"}
     assert [each.split()[0] for each in found.unknown] == ["n2d", "t2a"]
+
+
+def test_families_of_other_disks_are_left_out_where_pods_have_volumes() -> None:
+    """N4 attaches Hyperdisk alone."""
+    free, disks = pod("x", on="n0"), pod("x", on="n0", volumes=(Volume("data", CLAIM, "data"),))
+    plain, kept = (offers(filled(pool_of(), each), PRICES, ("n4",))[0] for each in (free, disks))
+    assert ({each.family for each in plain.types}, {each.family for each in kept.types}) == ({"n2", "n4"}, {"n2"})
+    assert "volumes" in kept.unknown[0]
 
 
 def test_a_new_node_is_like_a_live_one_of_its_pool_and_zone_but_for_the_machine() -> None:
