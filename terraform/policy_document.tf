@@ -28,7 +28,7 @@ locals {
   # bind. Of a percentage nobody knows here how many nodes it is.
   ceilings = [
     for budget in try(concat(local.policy.cluster.disruption.budgets, []), []) : tonumber(budget.nodes)
-    if can(tonumber(budget.nodes)) && try(budget.schedule, null) == null && length(coalesce(try(budget.reasons, null), [])) == 0
+    if can(tonumber(budget.nodes)) && try(budget.schedule, null) == null && length(try(concat(budget.reasons), [])) == 0
   ]
   most_drains = length(local.ceilings) == 0 ? 0 : min(local.ceilings...)
 }

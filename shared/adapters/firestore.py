@@ -41,7 +41,7 @@ def escape_id(text: str) -> str:
 def unescape_id(text: str) -> str:
     """Undo `escape_id`."""
     bare = text.removeprefix("%")
-    return bare if _RESERVED.fullmatch(bare) else unquote(text)
+    return unquote(bare if _RESERVED.fullmatch(bare) else text)
 
 
 def to_document(value: object, write: str) -> dict[str, Any]:

@@ -57,6 +57,12 @@ run "shared_parts_are_taken_and_not_made" {
 run "committed_use_is_listed_by_the_planner_alone" {
   command = plan
 
+  override_resource {
+    target          = google_service_account.accounts["planner"]
+    override_during = plan
+    values          = { member = "serviceAccount:planner" }
+  }
+
   variables {
     cluster     = { name = "prod", location = "europe-west1", project = "clusters-project" }
     commitments = true
@@ -67,7 +73,7 @@ run "committed_use_is_listed_by_the_planner_alone" {
       google_project_iam_custom_role.commitments[0].permissions == toset(["compute.commitments.list"]) &&
       google_project_iam_custom_role.commitments[0].project == "clusters-project" &&
       google_project_iam_member.commitments[0].project == "clusters-project" &&
-      google_project_iam_member.commitments[0].member == local.identities["planner"].member
+      google_project_iam_member.commitments[0].member == "serviceAccount:planner"
     )
     error_message = "The planner may list commitments in the cluster's project, and nothing else."
   }

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.adapters.firestore import cluster_key, escape_id, from_document, path, to_document, unescape_id
@@ -18,6 +18,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampl
 
 
 @given(TEXT)
+@example("__a b__")
 def test_an_id_survives_escaping_and_is_one_firestore_takes(text: str) -> None:
     escaped = escape_id(text)
 

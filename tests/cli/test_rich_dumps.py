@@ -104,7 +104,7 @@ def test_a_fleet_of_it_ends_at_what_its_plan_does_between_real_processes(dump: P
 def test_a_file_has_every_reason(words: tuple[str, ...], dump: Path) -> None:
     shown = run_ebb(*words, "--dump", str(dump)).stdout.splitlines()
     told = json.loads(run_ebb("plan", "--dump", str(dump), "-o", "json").stdout)
-    reasons = {node["reason"] for node in told["nodes"]}
+    reasons = {node["reason"] for node in told["nodes"] if node["verdict"] != "in_flight"}  # those name their order
 
     assert not [line for line in shown if line.strip().startswith("…")]
     assert [reason for reason in reasons if not any(f"  {reason}" in line for line in shown)] == []

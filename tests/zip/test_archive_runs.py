@@ -17,7 +17,7 @@ from tests.real.needs import skip_or_fail
 from tests.real.waiting import until
 from tests.zip.archive import unpack
 from tests.zip.processes import PLATFORM, STAND_INS, TARGETS, RunningEbb, empty_environment, peaks, running, variables
-from tests.zip.test_contents import FUNCTIONS, terraform_variables
+from tests.zip.test_contents import terraform_variables
 
 pytestmark = pytest.mark.deep
 MOST_COLD_MIB = 120
@@ -122,4 +122,4 @@ def test_the_size_is_shown(source: Path, record_property: Tell) -> None:
 def test_the_functions_run_here_with_the_variables_that_terraform_sets() -> None:
     addresses: dict[str, Any] = dict.fromkeys(("cluster", "kubeconfig", "gke", "pubsub", "bucket"), "")
     given = {name for target in TARGETS for name in variables(target, addresses, {"FIRESTORE_EMULATOR_HOST": ""})}
-    assert given - STAND_INS - PLATFORM == terraform_variables(FUNCTIONS.read_text())
+    assert given - STAND_INS - PLATFORM == terraform_variables()

@@ -136,9 +136,9 @@ def test_terraform_packs_nothing_besides_that_list_and_sets_only_variables_that_
     assert source == "local.source_files"
     assert "source_dir" not in text
     known = {variable(name) for name in Settings.__dataclass_fields__}
-    set_there = terraform_variables(text + FUNCTIONS.with_name("sizes.tf").read_text())
-    assert set_there - known == {"THREADS"}
+    assert terraform_variables() - known == {"THREADS"}
 
 
-def terraform_variables(text: str) -> set[str]:
+def terraform_variables() -> set[str]:
+    text = FUNCTIONS.read_text() + FUNCTIONS.with_name("sizes.tf").read_text()
     return set(re.findall(r"\b((?:EBB|GOOGLE)_[A-Z_]+|THREADS) += ", text))

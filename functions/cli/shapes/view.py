@@ -108,7 +108,7 @@ def parts(found: Advice, request: ShapeRequest) -> Iterator[PagePart]:
     yield (
         f"Proposed: {count(found.after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less; "
         f"{_more(found)} {count(found.moved, 'pod')} would move once, each counted as "
-        f"{float(request.pod_worth):g} dollars a month. "
+        f"${float(request.pod_worth):g} a month. "
         f"{_how_close(found.share)}"
     )
     yield Table.of(_POOLS, map(_row, found.pools))
