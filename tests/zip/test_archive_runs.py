@@ -5,7 +5,6 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,8 +15,7 @@ from tests.real.emulators import FirestoreEmulator
 from tests.real.needs import skip_or_fail
 from tests.real.waiting import until
 from tests.zip.archive import unpack
-from tests.zip.processes import PLATFORM, STAND_INS, TARGETS, RunningEbb, empty_environment, peaks, running, variables
-from tests.zip.test_contents import terraform_variables
+from tests.zip.processes import TARGETS, RunningEbb, empty_environment, peaks, running
 
 pytestmark = pytest.mark.deep
 MOST_COLD_MIB = 120
@@ -117,9 +115,3 @@ def test_the_size_is_shown(source: Path, record_property: Tell) -> None:
         MEASURED, f"zip: {len(files)} files, {packed / 1024:.0f} KiB packed, {unpacked / 1024:.0f} KiB unpacked"
     )
     assert packed < unpacked
-
-
-def test_the_functions_run_here_with_the_variables_that_terraform_sets() -> None:
-    addresses: dict[str, Any] = dict.fromkeys(("cluster", "kubeconfig", "gke", "pubsub", "bucket"), "")
-    given = {name for target in TARGETS for name in variables(target, addresses, {"FIRESTORE_EMULATOR_HOST": ""})}
-    assert given - STAND_INS - PLATFORM == terraform_variables()

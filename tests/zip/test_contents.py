@@ -9,10 +9,12 @@ import re
 import subprocess
 import zipfile
 from pathlib import Path
+from typing import Any
 
 from infra.archive import archive, patterns, source_files, write
 from shared.settings import Settings, variable
 from tests.zip.archive import ROOT, unpack
+from tests.zip.processes import PLATFORM, STAND_INS, TARGETS, variables
 
 FUNCTIONS = ROOT / "terraform" / "functions.tf"
 MOST_BYTES = 1024 * 1024
@@ -137,6 +139,12 @@ def test_terraform_packs_nothing_besides_that_list_and_sets_only_variables_that_
     assert "source_dir" not in text
     known = {variable(name) for name in Settings.__dataclass_fields__}
     assert terraform_variables() - known == {"THREADS"}
+
+
+def test_the_functions_run_here_with_the_variables_that_terraform_sets() -> None:
+    addresses: dict[str, Any] = dict.fromkeys(("cluster", "kubeconfig", "gke", "pubsub", "bucket"), "")
+    given = {name for target in TARGETS for name in variables(target, addresses, {"FIRESTORE_EMULATOR_HOST": ""})}
+    assert given - STAND_INS - PLATFORM == terraform_variables()
 
 
 def terraform_variables() -> set[str]:
