@@ -94,7 +94,7 @@ def zones_of(each: PoolAdvice, machine: str) -> dict[str, int]:
 _POOLS: Final = (
     Column("pool", code=True, style=BOLD), Column("now"), Column("nodes", right=True),
     Column("proposed", wraps=True), Column("nodes", right=True), Column("saves/mo", right=True),
-    Column("pods move", right=True), Column("stay blocked", right=True),
+    Column("pods move", right=True), Column("blocked nodes", right=True),
 )  # fmt: skip
 
 
@@ -108,8 +108,7 @@ def parts(found: Advice, request: ShapeRequest) -> Iterator[PagePart]:
     yield (
         f"Proposed: {count(found.after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less; "
         f"{_more(found)} {count(found.moved, 'pod')} would move once, each counted as "
-        f"${float(request.pod_worth):g} a month. "
-        f"{_how_close(found.share)}"
+        f"${float(request.pod_worth):g} a month. {_how_close(found.share)}"
     )
     yield Table.of(_POOLS, map(_row, found.pools))
     lines = list(commands(found))
