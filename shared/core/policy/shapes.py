@@ -229,8 +229,8 @@ IGNORABLE: Final = _choice({word: word for word in ("windows", "budgets", "gates
 
 
 Known = Mapping[str, Any]
-_SHORTEST_WAVE: Final = timedelta(minutes=10)
-"""Two passes, five minutes apart: the second finds the taints that the first ordered."""
+_SHORTEST_WAVE: Final = timedelta(minutes=6)
+"""Passes are five minutes apart. A wave that the next one does not find alive leaves timeGap without effect."""
 MOST_BUDGETS: Final = 50
 """As in Karpenter's v1 API."""
 _PERIOD: Final = Field("per", RATE_PERIOD, "The period; minutes or more, at most 7d.")
@@ -256,7 +256,7 @@ def _some_nodes(nodes: Limit, _: Known) -> None:
 
 def _several_passes(deadline: timedelta, _: Known) -> None:
     if deadline < _SHORTEST_WAVE:
-        raise ValueError("write at least 10m, which is two passes, such as 90m")
+        raise ValueError("write at least 6m, so that a second pass finds the wave, such as 90m")
 
 
 def _schedule(known: Known) -> Schedule:
@@ -341,7 +341,7 @@ WAVE: Final = Block(
         Field(
             "deadline",
             WINDOW_DURATION,
-            "A wave ends after this time at the latest; 10m or more. Default {default}.",
+            "A wave ends after this time at the latest; 6m or more. Default {default}.",
             "90m",
             check=_several_passes,
         ),

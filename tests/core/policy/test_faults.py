@@ -86,7 +86,7 @@ def budgets(*rows: object) -> dict[str, Any]:
         pytest.param("cluster.commitments.read", '"yes"', committed(read="yes"), id="text for whether to read"),
         pytest.param("cluster.wave.nodes", "0", {"cluster": {"wave": {"nodes": 0}}}, id="a wave of no nodes"),
         pytest.param("cluster.wave.nodes", '"0%"', {"cluster": {"wave": {"nodes": "0%"}}}, id="a wave of no share"),
-        pytest.param("cluster.wave.deadline", '"9m"', {"cluster": {"wave": {"deadline": "9m"}}}, id="too short a wave"),
+        pytest.param("cluster.wave.deadline", '"5m"', {"cluster": {"wave": {"deadline": "5m"}}}, id="too short a wave"),
         pytest.param("cluster.wave.deadline", '"1h1s"', {"cluster": {"wave": {"deadline": "1h1s"}}}, id="of seconds"),
         pytest.param("nodePools", "[]", {"nodePools": []}, id="a list for a mapping"),
         pytest.param("nodePools.a", "5", {"nodePools": {"a": 5}}, id="a number for a pool"),
