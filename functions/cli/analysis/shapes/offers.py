@@ -115,7 +115,7 @@ def _keeps_its_type(nodes: Sequence[Node]) -> str:
 
 def _is_named(pool: str, snapshot: Snapshot) -> str:
     """Return why a pool that pods select by its name keeps its machine type; empty where none do."""
-    if any(_names(pod.spec, pool) for pod in snapshot.pods if not pod.phase.finished):
+    if any(_names(spec, pool) for spec in {pod.spec for pod in snapshot.pods if not pod.phase.finished}):
         return f"pods select it by {names.POOL_LABEL}: the machine type stays, because a new pool has another name"
     return ""
 
