@@ -43,7 +43,7 @@ class DrainChange(StrEnum):
     """More nodes, earlier, or more in an hour; and nothing of these less."""
     FEWER = "fewer"
     OTHER = "other"
-    """Other nodes or times, or some of it more and some less."""
+    """Other nodes or times, or one figure more and another less."""
     UNKNOWN = "unknown"
     """Both policies may drain, and without a whole cluster nobody knows what."""
 
