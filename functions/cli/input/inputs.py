@@ -166,7 +166,7 @@ def inputs_of(
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
     prices = prices_of(snapshot, dumped.cloud, listed)
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *without_requests(snapshot), *unread)
-    sentences = (dumped.partial, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
+    sentences = (dumped.partial, *dumped.impossible, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
     short = tuple(f"{WARNING}{each}" for each in sentences if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
     costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
