@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from functions.cli.dumps.homes import Home, NodePlace, cloud_of, home_of
+from functions.cli.dumps.homes import ClusterSigns, Home, NodePlace, cloud_of, home_of
 from functions.cli.dumps.impossible import AHEAD
 from shared.adapters.kubernetes import (
     buffer_objects,
@@ -261,6 +261,11 @@ class DumpContents:
         self._newest = max(self._newest, other._newest)  # noqa: SLF001 - same
         self._latest_of_all = max(self._latest_of_all, other._latest_of_all)  # noqa: SLF001 - same
         self._future += other._future  # noqa: SLF001 - same
+
+    @property
+    def signs(self) -> ClusterSigns:
+        nodes = frozenset(f"{node.name} {node.uid}" for node in self.nodes.values())
+        return ClusterSigns(frozenset(self.kube_system), frozenset(self.homes), nodes)
 
     def rows(self) -> tuple[dict[str, Any], ...]:
         """Return what was printed of each kind, by name."""

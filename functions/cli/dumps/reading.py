@@ -16,7 +16,7 @@ import msgspec
 from functions.cli.dumps.clusters import APART, DumpPart, Print, clusters_of, home
 from functions.cli.dumps.contents import DumpContents
 from functions.cli.dumps.files import MAKE_ONE, ReadBytes, files_of, name_of, pieces, remedy, what_it_is
-from functions.cli.dumps.homes import Home
+from functions.cli.dumps.homes import ClusterSigns, Home
 from functions.cli.dumps.objects import Document, Found, NoList, NotJson, Values, documents
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
@@ -52,6 +52,7 @@ class DumpedCluster:
 
     files: tuple[Path, ...]
     home: Home
+    signs: ClusterSigns
     reading: ClusterReading
     newest: datetime
     kinds: frozenset[str]
@@ -98,6 +99,7 @@ def _cluster(part: DumpPart) -> DumpedCluster:
     return DumpedCluster(
         tuple(part.files),
         home(contents),
+        contents.signs,
         contents.read(),
         contents.newest,
         frozenset(contents.kinds),

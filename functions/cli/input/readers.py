@@ -19,7 +19,7 @@ from shared.settings import read_settings
 
 if TYPE_CHECKING:
     from functions.cli.dumps import DumpedCluster
-    from functions.cli.dumps.homes import Home
+    from functions.cli.dumps.homes import ClusterSigns, Home
     from shared.core.policy import Policy
 
 _CLUSTER: Final = re.compile(
@@ -77,6 +77,8 @@ class Dumped:
     """That it was printed more than once, and when."""
     impossible: tuple[str, ...] = ()
     """What it holds that no cluster can, in sentences."""
+    signs: "ClusterSigns | None" = None
+    """What the cluster is known by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,9 @@ def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
     lacks, whose = left_out(found.kinds), cloud(found.clouds)
     budgets = "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS
     cluster_reading, impossible = set_right(found.reading, found.newest, found.future)
-    about = Dumped(partial(found.reading.pods), lacks, budgets, whose, found.home, found.demand, again, impossible)
+    about = Dumped(
+        partial(found.reading.pods), lacks, budgets, whose, found.home, found.demand, again, impossible, found.signs
+    )
     note = f"A dump has no GKE API: {NO_GKE_API}"
     installed = is_installed(found.home, confirmed=confirmed)
     return Reading(name, cluster_reading, BY_LABELS, found.newest, note, about, installed)
