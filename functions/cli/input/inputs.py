@@ -51,11 +51,11 @@ NOT_GKE: Final = (
 )
 NO_PROFILE: Final = (
     "The autoscaling profile is taken as balanced, because no pod shows another. It drains nodes up to 50% of "
-    "requests, or up to the threshold of their ComputeClass."
+    "requests without DaemonSets, or up to the threshold of their ComputeClass."
 )
 PACKING: Final = (
     "The autoscaling profile is taken as optimize-utilization, because pods name its scheduler. It drains nodes up "
-    "to 85% of requests, or up to the threshold of their ComputeClass."
+    "to 85% of requests without DaemonSets, or up to the threshold of their ComputeClass."
 )
 BY_DEFAULTS_ALONE: Final = (
     "defaults.enabled: defaults hold only for pools that nodePools names, so Ebb drains nothing of {pools}; "

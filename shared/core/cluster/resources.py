@@ -63,7 +63,7 @@ def amount(name: str, quantity: str | float) -> int:
     """
     value = parse_quantity(quantity)
     if value < 0:
-        raise BadInput(f"{name}: {quantity} is below 0, and no amount of a resource is.")
+        raise BadInput(f"{name}: {quantity} is below 0; write 0 or more.")
     exact = min(value, Fraction(_MOST)) * (1000 if name == CPU else 1)
     return -((-exact.numerator) // exact.denominator)
 

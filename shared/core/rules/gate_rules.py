@@ -233,7 +233,7 @@ def no_excess(proposed: ProposedDrain) -> Blocker | None:
     found = excess(pool.measure.spare, proposed.node)
     if found is not None and found >= threshold:
         return None
-    detail = f"{float(found or 0):.2f} of {float(threshold):g}"
+    detail = f"{round(float(found or 0), 2):g} spare; threshold {float(threshold):g}"
     return Blocker(Unremovable.NO_EXCESS, proposed.node.pool, detail)
 
 

@@ -26,7 +26,7 @@ def _explain(dump: Path, *words: str) -> str:
     [
         pytest.param("pdb_never_allows", "0007", id="of a node what its pods show"),
         pytest.param("shop/db-7 ", "0007", id="of a node its pods"),
-        pytest.param("They all fit at once", "0007", id="of a node whether its pods fit"),
+        pytest.param("All of them find a place", "0007", id="of a node whether its pods fit"),
         pytest.param("shop/db allows 0 now, 2 of 2 healthy", "shop/db-7", id="of a pod its budget"),
         pytest.param("workload     shop/StatefulSet/db-5d4f8b", "shop/db-7", id="of a pod its controller"),
         pytest.param("other nodes", "shop/db-7", id="of a pod how many nodes could take it"),
