@@ -155,6 +155,9 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
 def _tls(ca: str, shown: str = "", *, is_checked: bool = True) -> "SSLContext":
     """Return what checks a server by a CA, the system's own if it is empty, and shows a certificate with its key.
 
+    It checks name, chain and expiry as kubectl does, and alike on every Python: by itself one from 3.13 on refuses old
+    clusters, whose certificates identify no keys (VERIFY_X509_STRICT; kubernetes-client/python#2394).
+
     Raises:
         OSError, ValueError: one of them is no PEM.
     """
@@ -163,6 +166,7 @@ def _tls(ca: str, shown: str = "", *, is_checked: bool = True) -> "SSLContext":
     from urllib3.util import create_urllib3_context
 
     context = create_urllib3_context()
+    context.verify_flags = ssl.VERIFY_X509_TRUSTED_FIRST | ssl.VERIFY_X509_PARTIAL_CHAIN
     if not is_checked:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
