@@ -14,18 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
-from shared.adapters.google_failures import Service
+from shared.adapters.google_failures import Service, identity
 from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, Login
 from shared.errors import BadSettings
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-SCOPES: Final = (
-    "https://www.googleapis.com/auth/cloud-platform",
-    "https://www.googleapis.com/auth/userinfo.email",
-)
-"""Without userinfo.email the cluster may know the service account by its numeric id only, which RBAC does not name."""
 _RENEW_BEFORE: Final = timedelta(minutes=5)
 _IDENTITY: Final = Service("Google token", "Check that the function's service account exists and is enabled.")
 
@@ -141,14 +136,13 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
 
     Raises:
         Retryable, BadSettings: as `find`.
-        Terminal: there is no such identity.
+        Terminal: there is no such identity; in a function Retryable, for its own may come late.
     """
-    import google.auth
     from google.auth.transport.requests import Request
 
     endpoint = find()
     with _IDENTITY.naming_failures():
-        credentials, _ = google.auth.default(scopes=SCOPES)
+        credentials = identity()
     return from_gke(endpoint, credentials, Request, system_time, find)
 
 
