@@ -1,7 +1,7 @@
 """A token goes with each call and is renewed before it expires; a kubeconfig is read as kubectl reads it."""
 
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -134,7 +134,7 @@ def test_the_dns_endpoint_is_checked_against_the_systems_cas() -> None:
     )
 
 
-OLD = {"identifies_keys": False}
+OLD: Mapping[str, Any] = {"identifies_keys": False}
 """The certificate of a cluster that was made years ago, which Python 3.13 refuses by default."""
 
 
