@@ -22,6 +22,15 @@ from tests.fake_cluster import FakeCluster
 T = TypeVar("T")
 
 
+def failing(fault: Exception) -> Callable[[], None]:
+    """Return what raises that, for `meanwhile`."""
+
+    def fail() -> None:
+        raise fault
+
+    return fail
+
+
 class FakeClock:
     """Time stands still until somebody sleeps or the test advances it; `now` is for a store's read time."""
 

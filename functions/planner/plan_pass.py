@@ -104,7 +104,8 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
     except EbbError:
         let_go_of_late(ports, settings.cluster, inputs)
         raise
-    order_soft_taints(ports, plan.cluster, inputs, lives)  # first: what the first drains move goes elsewhere already
+    # first: what the first drains move goes elsewhere already
+    order_soft_taints(ports, plan.cluster, inputs, lives, before=wave.document.value)
     published = _publish(ports, run_id, plan, inputs)
     _tidy(ports, inputs, advise(ports, inputs, paid.unknown))
     over = begun + settings.pass_seconds

@@ -15,9 +15,9 @@ from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import INTERVAL, Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave, silence
-from shared.port_types import StoredDocument
+from shared.port_types import WAVE_KEY, StoredDocument
 from shared.ports import State
-from shared.store.compare_and_set import read_cluster, read_wave
+from shared.store.compare_and_set import read_cluster, read_lenient
 
 T = TypeVar("T")
 
@@ -123,7 +123,7 @@ def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) 
     """
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
-    wave = read_wave(documents)
+    wave = read_lenient(documents, WAVE_KEY)
     status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
     living = wave.value if wave.value and now < wave.value.deadline else None
     return replace(status, wave=living, unreadable=(*_faults(pools), *_faults(drains), *filter(None, (wave.fault,))))
