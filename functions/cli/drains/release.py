@@ -125,7 +125,7 @@ def freed_line(target: ReleaseTarget, state: ClusterState, documents: State) -> 
 
 
 ALL: Final = "all"
-_STAND: Final = "The releases stand: ebb status shows what is still held."
+_STAND: Final = "The releases stand for ten minutes: ebb status shows what is still held."
 _NOT_PAUSED: Final = (
     "Ebb is not paused by hand: the next pass may drain nodes again. Run ebb pause first to prevent it."
 )
@@ -303,7 +303,8 @@ class ReleaseWatch:
             self._installation.clock.sleep(POLL_SECONDS)
         for target in self._left:
             print_sentence(
-                f"{target.node}  held  Not free after {span(timeout)}; the release stands, ebb status shows the drain."
+                f"{target.node}  held  Not free after {span(timeout)}; the release stands for ten minutes, ebb status "
+                "shows the drain."
             )
         return not self._left
 
