@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from functions.drainer import finish, reads
 from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order, read_annotation
-from shared.core.draining.cordon import untainted, waits_long, wanted_by_person, watchdog_of
+from shared.core.draining.cordon import untainted, waits_long, wanted_by_person, watchdog_ends
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.placement.demand import is_waiting
@@ -132,12 +132,11 @@ def _in_upgrade(context: ReleaseContext) -> bool:
 
 def _still_overdue(context: ReleaseContext) -> bool:
     """Drained, and the autoscaler has had its time."""
-    if context.claim is None or context.node is None:
+    claim, record = context.claim, context.record
+    if claim is None or context.node is None or record is None or record.phase is not DrainPhase.DRAINED:
         return False
-    record = context.record
-    if record is None or record.phase is not DrainPhase.DRAINED or record.drained_at is None:
-        return False
-    return context.now - record.drained_at >= watchdog_of(context.claim.settings, in_upgrade=_in_upgrade(context))
+    ends = watchdog_ends(record, claim.settings, in_upgrade=_in_upgrade(context))
+    return ends is not None and context.now >= ends
 
 
 def reason_found(context: ReleaseContext, why: ReturnReason) -> ReturnReason:

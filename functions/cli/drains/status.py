@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from functions.cli.drains.outcome import why_sentence
 from functions.cli.drains.progress import held_by
 from functions.cli.output.format import span
+from shared.core.draining.cordon import watchdog_ends
 from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
@@ -176,7 +177,7 @@ def _claims(state: ClusterState, drains: Mapping[str, DrainRecord], now: datetim
 def _held_node(uid: str, claim: Claim, record: DrainRecord | None) -> HeldNode:
     if record is None:
         return HeldNode(uid, claim, NO_RECORD)
-    deadline = record.drained_at + claim.settings.watchdog if record.drained_at else record.deadline
+    deadline = watchdog_ends(record, claim.settings) or record.deadline
     return HeldNode(uid, claim, record.phase.value, held_by(record), deadline, record.order.requested_by)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.cluster.workloads import Deployment, Workload
-from shared.core.draining.cordon import uncordoned_by_autoscaler, watchdog_of
+from shared.core.draining.cordon import uncordoned_by_autoscaler, watchdog_ends
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
@@ -117,11 +117,11 @@ def _taken_back(held: StandingClaim) -> Repair | None:
 
 def _watchdog(held: StandingClaim) -> Repair | None:
     record = held.drained_record
-    if record is None or record.drained_at is None:
+    if record is None:
         return None
     in_upgrade = held.node is not None and held.inputs.may_be_taken(held.node)
-    most = watchdog_of(held.claim.settings, in_upgrade=in_upgrade)
-    return held.release(ReturnReason.WATCHDOG) if held.inputs.now - record.drained_at >= most else None
+    ends = watchdog_ends(record, held.claim.settings, in_upgrade=in_upgrade)
+    return held.release(ReturnReason.WATCHDOG) if ends is not None and held.inputs.now >= ends else None
 
 
 def _unwatched(held: StandingClaim) -> Repair | None:

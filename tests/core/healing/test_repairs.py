@@ -162,6 +162,16 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="the watchdog fires",
         ),
         pytest.param(
+            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            inputs(ours(), drain("drained", None, drained_at=NOW, deadline=DRAINED_AT)),
+            id="a node that was drained long after the drain's deadline gets no second watchdog",
+        ),
+        pytest.param(
+            [],
+            inputs(ours(), drain("drained", None, drained_at=NOW, deadline=DRAINED_AT + timedelta(seconds=1))),
+            id="it has what is left of one",
+        ),
+        pytest.param(
             [],
             inputs(upgrading(ours()), drain("drained", None, drained_at=DRAINED_AT)),
             id="not while its pool is upgraded: the cordon may be GKE's as well",
