@@ -186,8 +186,8 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
         pool, classes = found.pools.get(node.pool), compute_classes(ports, node, now)
         rule = scale_down_of(node, pool, found.profile, classes)
         return reasons_not_deleted(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, rule, failure, now)
-    except EbbError as error:
-        return f"Why the autoscaler kept it could not be read: {error}"
+    except Exception as fault:  # noqa: BLE001 - it only explains: the node is returned whatever fails here
+        return f"Why the autoscaler kept it could not be read: {fault}"
 
 
 def in_upgrade(ports: Ports, node: Node, now: datetime) -> bool:

@@ -311,6 +311,15 @@ def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
     assert (found.kind, found.why, found.not_before) == (RepairKind.RELEASE, ReturnReason.DEMAND, expected)
 
 
+def test_a_rule_that_fails_by_a_fault_of_ebb_hides_no_other_rule() -> None:
+    odd = inputs(ours(), drain("drained", None, drained_at=DRAINED_AT), policy=object())
+
+    assert [(each.kind, each.why) for each in find_repairs(odd)] == [
+        (RepairKind.FAULT, None),
+        (RepairKind.RELEASE, ReturnReason.WATCHDOG),
+    ]
+
+
 def test_what_is_found_of_a_claim_has_the_pool_of_the_claim() -> None:
     claims = {"uid-n1": claim("n1", pool="b", since=BEFORE)}
     (found,) = find_repairs(inputs(cluster([]), state=ClusterState(claims=claims)))
