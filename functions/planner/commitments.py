@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from shared.core.policy import Policy
 from shared.core.records.commitments import CommitmentBasis, CommitmentReading, counted, unknown_types
-from shared.errors import EbbError, Stale
+from shared.errors import Stale
 from shared.port_types import COMMITMENTS_KEY
 from shared.ports import Ports
 from shared.store.compare_and_set import read_lenient
@@ -54,7 +54,7 @@ def _last_reading(ports: Ports) -> tuple[CommitmentReading, str | None]:
     """Return the document and its version; an empty one where there is none, or none that can be read."""
     try:
         found = read_lenient(ports.state, COMMITMENTS_KEY)
-    except EbbError as fault:
+    except Exception as fault:  # noqa: BLE001 - commitments only inform: whatever it is, it ends no pass
         _warn(ports, f"The last list of commitments could not be read, so it is asked for again: {fault}")
         return CommitmentReading(), None
     return found.value or CommitmentReading(), found.version
@@ -66,7 +66,7 @@ def _keep(ports: Ports, reading: CommitmentReading, version: str | None) -> None
         ports.state.put(COMMITMENTS_KEY, reading, version)
     except Stale:  # another planner has read them meanwhile: its list is as good
         return
-    except EbbError as fault:
+    except Exception as fault:  # noqa: BLE001 - as above
         _warn(ports, f"The list of commitments could not be kept, so the next pass asks for it again: {fault}")
 
 
@@ -74,7 +74,7 @@ def _read(ports: Ports, last: CommitmentReading, now: datetime) -> CommitmentRea
     """Read the list; one that cannot be read leaves the last one, and a line in the log."""
     try:
         return CommitmentReading(rows=ports.commitments.read(), read_at=now, tried_at=now)
-    except EbbError as fault:
+    except Exception as fault:  # noqa: BLE001 - as above
         failed = replace(last, tried_at=now, fault=str(fault))
         _warn(ports, _sentence(failed, now))
         return failed

@@ -36,7 +36,7 @@ from shared.core.records.orders import Order, order_id
 from shared.core.records.state import Advised, ClusterState, PoolMarks, Published
 from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
-from shared.errors import BadPolicy
+from shared.errors import BadPolicy, Stale
 from shared.port_types import PoolsReading, StoredDocument, pool_key
 from shared.ports import Ports
 from shared.settings import Settings
@@ -100,8 +100,7 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
         marks, wave = _read_marks(ports), living(ports, inputs)  # after healing, which needs neither
         plan = _plan(inputs, _values(marks), ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
         _log_unforeseen(ports, plan)
-        lease.check()
-        _save_marks(ports, marks, plan)
+        _save_marks(ports, lease, marks, plan)
         lives = keep_document(ports, run_id, plan, policy, wave)
     except Exception:
         let_go_of_late(ports, settings.cluster, found)
@@ -209,11 +208,25 @@ def _values(stored: StoredMarks) -> dict[str, PoolMarks]:
     return {pool: each.value or NO_MARKS for pool, each in stored.items()}
 
 
-def _save_marks(ports: Ports, stored: StoredMarks, plan: Plan) -> None:
-    """Write the pools whose marks changed, and only those. Raises Stale if another planner wrote them first."""
+def _save_marks(ports: Ports, lease: PlannerLease, stored: StoredMarks, plan: Plan) -> None:
+    """Write the pools whose marks changed, and only those.
+
+    If the lease ended meanwhile they begin again: another pass may have seen what breaks them, and had none to remove.
+
+    Raises:
+        Stale: the lease is over, or another planner wrote them first.
+    """
+    lease.check()
+    written: dict[str, str] = {}
     for pool in changed_pools(_values(stored), plan.marks):
         version = stored[pool].version if pool in stored else None
-        ports.state.put(pool_key(pool), plan.marks.get(pool, NO_MARKS), version)
+        written[pool] = ports.state.put(pool_key(pool), plan.marks.get(pool, NO_MARKS), version)
+    try:
+        lease.check()
+    except Stale:
+        for pool, version in written.items():
+            ports.state.put(pool_key(pool), NO_MARKS, version)
+        raise
 
 
 def _publish(ports: Ports, lease: PlannerLease, run_id: str, plan: Plan, inputs: PassInputs) -> tuple[str, ...]:

@@ -57,6 +57,17 @@ def test_marks_of_a_pass_that_was_overtaken_are_not_written(calls: list[tuple[st
     assert marks(ebb) == {}
 
 
+def test_marks_that_a_pass_wrote_after_its_lease_begin_again() -> None:
+    """The pass in between had none to remove."""
+    ebb = fake_ebb(policy=policy(consolidate_after=HALF_AN_HOUR))
+    ebb.state.meanwhile["put", "pools"] = once(lambda: overtake(ebb))
+
+    with pytest.raises(Stale):
+        ebb.tick("1")
+
+    assert marks(ebb) == {}
+
+
 @pytest.mark.parametrize(
     "call",
     [
