@@ -39,7 +39,7 @@ class ReleaseContext:
     leased: LeasedRecord | None
     """As the release has seized it, once; None where there is none."""
     policy: Policy | None
-    """Only read where a stop has to be looked for again; None also when it is missing or invalid."""
+    """Only read where a stop has to be looked for again; None also when it is missing, invalid or out of reach."""
     state: ClusterState
     now: datetime
 
@@ -181,7 +181,7 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
         finish.resume(ports, leased)  # what was found cannot be found again: the ending itself has undone it
         return
     why = _reason(order)
-    policy = reads.valid_policy(ports) if why is ReturnReason.PAUSED and claim else None
+    policy = reads.policy_in_reach(ports) if why is ReturnReason.PAUSED and claim else None
     context = ReleaseContext(ports, order, node, claim, leased, policy, state, now)
     if not STILL_HOLDS[why](context):
         ports.log.event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)

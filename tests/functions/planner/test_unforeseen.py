@@ -78,12 +78,20 @@ def test_a_rule_of_healing_that_fails_is_counted_and_ends_no_pass(monkeypatch: p
     assert [(each.node, each.why) for each in of_kind(ebb, OrderKind.RELEASE)] == [("n1", "watchdog")]
 
 
-def test_a_node_is_returned_whatever_its_explanation_meets() -> None:
+def _read_no_nodes(ebb: FakeEbb) -> None:
+    ebb.cluster.meanwhile["all_nodes",] = failing(ODD)
+
+
+@pytest.mark.parametrize(
+    "breaks",
+    [pytest.param(_read_no_nodes, id="its explanation"), pytest.param(_read_no_pools, id="the look for an upgrade")],
+)
+def test_a_node_is_returned_whatever_fails_that_only_informs(breaks: Callable[[FakeEbb], None]) -> None:
     ebb = half_empty()
     begun(ebb)
     ebb.pass_time(minutes=30)
     ebb.tick()
-    ebb.cluster.meanwhile["all_nodes",] = failing(ODD)
+    breaks(ebb)
 
     deliver_all(ebb, OrderKind.RELEASE)
 
