@@ -159,12 +159,16 @@ class FakeCommitments:
 
 @dataclass
 class FakeOrderBus:
-    """Keeps what was sent, as a reader of the topic would see it; `failure` is what sending meets."""
+    """Keeps what was sent, as a reader of the topic would see it; `failure` is what sending meets.
+
+    `results_failure` is what the results topic alone meets.
+    """
 
     published: list[Order] = field(default_factory=list)
     rejected: list[tuple[bytes, Mapping[str, str], str]] = field(default_factory=list)
     reported: list[Mapping[str, object]] = field(default_factory=list)
     failure: EbbError | None = None
+    results_failure: EbbError | None = None
 
     def publish(self, order: Order) -> None:
         self._reach()
@@ -176,6 +180,8 @@ class FakeOrderBus:
 
     def report(self, result: DrainResult) -> None:
         self._reach()
+        if self.results_failure is not None:
+            raise self.results_failure
         self.reported.append(msgspec.json.decode(msgspec.json.encode(result)))
 
     def _reach(self) -> None:
