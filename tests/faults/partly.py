@@ -12,13 +12,13 @@ from typing import Final
 
 from tests.faults.api_requests import ask
 from tests.faults.call_faults import CallFault
-from tests.faults.catalog import LONG_STALL, NODES, OUTAGES_BEGIN, Begin, calls
+from tests.faults.catalog import LONG_STALL, NODES, OUTAGES_BEGIN, Begin, begun_in, calls
 from tests.faults.history import Act, History
 from tests.faults.installation import Installation
 from tests.faults.network_faults import MessageFaults
 from tests.faults.outages import ABOUT_A_NODE, Ending, Outage
 from tests.faults.people import Act as PersonsAct
-from tests.faults.worlds import Limits, Setting, setting, workload
+from tests.faults.worlds import Limits, setting, workload
 
 PARTLY: Final = "partly"
 EXPIRED: Final = 700.0
@@ -51,23 +51,20 @@ class Scale:
 
 @cache
 def partly_histories() -> tuple[History, ...]:
-    """The worlds of its own, each with what happens there anyway."""
+    """The worlds of its own; in the last one all nodes could go, are full for some minutes, and could go again."""
     web, api = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1}), workload("api", [1, 2, 3, 4], cpu=300)
     waved = Limits(pool=1, ceiling=1, minimum_nodes=2, waves=True, commitments=True)
     alone = replace(waved, minimum_nodes=1, pool_minimum=0)
     worlds = (
         setting("partly waved", [web, api], limits=waved),
         setting("partly waved, and nobody deletes", [web, api], limits=alone, enabled=False),
+        setting("partly surging", [web, workload("one", [0], cpu=300), workload("two", [1], cpu=300)],
+                limits=replace(alone, single_replicas="surge"), threshold=0.0),
         setting("partly replaced", [web, api], limits=replace(waved, awaiting=2), unneededTime=80),
-    )
+    )  # fmt: skip
     rises = ((80.0, Scale("web", 15)), (470.0, Scale("web", 5)), (900.0, Scale("web", 5)))
-    marked = History(_marked(web), acts=rises, name="partly marked")
-    return (*(History(each, name=each.name) for each in worlds), marked)
-
-
-def _marked(*workloads: dict[str, object]) -> Setting:
-    """All nodes could go at first, are full for some minutes, and could go again."""
-    return setting("partly marked", [*workloads], limits=_MARKED, enabled=False)
+    marked = setting("partly marked", [web], limits=_MARKED, enabled=False)
+    return (*begun_in(worlds), History(marked, acts=rises, name=marked.name))
 
 
 def partly(base: History) -> Iterator[History]:
