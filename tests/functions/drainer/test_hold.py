@@ -50,7 +50,12 @@ def test_a_node_that_cannot_be_written_keeps_no_other_node_tainted(bad: str, fau
 def test_a_node_whose_write_takes_a_whole_step_is_not_the_first_for_ever() -> None:
     ebb = FakeEbb(*map(node, NAMES), step_seconds=20)
     ebb.state.put(WAVE_KEY, living(*NAMES, minutes=60), None)
-    ebb.cluster.meanwhile["set_soft_taint", "n1"] = lambda: (ebb.clock.advance(30), failing(Retryable("timed out"))())
+
+    def time_out() -> None:
+        ebb.clock.advance(30)
+        raise Retryable("Kubernetes API", "timed out")
+
+    ebb.cluster.meanwhile["set_soft_taint", "n1"] = time_out
 
     for _ in range(3):
         assert ebb.deliver(of_wave(HOLD, *NAMES)) is PushReply.AGAIN
