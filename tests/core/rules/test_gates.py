@@ -427,6 +427,11 @@ def test_no_pool_is_away_as_a_whole_while_its_nodes_wait_for_their_deletion(
     assert found == ((Blocker(Unremovable.AWAITING_DELETION, "a", expected),) if expected else ())
 
 
+def test_a_node_does_not_wait_for_its_own_deletion() -> None:
+    rules = policy(cluster_wide={"budget_until": BudgetUntil.REPLACED, "awaiting_deletion": Limit(count=1)})
+    assert claim_blockers(stand(rules, claims={N1.uid: claim(N1.name)}), N1, UNDERUTILIZED) == ()
+
+
 SHOP = NamespaceRate(10, timedelta(hours=1))
 
 

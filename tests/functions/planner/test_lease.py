@@ -5,13 +5,17 @@ from datetime import timedelta
 
 import pytest
 
+from shared.core.records.state import Mark
 from shared.errors import Stale
-from tests.builders import policy
+from tests.builders import node, policy
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import fake_ebb, marks
+from tests.functions.test_waves import ebb_with_room
 
-HALF_AN_HOUR = timedelta(minutes=30)
-FROZEN = 40
+WAITS = policy(consolidate_after=timedelta(minutes=30))
+FROZEN = 7
+"""Minutes: longer than the lease, and not so long that marks begin again."""
+JUST_BEFORE_ITS_WRITE = (("get", "pools"), ("put", "pools"))
 
 
 def once(happens: Callable[[], object]) -> Callable[[], None]:
@@ -29,59 +33,62 @@ def freeze(ebb: FakeEbb) -> None:
     ebb.pass_time(minutes=FROZEN)
 
 
-def overtake(ebb: FakeEbb) -> None:
-    """Let another pass clear the marks: meanwhile nothing could go."""
-    freeze(ebb)
-    ebb.policy.policy = policy(enabled=False)
-    ebb.tick("other")
-    assert marks(ebb) == {}
+def marks_after_a_frozen_pass(ebb: FakeEbb, *calls: tuple[str, str], comes: str = "") -> dict[str, Mark]:
+    """Freeze a pass that sees n4 at one of these calls; meanwhile n4 goes, another node comes, and a pass is made."""
+    ebb.cluster.put(node("n4"))
 
+    def overtake() -> None:
+        del ebb.cluster.nodes["n4"]
+        ebb.cluster.put(*(node(name) for name in (comes,) if name))
+        freeze(ebb)
+        ebb.tick("other")
 
-@pytest.mark.parametrize(
-    "calls",
-    [
-        pytest.param([("all", "pools")], id="before its plan"),
-        pytest.param([("get", "pools"), ("put", "pools")], id="just before its write"),
-    ],
-)
-def test_marks_of_a_pass_that_was_overtaken_are_not_written(calls: list[tuple[str, str]]) -> None:
-    ebb = fake_ebb(policy=policy(consolidate_after=HALF_AN_HOUR))
-    ebb.tick("1")
-    ebb.pass_time(minutes=1)
-    del ebb.cluster.nodes["n3"]
-    ebb.state.meanwhile |= dict.fromkeys(calls, once(lambda: overtake(ebb)))
-
+    ebb.state.meanwhile |= dict.fromkeys(calls, once(overtake))
     with pytest.raises(Stale):
-        ebb.tick("2")
+        ebb.tick("frozen")
+    return marks(ebb)
 
-    assert marks(ebb) == {}
+
+def test_a_pass_whose_lease_is_over_leaves_marks_as_they_are() -> None:
+    ebb = fake_ebb(policy=WAITS)
+    ebb.tick()
+    before = marks(ebb)
+
+    assert marks_after_a_frozen_pass(ebb, ("all", "pools")) == before
+
+
+def test_marks_are_written_on_the_version_that_was_read_with_them() -> None:
+    ebb = fake_ebb(policy=WAITS)
+    ebb.tick()
+
+    found = marks_after_a_frozen_pass(ebb, *JUST_BEFORE_ITS_WRITE, comes="n5")
+
+    assert sorted(found) == ["uid-n1", "uid-n2", "uid-n3", "uid-n5"]
 
 
 def test_marks_that_a_pass_wrote_after_its_lease_begin_again() -> None:
-    """The pass in between had none to remove."""
-    ebb = fake_ebb(policy=policy(consolidate_after=HALF_AN_HOUR))
-    ebb.state.meanwhile["put", "pools"] = once(lambda: overtake(ebb))
+    """The pass in between had nothing to write: what it saw is not in the document."""
+    ebb = fake_ebb(policy=WAITS)
+    ebb.tick()
 
-    with pytest.raises(Stale):
-        ebb.tick("1")
-
-    assert marks(ebb) == {}
+    assert marks_after_a_frozen_pass(ebb, *JUST_BEFORE_ITS_WRITE) == {}
 
 
 @pytest.mark.parametrize(
     "call",
     [
         pytest.param(("put", "cluster"), id="as it takes its lease"),
-        pytest.param(("put", "pools"), id="after it was asked for"),
+        pytest.param(("put", "pools"), id="as it writes marks"),
+        pytest.param(("put", "waves"), id="later"),
     ],
 )
-def test_a_pass_whose_lease_is_over_orders_nothing(call: tuple[str, str]) -> None:
-    ebb = fake_ebb()
+def test_a_pass_whose_lease_is_over_orders_no_drain(call: tuple[str, str]) -> None:
+    ebb = ebb_with_room()
     ebb.state.meanwhile[call] = once(lambda: freeze(ebb))
 
     with pytest.raises(Stale):
         ebb.tick()
 
-    assert ebb.bus.published == []
+    assert [each for each in ebb.bus.published if each.node] == []
     assert ebb.remembered().published == {}
     assert ebb.remembered().last_pass is None
