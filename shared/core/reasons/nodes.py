@@ -94,7 +94,8 @@ class Unremovable(Reason):
         "Wait until other drains end, or raise the pool's budgets.", LIMITS, passes=True)
     CLUSTER_BUDGET = Row("cluster_budget", "A disruption budget of the cluster allows no other node now.",
         "Wait until other drains end, or raise cluster.disruption.budgets.", LIMITS, passes=True)
-    AWAITING_DELETION = Row("awaiting_deletion", "Ebb holds as many nodes as awaitingDeletion allows.",
+    AWAITING_DELETION = Row("awaiting_deletion",
+        "Ebb holds as many nodes of the pool or the cluster as awaitingDeletion allows.",
         "Wait until the autoscaler deletes drained nodes, or raise cluster.disruption.awaitingDeletion.", LIMITS,
         passes=True)
     RATE = Row("rate", "The rate limit allows no other drain to start now.", "Wait, or raise the rate.", LIMITS,
