@@ -159,6 +159,19 @@ def test_a_budget_that_asks_for_nonsense_is_named() -> None:
         read_budget({"minAvailable": "two"})
 
 
+@pytest.mark.parametrize(
+    ("expected", "condition"),
+    [
+        pytest.param("web has no scale", {"reason": "SyncFailed", "message": "web has no scale"}, id="in its words"),
+        pytest.param("SyncFailed", {"reason": "SyncFailed"}, id="without words"),
+        pytest.param("", {"reason": "InsufficientPods", "message": "no"}, id="too few pods are no fault"),
+    ],
+)
+def test_what_the_disruption_controller_cannot_count_is_carried_over(expected: str, condition: dict[str, str]) -> None:
+    of_disruption = {"type": "DisruptionAllowed", "status": "False", **condition}
+    assert read_budget({"maxUnavailable": 1}, conditions=[of_disruption]).fault == expected
+
+
 @pytest.mark.parametrize(("expected", "seen"), [(False, 1), (True, 2), (True, 3)])
 def test_a_status_is_of_the_spec_as_it_stands_or_of_an_older_one(expected: bool, seen: int) -> None:
     assert read_budget({}, observedGeneration=seen).observed == expected

@@ -90,12 +90,17 @@ class BudgetSpec(Partial, frozen=True):
     unhealthy_pod_eviction_policy: str | None = ""
 
 
+class BudgetCondition(Condition, frozen=True):
+    message: str | None = ""
+
+
 class BudgetStatus(Partial, frozen=True):
     disruptions_allowed: int = 0
     expected_pods: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
     observed_generation: int = 0
+    conditions: list[BudgetCondition] | None = None
 
 
 class PodDisruptionBudget(Partial, frozen=True):

@@ -91,9 +91,11 @@ class Unremovable(Reason):
     OUTSIDE_WINDOWS = Row("outside_windows", "No window of the pool is open.",
         "Wait for the pool's next window, or widen its windows.", TIME)
     BUDGET = Row("budget", "A disruption budget of the pool allows no other node now.",
-        "Wait until other drains end, or raise the pool's budgets.", LIMITS, passes=True)
+        "Wait until other drains end, or raise the pool's budgets; nodes: 0 allows none while it is active.", LIMITS,
+        passes=True)
     CLUSTER_BUDGET = Row("cluster_budget", "A disruption budget of the cluster allows no other node now.",
-        "Wait until other drains end, or raise cluster.disruption.budgets.", LIMITS, passes=True)
+        "Wait until other drains end, or raise cluster.disruption.budgets; nodes: 0 allows none while it is active.",
+        LIMITS, passes=True)
     AWAITING_DELETION = Row("awaiting_deletion", "Ebb holds as many nodes as awaitingDeletion allows.",
         "Wait until the autoscaler deletes drained nodes, or raise cluster.disruption.awaitingDeletion.", LIMITS,
         passes=True)

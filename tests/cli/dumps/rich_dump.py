@@ -354,6 +354,8 @@ class _Maker:
         allowed = self.dice.randrange(0, 3)
         status = {"disruptionsAllowed": allowed, "currentHealthy": 2 + allowed, "desiredHealthy": 2, "expectedPods": 4}
         status["observedGeneration"] = self.one(1, 1, 2)
+        fault = {"type": "DisruptionAllowed", "status": "False", "reason": "SyncFailed"}
+        status["conditions"] = [fault] if number == 4 else []
         return {
             "kind": "PodDisruptionBudget",
             "metadata": self.meta(f"acme-{number}", NAMESPACES[number % 4], generation=2),

@@ -191,7 +191,8 @@ KINDS: Final[Mapping[str, Rule]] = {
         "budget",
         spec=fields("minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy", selector=selector),
         status=fields(
-            "disruptionsAllowed", "expectedPods", "currentHealthy", "desiredHealthy", "observedGeneration"
+            "disruptionsAllowed", "expectedPods", "currentHealthy", "desiredHealthy", "observedGeneration",
+            conditions=conditions,
         ),
     ),
     "Namespace": kind("namespace"),

@@ -85,10 +85,11 @@ _DRIVERS: Final = (".gke.io", ".aws.com", ".azure.com", ".k8s.io", ".openstack.o
 _REASONS: Final = frozenset({
     "Unschedulable", "Infeasible", "Deferred", "NodeStatusNeverUpdated", "NewReplicaSetAvailable", "ReplicaSetUpdated",
     "ProgressDeadlineExceeded", "NewReplicaSetCreated", "FoundNewReplicaSet", "DeploymentPaused", "DeploymentResumed",
+    "SyncFailed", "SufficientPods", "InsufficientPods",
 })  # fmt: skip
 _CONDITIONS: Final = frozenset({
     "Ready", "ReadyForProvisioning", "PodScheduled", "PodResizePending", "Progressing", "Available",
-    *names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION,
+    "DisruptionAllowed",    *names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION,
 })  # fmt: skip
 _SWITCH: Final = re.compile(r"|true|false|never|on-completion|-?\d{1,20}|([0-9.]+(ns|us|µs|μs|ms|s|m|h))+")
 _AS_NUMBERS: Final = frozenset({"Gt", "Lt"})
