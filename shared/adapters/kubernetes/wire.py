@@ -168,6 +168,10 @@ class Container(Partial, frozen=True):
     restart_policy: str | None = ""
 
 
+class PodOS(Partial, frozen=True):
+    name: str = ""
+
+
 class PodSpec(Partial, frozen=True):
     node_name: str = ""
     containers: list[Container] | None = None
@@ -175,6 +179,7 @@ class PodSpec(Partial, frozen=True):
     overhead: msgspec.Raw = ABSENT
     resources: Requests | None = None
     node_selector: msgspec.Raw = ABSENT
+    os: PodOS | None = None
     affinity: msgspec.Raw = ABSENT
     tolerations: msgspec.Raw = ABSENT
     topology_spread_constraints: msgspec.Raw = ABSENT

@@ -31,8 +31,9 @@ class Unremovable(Reason):
     POOL_UPGRADING = Row("pool_upgrading", "GKE is upgrading the pool.", NOTHING_TO_DO, TROUBLE)
     STANDBY_NODE = Row("standby_node", "The node is empty standby capacity for a capacity buffer.",
         "Lower the replicas of its capacity buffer if less room is enough.", OFF, underused=False)
-    MANAGED_NODE = Row("managed_node", "Google manages the node and bills its pods instead; removing it saves nothing.",
-        "Nothing to do: Google bills the requests of its pods, wherever they run.", OFF, underused=False)
+    MANAGED_NODE = Row("managed_node",
+        "The pods of the node are billed, not the node (Autopilot mode, virtual kubelet); removing it saves nothing.",
+        "Nothing to do: the requests of its pods are billed, wherever they run.", OFF, underused=False)
     BEING_MAINTAINED = Row("being_maintained",
         "A condition of the node shows that another user drains, maintains or shuts it down.",
         "Wait until that ends; kubectl describe node shows the condition and its reason.", TROUBLE)

@@ -70,7 +70,8 @@ KEPT_VALUES: Final = frozenset({
 _KEPT_KEYS: Final = frozenset({
     *KEPT_VALUES, *SWITCHES, *NAMED_VALUES, *names.QUEUED_KEYS, *names.PLACEMENT_LABELS, *names.GOING_TAINTS,
     *names.OUTSIDE_TAINTS,
-    names.OUR_TAINT, "pod-template-hash", "controller-revision-hash", "statefulset.kubernetes.io/pod-name",
+    names.NODE_TYPE_LABEL, names.OUR_TAINT,
+    "pod-template-hash", "controller-revision-hash", "statefulset.kubernetes.io/pod-name",
     "nvidia.com/gpu", "google.com/tpu",
 })  # fmt: skip
 _KEPT_PREFIXES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "cloud.google.com/gke-")
@@ -115,7 +116,7 @@ def amounts(namer: Namer, given: Mapping[str, Any]) -> Object:
 
 def value(namer: Namer, of: str, given: str) -> str:
     """Return the value of the label or taint `of`."""
-    if of in KEPT_VALUES or not given:
+    if of in KEPT_VALUES or given in {"", names.VIRTUAL_KUBELET}:
         return given
     if of in SWITCHES:
         return switch(given)
