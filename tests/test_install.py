@@ -148,8 +148,8 @@ def test_a_kubeconfig_is_looked_at_without_any_extra(cluster: Path, command: str
 @pytest.mark.parametrize(
     ("expected", "arguments"),
     [
-        pytest.param(".[cloud]", ("status",), id="what an installation remembers"),
-        pytest.param(".[demo]", ("demo",), id="the demo"),
+        pytest.param("[cloud]", ("status",), id="what an installation remembers"),
+        pytest.param("[demo]", ("demo",), id="the demo"),
     ],
 )
 def test_what_an_extra_is_for_names_it(expected: str, arguments: tuple[str, ...]) -> None:
