@@ -169,6 +169,15 @@ def test_no_python_is_too_new_and_the_makefile_asks_for_the_same_oldest_one() ->
     assert oldest == f">={asked[1]}.{asked[2]}"
 
 
+def test_the_package_names_its_license_and_has_its_text() -> None:
+    project = PROJECT["project"]
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+    assert (project["license"], project["license-files"]) == ("Apache-2.0", ["LICENSE"])
+    assert text.split()[:4] == ["Apache", "License", "Version", "2.0,"]
+    assert "END OF TERMS AND CONDITIONS" in text
+
+
 def test_every_file_that_the_package_reads_is_packed_with_it() -> None:
     """What lies in infra itself is for Terraform and for people."""
     folders = [ROOT / folder for folder in ("functions", "shared", "infra/local")]
