@@ -41,7 +41,7 @@ class PodBlock(Reason):
         "too.", message_id="no.scale.down.node.pod.not.enough.pdb", delays=True)
     PDB_UNCOUNTED = _pod("pdb_uncounted",
         "The disruption controller cannot count a PodDisruptionBudget's pods, so it allows no disruption.",
-        "Give the PodDisruptionBudget an integer minAvailable: the others need pods whose controllers have a scale.",
+        "Set its minAvailable to a number of pods: a percent or maxUnavailable needs controllers with a scale.",
         message_id="no.scale.down.node.pod.not.enough.pdb", delays=True)
     SEVERAL_PDBS = _pod("several_pdbs",
         "Several PodDisruptionBudgets match the pod; the Eviction API refuses such pods.",
