@@ -16,7 +16,10 @@ DAY = timedelta(days=1)
 
 
 class Authority:
-    """A CA of its own: `pem` is its certificate, `server` speaks TLS in its name for 127.0.0.1."""
+    """A CA of its own: `pem` is its certificate, `server` speaks TLS in its name for 127.0.0.1.
+
+    It names no key usage, as the CA of many a cluster: kubectl asks for none, and Python does from 3.13 on.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
