@@ -17,7 +17,7 @@ def read_node(**changes: Any) -> Node:
     return node_objects.node(msgspec.convert(api_node(**changes), wire.Node))
 
 
-def read_budget(spec: dict[str, Any], **status: int) -> PodDisruptionBudget:
+def read_budget(spec: dict[str, Any], **status: Any) -> PodDisruptionBudget:
     raw = {"metadata": {"name": "web", "namespace": "shop", "generation": 2}, "spec": spec, "status": status}
     return node_objects.disruption_budget(msgspec.convert(raw, wire.PodDisruptionBudget))
 

@@ -355,10 +355,11 @@ class _Maker:
 
     def budget(self, number: int) -> Object:
         allowed = self.dice.randrange(0, 3)
-        status = {"disruptionsAllowed": allowed, "currentHealthy": 2 + allowed, "desiredHealthy": 2, "expectedPods": 4}
-        status["observedGeneration"] = self.one(1, 1, 2)
         fault = {"type": "DisruptionAllowed", "status": "False", "reason": "SyncFailed"}
-        status["conditions"] = [fault] if number == 4 else []
+        status = {
+            "disruptionsAllowed": allowed, "currentHealthy": 2 + allowed, "desiredHealthy": 2, "expectedPods": 4,
+            "observedGeneration": self.one(1, 1, 2), "conditions": [fault] if number == 4 else [],
+        }  # fmt: skip
         return {
             "kind": "PodDisruptionBudget",
             "metadata": self.meta(f"acme-{number}", NAMESPACES[number % 4], generation=2),
