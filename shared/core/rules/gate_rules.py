@@ -225,7 +225,12 @@ def required_count(proposed: ProposedDrain) -> Blocker | None:
     if pool.measure.underutilized >= needed:
         return None
     detail = f"{pool.measure.underutilized} underutilized of {needed} needed"
-    return Blocker(Unremovable.TOO_FEW_UNDERUTILIZED, proposed.node.pool, detail)
+    never = _never_of_so_few(pool.nodes) if proposed.pool_policy.required_count > pool.nodes else ""
+    return Blocker(Unremovable.TOO_FEW_UNDERUTILIZED, proposed.node.pool, f"{detail}{never}")
+
+
+def _never_of_so_few(nodes: int) -> str:
+    return f"; the pool has {nodes} in all, so none goes until it grows"
 
 
 def no_excess(proposed: ProposedDrain) -> Blocker | None:
@@ -237,7 +242,8 @@ def no_excess(proposed: ProposedDrain) -> Blocker | None:
     if found is not None and found >= threshold:
         return None
     detail = f"{float(found or 0):.2f} of {float(threshold):g}"
-    return Blocker(Unremovable.NO_EXCESS, proposed.node.pool, detail)
+    never = _never_of_so_few(pool.nodes) if threshold >= pool.nodes else ""
+    return Blocker(Unremovable.NO_EXCESS, proposed.node.pool, f"{detail}{never}")
 
 
 def nodes_per_pass(proposed: ProposedDrain) -> Blocker | None:

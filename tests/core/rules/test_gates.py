@@ -292,6 +292,22 @@ def test_the_excess_must_reach_its_threshold(expected: list[str], free: float) -
     assert words(pass_blockers(where, N1, UNDERUTILIZED)) == expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param([False], {"required_count": 5}, id="all five nodes underutilized would be enough"),
+        pytest.param([True], {"required_count": 6}, id="more underutilized nodes than the pool has"),
+        pytest.param([False], {"excess_threshold": Fraction(9, 2)}, id="free requests of most of its nodes"),
+        pytest.param([True], {"excess_threshold": Fraction(5)}, id="free requests of all its nodes"),
+    ],
+)
+def test_a_limit_that_so_small_a_pool_never_reaches_is_named(expected: list[bool], changes: dict[str, Any]) -> None:
+    settings = {"required_count": 1, "excess_threshold": Fraction(0), **changes}
+    where = stand(policy(**settings)).with_measures({"a": PoolMeasure(4, resources(4, 99))})
+    found = pass_blockers(where, N1, UNDERUTILIZED)
+    assert [each.detail.endswith("; the pool has 5 in all, so none goes until it grows") for each in found] == expected
+
+
 @pytest.mark.acceptance(56)
 def test_a_pass_stops_when_the_excess_falls_below_the_threshold() -> None:
     rules = policy(excess_threshold=Fraction(2), max_nodes_per_pass=9)
