@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     """Run pip and return its exit code; if it fails, its last lines go to stderr."""
     begun, lines = time.monotonic(), list[str]()
     with subprocess.Popen(  # noqa: S603 - the Makefile's own words
-        [*PIP, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [*PIP, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as pip:
         reader = threading.Thread(target=lambda: lines.extend(pip.stdout or ()))
         reader.start()

@@ -33,7 +33,7 @@ def ports_of(settings: Settings) -> Ports:
         BadInput: the price table that comes with Ebb cannot be read.
         BadSettings: a function lacks a variable that the CLI may leave out.
         Retryable: the GKE API did not answer where the control plane is.
-        Terminal: there is no identity to ask with, or the cluster is not one that Ebb serves.
+        Terminal: there is no identity to ask with (in a function Retryable), or the cluster is not one that Ebb serves.
     """
     gke = _gke(settings)
     return Ports(
@@ -60,7 +60,7 @@ def cluster_of(settings: Settings) -> Cluster:
     Raises:
         BadSettings: the kubeconfig or the endpoint cannot be used.
         Retryable: the GKE API did not answer.
-        Terminal: there is no identity to ask with, or the cluster is not one that Ebb serves.
+        Terminal: there is no identity to ask with (in a function Retryable), or the cluster is not one that Ebb serves.
     """
     return _cluster(settings, _gke(settings))
 
@@ -113,7 +113,7 @@ def topic_rights_of(settings: Settings) -> Mapping[str, bool]:
 
     Raises:
         Retryable: Pub/Sub did not answer.
-        Terminal: there is no identity to ask with, or no such topic.
+        Terminal: there is no identity to ask with (in a function Retryable), or no such topic.
     """
     from shared.adapters.pubsub import may_publish
 
@@ -137,7 +137,7 @@ def policy_of(settings: Settings) -> PolicySource:
 
     Raises:
         BadSettings: the environment names no policy.
-        Terminal: there is no identity to ask with.
+        Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
     """
     if not settings.policy:
         raise not_set(["policy"])
@@ -152,7 +152,7 @@ def orders_of(settings: Settings) -> OrderBus:
 
     Raises:
         BadSettings: the environment names no topic.
-        Terminal: there is no identity to publish with.
+        Terminal: there is no identity to publish with; in a function Retryable, for its own may come late.
     """
     if not settings.topic:
         raise not_set(["topic"])

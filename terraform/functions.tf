@@ -97,6 +97,7 @@ resource "google_cloudfunctions2_function" "functions" {
     environment_variables            = merge(local.environment, each.value.environment)
 
     # Cloud Scheduler and Pub/Sub of the same project come in; a laptop does not. People order by a message.
+    # https://cloud.google.com/run/docs/securing/ingress
     ingress_settings               = "ALLOW_INTERNAL_ONLY"
     all_traffic_on_latest_revision = true
     binary_authorization_policy    = local.inputs.functions.binary_authorization

@@ -140,14 +140,14 @@ resource "google_cloud_run_v2_service_iam_member" "invokers" {
   }
 }
 
-# Pub/Sub signs the tokens of its pushes, and moves dead letters, in the name of its own agent.
+# Pub/Sub signs the tokens of its pushes, and moves dead letters, in the name of its own agent. It makes the agent some time after the
+# first topic, and a grant to one that is not there yet is refused and not repeated. The provider can make an agent only in its beta.
 resource "google_service_account_iam_member" "push_token" {
   service_account_id = local.identities["push"].name
   role               = "roles/iam.serviceAccountTokenCreator"
   member             = local.pubsub_agent
 
-  # Pub/Sub makes its agent when it is first used.
-  depends_on = [google_pubsub_topic.topics]
+  depends_on = [time_sleep.roles]
 }
 
 resource "google_pubsub_topic_iam_member" "dead_letters" {
@@ -155,6 +155,8 @@ resource "google_pubsub_topic_iam_member" "dead_letters" {
   topic   = google_pubsub_topic.topics["dead_letters"].name
   role    = "roles/pubsub.publisher"
   member  = local.pubsub_agent
+
+  depends_on = [time_sleep.roles]
 }
 
 resource "google_pubsub_subscription_iam_member" "dead_letters" {
@@ -230,20 +232,24 @@ resource "google_project_iam_member" "build_source" {
 resource "time_sleep" "roles" {
   create_duration = "180s"
   triggers = {
-    build_account = local.build_account
-    accounts      = join(",", [for each in sort(keys(local.functions)) : local.identities[each].email])
-    grants        = sha256(jsonencode([local.database, local.bucket, local.policy_object, local.cluster_id, local.inputs.encryption.repository, local.inputs.build.create]))
-    permissions   = join(",", concat(local.control_plane_permissions, local.state_permissions))
+    grants      = sha256(jsonencode([for grant in local.waited_grants : [grant.id, grant.condition]]))
+    permissions = join(",", flatten([for role in local.waited_roles : sort(role.permissions)]))
   }
+}
 
-  depends_on = [
-    google_artifact_registry_repository_iam_member.build,
-    google_project_iam_member.build,
+locals {
+  waited_roles = concat(
+    [google_project_iam_custom_role.control_plane, google_project_iam_custom_role.state],
+    google_project_iam_custom_role.commitments,
+  )
+  waited_grants = concat(
+    [google_artifact_registry_repository_iam_member.build],
+    values(google_project_iam_member.build),
     google_project_iam_member.build_source,
     google_project_iam_member.commitments,
-    google_project_iam_member.control_plane,
-    google_project_iam_member.state,
-    google_pubsub_topic_iam_member.publishers,
-    google_storage_bucket_iam_member.policy,
-  ]
+    values(google_project_iam_member.control_plane),
+    values(google_project_iam_member.state),
+    values(google_pubsub_topic_iam_member.publishers),
+    values(google_storage_bucket_iam_member.policy),
+  )
 }

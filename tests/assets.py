@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from tests.browser import chromium
+from tests.browser import chromium, fonts
 from tests.real.control_plane import assets
 from tests.real.scheduler_filters import SchedulerFilters
 from tests.terraform.linter import tflint
@@ -17,6 +17,7 @@ from tests.terraform.module_runs import with_providers, without_providers
 
 BUILDERS: Final[tuple[Callable[[], object], ...]] = (
     chromium.locate,
+    fonts.locate,
     lambda: with_providers(without_providers("terraform")),
     lambda: tflint(build=True),
     SchedulerFilters,

@@ -30,6 +30,7 @@ class FakeCluster:
 
     `calls` is the record in order, each a tuple of the method's name and its plain arguments. `answers` are
     said instead of the own ones, by pod key, first to last; `failures` are raised, by method, first to last.
+    `meanwhile` holds what happens at each call that begins so, by method and first arguments; it may raise.
     An evicted pod is deleting until `finish`; no replacement comes unless the test puts one. `workloads` say what the
     test says, by `namespace/kind/name` of the pods' controller; `deployments` by their own, and a restart only changes
     the stamp and the version.
@@ -55,6 +56,7 @@ class FakeCluster:
         self.failure_messages: dict[str, str] = {}
         self.added_for: dict[str, datetime] = {}
         self.failures: dict[str, list[EbbError]] = {}
+        self.meanwhile: dict[tuple[object, ...], Callable[[], object]] = {}
         self.put(*things)
 
     def put(self, *things: Node | Pod | PodDisruptionBudget) -> None:
@@ -221,6 +223,9 @@ class FakeCluster:
         self.calls.append((method, *arguments))
         if self.failures.get(method):
             raise self.failures[method].pop(0)
+        for call, happens in self.meanwhile.items():
+            if (method, *arguments)[: len(call)] == call:
+                happens()
 
     def _budget(self, pod: Pod, *, dry_run: bool) -> Eviction | None:
         """Judge as the eviction subresource does (kubernetes, registry/core/pod/storage/eviction.go)."""

@@ -22,6 +22,15 @@ from tests.fake_cluster import FakeCluster
 T = TypeVar("T")
 
 
+def failing(fault: Exception) -> Callable[[], None]:
+    """Return what raises that, for `meanwhile`."""
+
+    def fail() -> None:
+        raise fault
+
+    return fail
+
+
 class FakeClock:
     """Time stands still until somebody sleeps or the test advances it; `now` is for a store's read time."""
 
@@ -64,11 +73,15 @@ class FakeState:
         self.now = now
         self.documents = {} if documents is None else documents
         self.writes = 0
-        self.failures: dict[str, EbbError] = {}
-        """By collection, what listing it meets."""
+        self.meanwhile: dict[tuple[str, str], Callable[[], object]] = {}
+        """What happens at each `get`, `put`, `delete` or `all` of a collection; it may raise."""
         self._latest = datetime.min.replace(tzinfo=UTC)
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:
+        self._meet("get", key.collection)
+        return self._got(key)
+
+    def _got(self, key: DocumentKey[T]) -> StoredDocument[T]:
         self._latest = max(self._latest, self.now())
         data, version = self.documents.get(self._place(key), (None, None))
         try:
@@ -78,6 +91,7 @@ class FakeState:
         return StoredDocument(value, version, self._latest)
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
+        self._meet("put", key.collection)
         with self._lock:
             self._check(key, expected)
             assert not _has_nested_arrays(msgspec.to_builtins(value)), "Firestore refuses an array within an array"
@@ -87,21 +101,24 @@ class FakeState:
             return version
 
     def delete(self, key: DocumentKey[T], expected: str) -> None:
+        self._meet("delete", key.collection)
         with self._lock:
             self._check(key, expected)
             del self.documents[self._place(key)]
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
-        if collection in self.failures:
-            raise self.failures[collection]
+        self._meet("all", collection)
         ids = [id_ for cluster, kind, id_ in self.documents if (cluster, kind) == (self.cluster, collection)]
         return {id_: self._listed(DocumentKey(collection, id_, type_)) for id_ in ids}
 
     def _listed(self, key: DocumentKey[T]) -> StoredDocument[T]:
         try:
-            return self.get(key)
+            return self._got(key)
         except Unreadable as fault:
             return StoredDocument(None, self.documents[self._place(key)][1], self._latest, fault=str(fault))
+
+    def _meet(self, method: str, collection: str) -> None:
+        self.meanwhile.get((method, collection), lambda: None)()
 
     def _check(self, key: DocumentKey[Any], expected: str | None) -> None:
         if self.documents.get(self._place(key), (b"", None))[1] != expected:
@@ -115,12 +132,12 @@ class FakeState:
 class FakePolicySource:
     """A policy, none, or the failure that reading it meets."""
 
-    policy: Policy | EbbError | None = None
+    policy: Policy | Exception | None = None
 
     def read(self) -> Policy:
         if self.policy is None:
             raise BadPolicy("policy: no such object; upload it, or correct EBB_POLICY.")
-        if isinstance(self.policy, EbbError):
+        if isinstance(self.policy, Exception):
             raise self.policy
         return self.policy
 
@@ -142,12 +159,16 @@ class FakeCommitments:
 
 @dataclass
 class FakeOrderBus:
-    """Keeps what was sent, as a reader of the topic would see it; `failure` is what sending meets."""
+    """Keeps what was sent, as a reader of the topic would see it; `failure` is what sending meets.
+
+    `results_failure` is what the results topic alone meets.
+    """
 
     published: list[Order] = field(default_factory=list)
     rejected: list[tuple[bytes, Mapping[str, str], str]] = field(default_factory=list)
     reported: list[Mapping[str, object]] = field(default_factory=list)
     failure: EbbError | None = None
+    results_failure: EbbError | None = None
 
     def publish(self, order: Order) -> None:
         self._reach()
@@ -159,6 +180,8 @@ class FakeOrderBus:
 
     def report(self, result: DrainResult) -> None:
         self._reach()
+        if self.results_failure is not None:
+            raise self.results_failure
         self.reported.append(msgspec.json.decode(msgspec.json.encode(result)))
 
     def _reach(self) -> None:
@@ -195,7 +218,7 @@ class FakePools:
     known: bool = True
     profile: str = "BALANCED"
     minimum: Resources = NOTHING
-    failure: EbbError | None = None
+    failure: Exception | None = None
 
     def read(self) -> PoolsReading:
         if self.failure is not None:

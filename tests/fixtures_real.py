@@ -6,13 +6,15 @@ emulator also carry one `xdist_group`, but pytest-xdist 3.8 does not see groups 
 (https://github.com/pytest-dev/pytest-xdist/issues/1386). Tests on a control plane run in one process.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from tests.browser import chromium as browser
+from tests.browser import debian, fonts
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.assets import locate
 from tests.real.control_plane.go_build import BuildError
@@ -45,7 +47,7 @@ def _build(build: Callable[[], T]) -> T:
     """Return what was built or fetched, or skip with the first and the last that was said of it."""
     try:
         return build()
-    except (BuildError, browser.ChromiumError) as failed:
+    except (BuildError, browser.ChromiumError, debian.DebianError) as failed:
         sentence, *_, why = [*str(failed).splitlines(), ""]
         skip_or_fail(f"{sentence} {why}".rstrip())
 
@@ -55,6 +57,13 @@ def chromium() -> browser.Chromium:
     """A browser without a window. Debian's package is fetched here the first time where none is installed."""
     require(lacking(["chromium"]))
     return _build(browser.locate)
+
+
+@pytest.fixture(scope="session")
+def font_sets() -> Mapping[str, Path]:
+    """The configurations of fontconfig that a page is shown under, by the names of `FONT_SETS`."""
+    require(lacking(["font_sets"]))
+    return _build(fonts.locate)
 
 
 @pytest.fixture(scope="session")

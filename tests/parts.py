@@ -64,11 +64,11 @@ class Run:
         self.code, self.cpu, self.wall = -1, 0.0, 0.0
         out = None if alone else self.log.open("wb")
         script = "\n".join(f"{_BIN}/{command}" for command in part.commands)
-        # a session of its own: an interrupt ends the part with all that it started
+        # a session of its own: an interrupt ends the part with all that it started; a checkout is UTF-8 in any locale
         self.process = subprocess.Popen(
             ["/bin/sh", "-ec", script],
             cwd=ROOT,
-            env=os.environ | {"EBB_PART": part.name},
+            env=os.environ | {"EBB_PART": part.name, "PYTHONUTF8": "1"},
             stdout=out,
             stderr=subprocess.STDOUT if out else None,
             start_new_session=True,

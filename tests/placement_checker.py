@@ -89,6 +89,8 @@ def _target(spec: PodClass, node: Node, drained: Collection[str]) -> Iterable[st
         yield f"{node.name} lacks what the selector of {spec.owner} asks"
     if spec.node_terms is not None and not any(term.matches(node.labels, node.name) for term in spec.node_terms):
         yield f"{node.name} lacks what the affinity of {spec.owner} asks"
+    if _is_of_another_os(spec, node):
+        yield f"{node.name} is of another operating system than {spec.owner}"
 
 
 def _daemons_to_come(snapshot: Snapshot, node: Node) -> list[dict[str, int]]:
@@ -113,7 +115,11 @@ def _asked_for(pods: Iterable[Pod]) -> set[str]:
 def _lets_in(spec: PodClass, node: Node) -> bool:
     terms = spec.node_terms is None or any(term.matches(node.labels, node.name) for term in spec.node_terms)
     selected = all(node.labels.get(key) == value for key, value in spec.node_selector.items())
-    return terms and selected and tolerated(node.taints, spec.tolerations)
+    return terms and selected and tolerated(node.taints, spec.tolerations) and not _is_of_another_os(spec, node)
+
+
+def _is_of_another_os(spec: PodClass, node: Node) -> bool:
+    return spec.os != "" and node.labels.get("kubernetes.io/os", spec.os) != spec.os
 
 
 def _overfull(snapshot: Snapshot, standing: list[tuple[Pod, Node]], moves: Mapping[str, str]) -> Iterable[str]:

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, requires
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,8 @@ def imported() -> Iterator[tuple[str, str]]:
 def test_the_package_imports_nothing_that_it_does_not_name() -> None:
     """What builds it may import the builder, too."""
     builders = {Requirement(each).name for each in PROJECT["build-system"]["requires"]}
-    owners, here = packages_distributions(), declared("cloud", "demo") | builders
+    owners = {**packages_distributions(), **{each: [each] for each in builders}}  # Python 3.12 installs none of these
+    here = declared("cloud", "demo") | builders
     strangers = {
         (path, name)
         for path, name in imported()
@@ -148,8 +150,8 @@ def test_a_kubeconfig_is_looked_at_without_any_extra(cluster: Path, command: str
 @pytest.mark.parametrize(
     ("expected", "arguments"),
     [
-        pytest.param(".[cloud]", ("status",), id="what an installation remembers"),
-        pytest.param(".[demo]", ("demo",), id="the demo"),
+        pytest.param("[cloud]", ("status",), id="what an installation remembers"),
+        pytest.param("[demo]", ("demo",), id="the demo"),
     ],
 )
 def test_what_an_extra_is_for_names_it(expected: str, arguments: tuple[str, ...]) -> None:
@@ -167,6 +169,15 @@ def test_no_python_is_too_new_and_the_makefile_asks_for_the_same_oldest_one() ->
 
     assert asked
     assert oldest == f">={asked[1]}.{asked[2]}"
+
+
+def test_the_package_names_its_license_and_has_its_text() -> None:
+    project = PROJECT["project"]
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+    assert (project["license"], project["license-files"]) == ("Apache-2.0", ["LICENSE"])
+    assert text.split()[:4] == ["Apache", "License", "Version", "2.0,"]
+    assert "END OF TERMS AND CONDITIONS" in text
 
 
 def test_every_file_that_the_package_reads_is_packed_with_it() -> None:
@@ -234,6 +245,7 @@ def test_an_installation_shows_how_far_it_is(expected: str, lines: list[str]) ->
 
 
 def test_an_installation_that_fails_shows_what_pip_shown_last() -> None:
+    require(None if find_spec("pip") else "pip is not in this environment: run python -m ensurepip")
     command = [sys.executable, "-m", "infra.installing", "--no-such-option"]
 
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)

@@ -77,6 +77,14 @@ def test_what_a_part_skipped_and_drew_stands_under_its_line() -> None:
     assert [note.strip() for note in notes] == ["3 tests: no Java", "2,004 histories, seed 0"]
 
 
+def test_a_part_reads_the_checkout_alike_in_every_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONUTF8", "0")
+
+    found = run_of(part("utf8", "import sys; raise SystemExit(sys.flags.utf8_mode)"))
+
+    assert found["utf8"].code == 1
+
+
 def test_processor_time_is_counted_with_what_a_part_started() -> None:
     burn = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'sum(range(3_000_000))'])"
 

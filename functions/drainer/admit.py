@@ -44,9 +44,9 @@ from shared.errors import Gone, Retryable, Stale, Terminal
 from shared.port_types import COMMITMENTS_KEY, ClusterReading, Eviction
 from shared.ports import Ports
 from shared.readings import DatedReading
-from shared.store.compare_and_set import change_cluster, read_cluster
+from shared.store.compare_and_set import change_cluster, read_cluster, read_lenient
 from shared.store.drain_record import LeasedRecord, StepTime
-from shared.store.snapshots import snapshot_of, with_unknown_workloads
+from shared.store.snapshots import read_optional, snapshot_of, with_unknown_workloads
 
 READS_STAND_FOR: Final = timedelta(seconds=60)
 """How old the drainer's own reads may be at the grant: an instance may be paused between two calls for any time."""
@@ -160,13 +160,15 @@ def _check_and_claim(
 
 
 def _paid(ports: Ports, node: Node, judged: Situation) -> Situation:
-    """Return the situation with the commitments that the planner listed last, if the policy has them read."""
-    policy, key = judged.policy, COMMITMENTS_KEY
+    """Return the situation with the commitments that the planner listed last, if the policy has them read.
+
+    They decide what the claim counts as saved and nothing else: where they cannot be read, list prices count.
+    """
+    policy, what = judged.policy, "the planner's list of commitments"
     if not policy.commitments.read:
         return judged
-    found = ports.state.all(key.collection, key.type).get(key.id)
-    reading = (found and found.value) or CommitmentReading()
-    paid = reading.applied_to(policy.commitments, node.region, judged.now)
+    found = read_optional(ports.log, "drain_step", what, lambda: read_lenient(ports.state, COMMITMENTS_KEY).value, None)
+    paid = (found or CommitmentReading()).applied_to(policy.commitments, node.region, judged.now)
     return dataclasses.replace(judged, policy=dataclasses.replace(policy, commitments=paid))
 
 

@@ -1,50 +1,76 @@
-"""Orders of a wave: write or remove its soft taint on some nodes, by the wave's document at this moment.
+"""Orders of a wave: bring the soft taint of some nodes in step with the wave's document at this moment.
 
-An order names nodes and a direction, and decides nothing: `hold` taints only what a living wave names, `let_go` frees
-only what none names. So a message that is late, doubled or sent by hand does no harm, and one that breaks off is
-repeated from its begin.
+An order names nodes and decides nothing: what a living wave names is tainted, what none names is freed. So a message
+that is late, doubled or sent by hand does no harm, and one that breaks off is repeated from its begin.
 """
 
-from shared.core.records.orders import Order, OrderKind
+from collections.abc import Iterator, Mapping
+
+from shared.core.cluster.node import Node
+from shared.core.records.orders import Order
 from shared.errors import Retryable
+from shared.port_types import WAVE_KEY
 from shared.ports import Ports
-from shared.store.compare_and_set import read_wave, while_stale
+from shared.store.compare_and_set import read_lenient, while_stale
 
 
 def hold(ports: Ports, order: Order, step_seconds: float) -> None:
     """Bring the soft taint of each of the order's nodes in step with the wave's document.
 
+    A node that cannot be written keeps no other one from being written.
+
     Raises:
-        Retryable: the step's time is over, something did not answer, or others wrote a node again and again. What
-            is done stays done.
+        Retryable: the step's time is over, or others wrote a node again and again. What is done stays done.
+        Exception: what the first node met that could not be written; the message comes again.
     """
     if order.dry_run:
         ports.log.event(
             "soft_taints", "Dry run: no soft taint is written or removed.", nodes=0, reason=order.kind.value
         )
         return
-    found = read_wave(ports.state)  # a document that does not decode counts as no wave
-    wave = found.value if found.value and found.read_at < found.value.deadline else None
-    wanted = {each.uid for each in wave.nodes} if wave else set()
-    held, over = order.kind is OrderKind.HOLD, ports.clock.monotonic() + step_seconds
-    changed = []
-    for uid, name in order.nodes.items():
+    over, changed, faults = ports.clock.monotonic() + step_seconds, 0, list[Exception]()
+    for uid, name in _in_turn(order.nodes, round(over)):
         if ports.clock.monotonic() > over:
-            raise Retryable("wave", f"{len(order.nodes)} nodes take longer than a step; the message comes again")
-        if (uid in wanted) is held and _change(ports, uid, name, held=held):
-            changed.append(name)
-    message = f"{len(changed)} of {len(order.nodes)} soft taints {'written' if held else 'removed'}."
-    ports.log.event("soft_taints", message, nodes=len(changed), reason=order.kind.value)
+            faults.append(Retryable("wave", f"{len(order.nodes)} nodes take longer than a step"))
+            break
+        try:
+            changed += _keep_in_step(ports, uid, name)
+        except Exception as fault:  # noqa: BLE001 - whatever is wrong with this one, the others are still written
+            faults.append(fault)
+    message = f"{changed} of {len(order.nodes)} soft taints changed."
+    ports.log.event("soft_taints", message, nodes=changed, reason=order.kind.value)
+    if faults:
+        raise faults[0]
 
 
-def _change(ports: Ports, uid: str, name: str, *, held: bool) -> bool:
-    """Write or remove the taint; return whether anything was written. A node that is gone needs nothing."""
+def _in_turn(nodes: Mapping[str, str], turn: int) -> Iterator[tuple[str, str]]:
+    """Yield all nodes, each time from another one on: one that takes a whole step must not always be the first."""
+    rows = list(nodes.items())
+    return (rows[(turn + place) % len(rows)] for place in range(len(rows)))
+
+
+def _keep_in_step(ports: Ports, uid: str, name: str) -> bool:
+    """Write what the wave's document asks for, if the node has it not, and return whether anything was written.
+
+    The document is read again after each write: a wave that ended meanwhile leaves no taint.
+    """
 
     def change() -> bool:
-        node = ports.cluster.node(name)
-        if node.uid != uid or (node.softly_held or node.drain_taint is not None if held else not node.held):
-            return False
-        ports.cluster.set_soft_taint(node, held=held)
-        return True
+        node, written = ports.cluster.node(name), None
+        while (wanted := _is_wanted(ports, uid)) is not written and node.uid == uid and not _is_in_step(node, wanted):
+            node, written = ports.cluster.set_soft_taint(node, held=wanted), wanted
+        return written is not None
 
     return bool(while_stale(f"node {name}", change))
+
+
+def _is_in_step(node: Node, wanted: bool) -> bool:
+    """Whether nothing is to be written. A node whose drain has begun gets no soft taint any more."""
+    return (node.softly_held or node.drain_taint is not None) if wanted else not node.held
+
+
+def _is_wanted(ports: Ports, uid: str) -> bool:
+    """Whether a living wave names the node; a document that does not decode counts as no wave."""
+    found = read_lenient(ports.state, WAVE_KEY)
+    wave = found.value if found.value and found.read_at < found.value.deadline else None
+    return wave is not None and any(each.uid == uid for each in wave.nodes)

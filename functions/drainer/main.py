@@ -104,11 +104,8 @@ def _await_time(ports: Ports, settings: Settings, order: Order) -> bool:
 
 
 def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> None:
-    if order.kind is OrderKind.RELEASE:
-        release(ports, order, settings.step_seconds)
-        return
-    if order.kind.is_of_a_wave:
-        hold(ports, order, settings.step_seconds)
+    if order.kind is not OrderKind.DRAIN:
+        _carry_out_in_time(ports, settings, order)
         return
     try:
         leased = LeasedRecord.open(ports.state, ports.clock, order, owner, settings.step_seconds)
@@ -124,6 +121,17 @@ def _carry_out(ports: Ports, settings: Settings, order: Order, owner: str) -> No
     except Exception:
         _give_lease_up(ports, leased)
         raise
+
+
+def _carry_out_in_time(ports: Ports, settings: Settings, order: Order) -> None:
+    """Carry out a release or an order of a wave; drop what has expired: a pass orders again what is still missing."""
+    if read_cluster(ports.state)[2] >= order.expires_at:
+        message = f"Dropped: the {order.kind.value} expired at {order.expires_at:%H:%M:%S} UTC."
+        _log(ports, message, "WARNING", Refusal.EXPIRED.value)
+    elif order.kind is OrderKind.RELEASE:
+        release(ports, order, settings.step_seconds)
+    else:
+        hold(ports, order, settings.step_seconds)
 
 
 def _refuse_other_node(ports: Ports, order: Order, fault: OtherNode) -> None:

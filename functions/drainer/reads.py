@@ -29,7 +29,7 @@ from shared.core.policy import Policy
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import Order
 from shared.core.records.state import Claim, ClusterState
-from shared.errors import BadPolicy, EbbError, Gone, Retryable, Terminal, Unreadable
+from shared.errors import BadPolicy, Gone, Retryable, Terminal, Unreadable
 from shared.port_types import drain_key
 from shared.ports import Ports
 from shared.readings import DatedReading
@@ -172,7 +172,7 @@ def policy_in_reach(ports: Ports) -> Policy | None:
     """Return the policy; None also when it cannot be read: a drain that has begun ends by its claim's settings then."""
     try:
         return valid_policy(ports)
-    except EbbError as fault:
+    except Exception as fault:  # noqa: BLE001 - not even a fault of Ebb may keep a drain from its end
         ports.log.event("drain_step", f"The drain goes on as it was begun: {fault}", severity="WARNING")
         return None
 
@@ -186,8 +186,8 @@ def why_kept(ports: Ports, node: Node, now: datetime) -> str:
         pool, classes = found.pools.get(node.pool), compute_classes(ports, node, now)
         rule = scale_down_of(node, pool, found.profile, classes)
         return reasons_not_deleted(node, cluster.pods_on(node.name), cluster.all_nodes(), pool, rule, failure, now)
-    except EbbError as error:
-        return f"Why the autoscaler kept it could not be read: {error}"
+    except Exception as fault:  # noqa: BLE001 - it only explains: the node is returned whatever fails here
+        return f"Why the autoscaler kept it could not be read: {fault}"
 
 
 def in_upgrade(ports: Ports, node: Node, now: datetime) -> bool:
@@ -197,7 +197,7 @@ def in_upgrade(ports: Ports, node: Node, now: datetime) -> bool:
         if pool is None or not pool.upgrading:
             return False
         return may_be_taken(node, pool, nodes(ports, now).value)
-    except EbbError:
+    except Exception:  # noqa: BLE001 - it only puts a return off: not even a fault of Ebb may keep the node
         return False
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from functions.drainer import finish, reads
 from functions.drainer.restart import undo_restarts
 from shared.core.cluster.node import Node, holding_order, read_annotation
-from shared.core.draining.cordon import untainted, waits_long, wanted_by_person, watchdog_of
+from shared.core.draining.cordon import untainted, waits_long, wanted_by_person, watchdog_ends
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.placement.demand import is_waiting
@@ -39,7 +39,7 @@ class ReleaseContext:
     leased: LeasedRecord | None
     """As the release has seized it, once; None where there is none."""
     policy: Policy | None
-    """Only read where a stop has to be looked for again; None also when it is missing or invalid."""
+    """Only read where a stop has to be looked for again; None also when it is missing, invalid or out of reach."""
     state: ClusterState
     now: datetime
 
@@ -132,12 +132,11 @@ def _in_upgrade(context: ReleaseContext) -> bool:
 
 def _still_overdue(context: ReleaseContext) -> bool:
     """Drained, and the autoscaler has had its time."""
-    if context.claim is None or context.node is None:
+    claim, record = context.claim, context.record
+    if claim is None or context.node is None or record is None or record.phase is not DrainPhase.DRAINED:
         return False
-    record = context.record
-    if record is None or record.phase is not DrainPhase.DRAINED or record.drained_at is None:
-        return False
-    return context.now - record.drained_at >= watchdog_of(context.claim.settings, in_upgrade=_in_upgrade(context))
+    ends = watchdog_ends(record, claim.settings, in_upgrade=_in_upgrade(context))
+    return ends is not None and context.now >= ends
 
 
 def reason_found(context: ReleaseContext, why: ReturnReason) -> ReturnReason:
@@ -182,7 +181,7 @@ def release(ports: Ports, order: Order, seconds: float) -> None:
         finish.resume(ports, leased)  # what was found cannot be found again: the ending itself has undone it
         return
     why = _reason(order)
-    policy = reads.valid_policy(ports) if why is ReturnReason.PAUSED and claim else None
+    policy = reads.policy_in_reach(ports) if why is ReturnReason.PAUSED and claim else None
     context = ReleaseContext(ports, order, node, claim, leased, policy, state, now)
     if not STILL_HOLDS[why](context):
         ports.log.event("drain_step", f"The release is void: {why.value} no longer holds.", reason=why.value)

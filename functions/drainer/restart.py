@@ -64,7 +64,8 @@ def _write(ports: Ports, leased: LeasedRecord, found: Deployment, *, is_first: b
         if is_first:  # else what an earlier attempt sent may be what changed it: it stays on record, to be undone
             others = {name: each for name, each in leased.record.surges.items() if name != found.name}
             leased.write(surges=others)
-        return None  # the next look sees what changed
+        leased.time.rest(LOOK_EVERY)  # the next look sees what changed, perhaps again and again
+        return None
     except Terminal as fault:
         _log(ports, found.name, "refused", str(fault))
         return ReturnNode(ReturnReason.SURGE_REFUSED, str(fault))

@@ -37,7 +37,7 @@ from shared.ports import Ports
 from shared.store.drain_record import LeasedRecord
 
 LOOK_AGAIN: Final = timedelta(seconds=2)
-"""After a failed read of what stands."""
+"""After a failed read of what stands, and a write that somebody else overtook."""
 
 
 def work(ports: Ports, leased: LeasedRecord) -> None:
@@ -108,7 +108,8 @@ def _cordon(ports: Ports, leased: LeasedRecord, node: Node) -> None:
     try:
         taken = ports.cluster.take(node, order.order_id, leased.time.now())
     except (Stale, Gone):
-        return  # the next look sees what changed
+        leased.time.rest(LOOK_AGAIN)  # the next look sees what changed, perhaps again and again
+        return
     message = "The node is cordoned and carries our taint."
     ports.log.event("drain_step", message, result=ActionResult.SUCCEEDED, **about)
     if leased.record.phase is DrainPhase.DRAINED:  # the autoscaler had cleared the cordon, which is set again

@@ -1,10 +1,10 @@
 """The commitments of a pass where the policy has `cluster.commitments.read`: read once an hour, kept for a day.
 
-A list that cannot be read changes nothing but figures and order: the last one is used for 24 hours, then list prices.
+A list that cannot be read ends no pass: the last one is used for 24 hours, then list prices. Nor does its document:
+while that cannot be read or written, each pass reads the list again.
 """
 
 import dataclasses
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,9 +13,10 @@ from msgspec.structs import replace
 
 from shared.core.policy import Policy
 from shared.core.records.commitments import CommitmentBasis, CommitmentReading, counted, unknown_types
-from shared.errors import EbbError, Stale
+from shared.errors import Stale
 from shared.port_types import COMMITMENTS_KEY
 from shared.ports import Ports
+from shared.store.compare_and_set import read_lenient
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,32 +38,50 @@ class UsedCommitments:
 def with_commitments(
     ports: Ports, policy: Policy | None, region: str, now: datetime
 ) -> tuple[Policy | None, UsedCommitments]:
-    """Return the policy with the commitments in force, and what they rest on.
-
-    Raises:
-        Retryable: the state does not answer.
-    """
+    """Return the policy with the commitments in force, and what they rest on."""
     if policy is None or not policy.commitments.read:
         return policy, UsedCommitments()
-    found = ports.state.all(COMMITMENTS_KEY.collection, COMMITMENTS_KEY.type).get(COMMITMENTS_KEY.id)
-    reading = (found and found.value) or CommitmentReading()
+    reading, version = _last_reading(ports)
     if reading.is_due(now):
         reading = _read(ports, reading, now)
-        with suppress(Stale):  # another planner has read them meanwhile: its list is as good
-            ports.state.put(COMMITMENTS_KEY, reading, found.version if found else None)
+        _keep(ports, reading, version)
     paid = reading.applied_to(policy.commitments, region, now)
     unknown = unknown_types(counted(reading.rows, region))
     return dataclasses.replace(policy, commitments=paid), UsedCommitments(reading.basis(now), reading.read_at, unknown)
+
+
+def _last_reading(ports: Ports) -> tuple[CommitmentReading, str | None]:
+    """Return the document and its version; an empty one where there is none, or none that can be read."""
+    try:
+        found = read_lenient(ports.state, COMMITMENTS_KEY)
+    except Exception as fault:  # noqa: BLE001 - commitments only inform: whatever it is, it ends no pass
+        _warn(ports, f"The last list of commitments could not be read, so it is asked for again: {fault}")
+        return CommitmentReading(), None
+    return found.value or CommitmentReading(), found.version
+
+
+def _keep(ports: Ports, reading: CommitmentReading, version: str | None) -> None:
+    """Write the document; one that cannot be written is read from Google again in the next pass."""
+    try:
+        ports.state.put(COMMITMENTS_KEY, reading, version)
+    except Stale:  # another planner has read them meanwhile: its list is as good
+        return
+    except Exception as fault:  # noqa: BLE001 - as above
+        _warn(ports, f"The list of commitments could not be kept, so the next pass asks for it again: {fault}")
 
 
 def _read(ports: Ports, last: CommitmentReading, now: datetime) -> CommitmentReading:
     """Read the list; one that cannot be read leaves the last one, and a line in the log."""
     try:
         return CommitmentReading(rows=ports.commitments.read(), read_at=now, tried_at=now)
-    except EbbError as fault:
+    except Exception as fault:  # noqa: BLE001 - as above
         failed = replace(last, tried_at=now, fault=str(fault))
-        ports.log.event("policy_warning", _sentence(failed, now), severity="WARNING", reason="commitments_unread")
+        _warn(ports, _sentence(failed, now))
         return failed
+
+
+def _warn(ports: Ports, sentence: str) -> None:
+    ports.log.event("policy_warning", sentence, severity="WARNING", reason="commitments_unread")
 
 
 def _sentence(failed: CommitmentReading, now: datetime) -> str:

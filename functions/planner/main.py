@@ -8,7 +8,7 @@ import dataclasses
 import sys
 import uuid
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from typing import Any, Final
 
@@ -16,16 +16,16 @@ import flask
 from flask.typing import ResponseReturnValue
 from msgspec.structs import replace
 
+from functions.planner.lease import PlannerLease
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps, run_pass
 from shared.core.planning.waves import between
-from shared.core.records.state import ClusterState, Lease, Run
+from shared.core.records.state import Lease, Run
 from shared.errors import EbbError, Retryable, Stale
 from shared.log import JsonLog, trace_id, unforeseen
 from shared.port_types import run_key
 from shared.ports import Log, Ports
 from shared.settings import Settings
-from shared.store.compare_and_set import change_cluster
 from shared.timed_calls import with_log
 from shared.wiring import ports_of
 
@@ -49,20 +49,23 @@ def tick(deps: PlannerDeps, call: Tick) -> dict[str, Any]:
 
     Raises:
         Retryable: cluster, GKE API or state did not answer; what was begun is safe and the next tick goes on.
+        Stale: another planner was at work meanwhile; the same.
         Terminal: a person has to fix something first.
     """
-    ports, lease = deps.ports, timedelta(seconds=deps.settings.pass_seconds)
+    ports, length = deps.ports, timedelta(seconds=deps.settings.pass_seconds)
+    lease = PlannerLease(ports.state, ports.clock, call.owner)
     duplicate = {"duplicate": True, "run_id": call.run_id}
-    if not _open_run(ports, call, lease):
+    if not _open_run(ports, call, length):
         return duplicate
     try:
-        if not _take_lease(ports, call, lease):
+        if not lease.take(length):
             return duplicate
-        summary = run_pass(deps, call.run_id)
+        summary = run_pass(deps, lease, call.run_id)
     except Exception:
-        _let_go(ports, call)
+        _let_go(ports, lease, call)
         raise
-    _end(ports, call, finished=True)
+    lease.end(finished=True)
+    _end_run(ports, call, finished=True)
     return summary
 
 
@@ -108,34 +111,13 @@ def _open_run(ports: Ports, call: Tick, lease: timedelta) -> bool:
     return True
 
 
-def _take_lease(ports: Ports, call: Tick, lease: timedelta) -> bool:
-    """Become the one planner of this cluster; False when another one lives (docs/acceptance.md row 109)."""
-
-    def change(state: ClusterState, now: datetime) -> ClusterState | None:
-        if state.planner and state.planner.is_held(now) and state.planner.owner != call.owner:
-            return None
-        return replace(state, planner=Lease(call.owner, now + lease))
-
-    after = change_cluster(ports.state, ports.clock, change)
-    return after.planner is not None and after.planner.owner == call.owner
-
-
-def _let_go(ports: Ports, call: Tick) -> None:
+def _let_go(ports: Ports, lease: PlannerLease, call: Tick) -> None:
     """Let go of lease and run, so that the retry need not wait; what fails here lapses by itself."""
     try:
-        _end(ports, call, finished=False)
+        lease.end(finished=False)
+        _end_run(ports, call, finished=False)
     except EbbError as error:
         ports.log.event("run_summary", f"The planner's lease will lapse by itself: {error}", severity="WARNING")
-
-
-def _end(ports: Ports, call: Tick, *, finished: bool) -> None:
-    def change(state: ClusterState, now: datetime) -> ClusterState | None:
-        if state.planner is None or state.planner.owner != call.owner:
-            return None
-        return replace(state, planner=None, last_pass=now if finished else state.last_pass)
-
-    change_cluster(ports.state, ports.clock, change)
-    _end_run(ports, call, finished=finished)
 
 
 def _end_run(ports: Ports, call: Tick, *, finished: bool) -> None:

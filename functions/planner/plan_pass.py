@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from functions.planner.commitments import UsedCommitments, with_commitments
+from functions.planner.lease import PlannerLease
 from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
 from functions.planner.read_and_repair import PassInputs, heal, log_skipped, read_inputs
 from functions.planner.steer import Steered, steer
@@ -35,11 +36,10 @@ from shared.core.records.orders import Order, order_id
 from shared.core.records.state import Advised, ClusterState, PoolMarks, Published
 from shared.core.rules.pod_costs import unread_costs
 from shared.core.rules.situation import Situation
-from shared.errors import BadPolicy, EbbError, Retryable, Stale, Unreadable
-from shared.port_types import PoolsReading, pool_key
+from shared.errors import BadPolicy, Stale
+from shared.port_types import PoolsReading, StoredDocument, pool_key
 from shared.ports import Ports
 from shared.settings import Settings
-from shared.store.compare_and_set import change_cluster
 
 
 def advise(ports: Ports, inputs: PassInputs, unknown: str = "") -> Advised | None:
@@ -71,12 +71,13 @@ class PlannerDeps:
     pass_log: PassLog
 
 
-def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
+def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, Any]:
     """Run one pass and return its summary.
 
     Raises:
         Retryable: something did not answer; healing may have been done all the same.
-        Terminal: a person has to fix something first; healing may have been done all the same.
+        Stale: another planner was at work meanwhile; the same.
+        Terminal: a person has to fix something first; the same.
     """
     ports, settings = deps.ports, deps.settings
     begun, asked = ports.clock.monotonic(), ports.cluster.traffic()
@@ -88,25 +89,26 @@ def run_pass(deps: PlannerDeps, run_id: str) -> dict[str, Any]:
         raise fault
     try:
         found = read_inputs(ports, settings, policy, pools)
-    except EbbError:
+    except Exception:
         _heal_only(ports, settings, policy, pools, whole=(False,))
         raise
-    healed, inputs = heal(ports, settings, found)
     interval = timedelta(seconds=settings.interval_seconds)
     late = begun + BRAKE * settings.pass_seconds
     try:
+        healed, inputs = heal(ports, settings, found)
         inputs, paid = _with_commitments(ports, inputs)
         marks, wave = _read_marks(ports), living(ports, inputs)  # after healing, which needs neither
-        plan = _plan(inputs, marks, ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
+        plan = _plan(inputs, _values(marks), ports.prices, interval, lambda: ports.clock.monotonic() > late, wave)
         _log_unforeseen(ports, plan)
-        _save_marks(ports, marks, plan)
+        _save_marks(ports, lease, marks, plan)
         lives = keep_document(ports, run_id, plan, policy, wave)
-    except EbbError:
-        let_go_of_late(ports, settings.cluster, inputs)
+    except Exception:
+        let_go_of_late(ports, settings.cluster, found)
         raise
-    order_soft_taints(ports, plan.cluster, inputs, lives)  # first: what the first drains move goes elsewhere already
-    published = _publish(ports, run_id, plan, inputs)
-    _tidy(ports, inputs, advise(ports, inputs, paid.unknown))
+    # first: what the first drains move goes elsewhere already
+    order_soft_taints(ports, plan.cluster, inputs, lives, before=wave.document.value)
+    published = _publish(ports, lease, run_id, plan, inputs)
+    _tidy(lease, inputs, advise(ports, inputs, paid.unknown))
     over = begun + settings.pass_seconds
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
     took, traffic = ports.clock.monotonic() - begun, ports.cluster.traffic().since(asked)
@@ -144,22 +146,22 @@ def _steer(ports: Ports, plan: Plan, inputs: PassInputs, may_write: Callable[[],
     return steer(ports, found, dry_run=plan.dry_run, may_write=may_write)
 
 
-def _read_policy(ports: Ports) -> tuple[Policy | None, EbbError | None]:
+def _read_policy(ports: Ports) -> tuple[Policy | None, Exception | None]:
     """Return the policy, none where it is missing or invalid, and what kept it from being read."""
     try:
         return ports.policy.read(), None
     except BadPolicy as fault:
         ports.log.event("policy_invalid", f"Nothing is ordered until the policy is fixed: {fault}", severity="ERROR")
         return None, None
-    except EbbError as fault:
+    except Exception as fault:  # noqa: BLE001 - raised again once the pass has healed
         return None, fault
 
 
-def _read_pools(ports: Ports) -> tuple[PoolsReading, EbbError | None]:
+def _read_pools(ports: Ports) -> tuple[PoolsReading, Exception | None]:
     """Return the pools; if the GKE API does not answer, minimums are unknown: heal only, then 503 or 500."""
     try:
         return ports.pools.read(), None
-    except EbbError as fault:
+    except Exception as fault:  # noqa: BLE001 - as above
         return PoolsReading({}, known=False), fault
 
 
@@ -173,11 +175,12 @@ def _heal_only(
     faults = []
     for each in whole:
         try:
-            inputs = heal(ports, settings, read_inputs(ports, settings, policy, pools, whole=each))[1]
-        except EbbError as error:
-            faults.append(str(error))
+            found = read_inputs(ports, settings, policy, pools, whole=each)
+            let_go_of_late(ports, settings.cluster, found)
+            heal(ports, settings, found)
+        except Exception as fault:  # noqa: BLE001 - as above
+            faults.append(f"{type(fault).__name__}: {fault}")
         else:
-            let_go_of_late(ports, settings.cluster, inputs)
             return
     ports.log.event("run_summary", f"Nothing could be healed either: {'; '.join(faults)}", severity="WARNING")
 
@@ -188,34 +191,45 @@ def _log_unforeseen(ports: Ports, plan: Plan) -> None:
         ports.log.event("run_summary", sentence, severity="ERROR", reason="unforeseen")
 
 
-def _read_marks(ports: Ports) -> dict[str, PoolMarks]:
+StoredMarks = Mapping[str, StoredDocument[PoolMarks]]
+"""The pools' marks as they stand in the state, with the versions that were read."""
+
+
+def _read_marks(ports: Ports) -> StoredMarks:
     """Return the pools' marks; those of a document that does not decode begin again."""
     found = ports.state.all("pools", PoolMarks)
     for each in found.values():
         if each.fault:
             log_skipped(ports.log, each.fault)
-    return {pool: each.value or PoolMarks() for pool, each in found.items()}
+    return found
 
 
-def _save_marks(ports: Ports, old: Mapping[str, PoolMarks], plan: Plan) -> None:
-    """Write the pools whose marks changed, and only those."""
-    for pool in changed_pools(old, plan.marks):
-        version = _version_of_marks(ports, pool)
-        try:
-            ports.state.put(pool_key(pool), plan.marks.get(pool, NO_MARKS), version)
-        except Stale as error:
-            raise Retryable("state", f"the marks of pool {pool} were written by another planner ({error})") from error
+def _values(stored: StoredMarks) -> dict[str, PoolMarks]:
+    return {pool: each.value or NO_MARKS for pool, each in stored.items()}
 
 
-def _version_of_marks(ports: Ports, pool: str) -> str | None:
-    """Return the version to write over; marks that do not decode are written over too, for they begin again."""
+def _save_marks(ports: Ports, lease: PlannerLease, stored: StoredMarks, plan: Plan) -> None:
+    """Write the pools whose marks changed, and only those.
+
+    If the lease ended meanwhile they begin again: another pass may have seen what breaks them, and had none to remove.
+
+    Raises:
+        Stale: the lease is over, or another planner wrote them first.
+    """
+    lease.check()
+    written: dict[str, str] = {}
+    for pool in changed_pools(_values(stored), plan.marks):
+        version = stored[pool].version if pool in stored else None
+        written[pool] = ports.state.put(pool_key(pool), plan.marks.get(pool, NO_MARKS), version)
     try:
-        return ports.state.get(pool_key(pool)).version
-    except Unreadable:
-        return ports.state.all("pools", PoolMarks)[pool].version
+        lease.check()
+    except Stale:
+        for pool, version in written.items():
+            ports.state.put(pool_key(pool), NO_MARKS, version)
+        raise
 
 
-def _publish(ports: Ports, run_id: str, plan: Plan, inputs: PassInputs) -> tuple[str, ...]:
+def _publish(ports: Ports, lease: PlannerLease, run_id: str, plan: Plan, inputs: PassInputs) -> tuple[str, ...]:
     """Publish the plan's orders and return their nodes; in dry run none.
 
     They are first written down as on their way, then sent, so that the next pass orders them once. A crash in between
@@ -223,6 +237,7 @@ def _publish(ports: Ports, run_id: str, plan: Plan, inputs: PassInputs) -> tuple
 
     Raises:
         Retryable: the state or the bus does not answer; what was published is on its way all the same.
+        Stale: the lease is over.
     """
     if plan.dry_run or not plan.orders or inputs.policy is None:
         return ()
@@ -231,7 +246,7 @@ def _publish(ports: Ports, run_id: str, plan: Plan, inputs: PassInputs) -> tuple
         each.uid: each.order(order_id(run_id, each.uid), plan.cluster, plan.taken_at, began_at) for each in plan.orders
     }
     published = _claims_to_come(orders.values(), inputs, inputs.policy)
-    change_cluster(ports.state, ports.clock, lambda state, _: with_published(state, published))
+    lease.change(lambda state, _: with_published(state, published))
     for planned in plan.orders:
         _send(ports, orders[planned.uid], planned)
     return tuple(planned.node for planned in plan.orders)
@@ -261,7 +276,7 @@ def _send(ports: Ports, order: Order, planned: PlannedOrder) -> None:
     )
 
 
-def _tidy(ports: Ports, inputs: PassInputs, advised: Advised | None) -> None:
+def _tidy(lease: PlannerLease, inputs: PassInputs, advised: Advised | None) -> None:
     """Forget back-offs of nodes that are gone, and breakers, back-offs, savings and orders whose time is over.
 
     What was `advised` is remembered with it.
@@ -273,4 +288,4 @@ def _tidy(ports: Ports, inputs: PassInputs, advised: Advised | None) -> None:
         kept = without_past(without_void(state, alive.__contains__, inputs.now, now), alive, now)
         return replace(kept, reclaimed=reclaimed, advised=advised or state.advised)
 
-    change_cluster(ports.state, ports.clock, change)
+    lease.change(change)

@@ -260,6 +260,12 @@ def _release(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
     return True
 
 
+def _fail(repair: Repair, ports: Ports, cluster: str, now: datetime) -> bool:
+    """Count a rule that failed among what was not healed."""
+    del ports, cluster, now
+    raise RuntimeError(repair.detail)
+
+
 def _log_repair(ports: Ports, repair: Repair, message: str) -> None:
     ports.log.event(
         "healed",
@@ -274,6 +280,7 @@ def _log_repair(ports: Ports, repair: Repair, message: str) -> None:
 _REPAIRS: Final[dict[RepairKind, Callable[[Repair, Ports, str, datetime], bool]]] = {
     RepairKind.CONTINUE: _continue,
     RepairKind.RELEASE: _release,
+    RepairKind.FAULT: _fail,
 }
 
 

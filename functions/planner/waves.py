@@ -16,10 +16,9 @@ from shared.core.policy import Policy
 from shared.core.records.orders import CLAIM_WITHIN, MOST_HELD, Order, OrderKind, Origin, order_id, parts
 from shared.core.records.state import Wave, WaveNode
 from shared.core.rules.situation import Situation
-from shared.errors import EbbError, Retryable, Stale
 from shared.port_types import WAVE_KEY, StoredDocument
 from shared.ports import Ports
-from shared.store.compare_and_set import read_wave
+from shared.store.compare_and_set import read_lenient
 
 
 @dataclass(frozen=True)
@@ -49,15 +48,13 @@ def keep_document(ports: Ports, run_id: str, plan: Plan, policy: Policy | None, 
     """Write what became of the wave in this pass, and return the one that lives from now on.
 
     Raises:
-        Retryable: the state does not answer, or another planner wrote it first.
+        Retryable: the state does not answer.
+        Stale: another planner wrote it first.
     """
     before = wave.document.value
     after = wave_after(order_id(run_id, "wave"), plan, policy, before, wave.left)
     if after != before or (before is None and wave.document.version is not None):
-        try:
-            _write(ports, wave.document.version, after)
-        except Stale as error:
-            raise Retryable("state", f"the wave was written by another planner ({error})") from error
+        _write(ports, wave.document.version, after)
         _log_change(ports, wave, after)
     return after
 
@@ -83,10 +80,15 @@ def _log_change(ports: Ports, wave: LivingWave, after: Wave | None) -> None:
         ports.log.event("wave", message, wave=after.id, reason=reason, nodes=len(after.nodes))
 
 
-def order_soft_taints(ports: Ports, cluster: str, inputs: PassInputs, wave: Wave | None) -> None:
-    """Publish what is missing or left over of the soft taints, at most `MOST_HELD` nodes an order."""
-    found = soft_taints(inputs.snapshot.nodes, inputs.planned, wave)
-    for kind, nodes in ((OrderKind.HOLD, found.hold), (OrderKind.LET_GO, found.let_go)):
+def order_soft_taints(
+    ports: Ports, cluster: str, inputs: PassInputs, wave: Wave | None, before: Wave | None = None
+) -> None:
+    """Publish what is left over or missing of the soft taints, at most `MOST_HELD` nodes an order.
+
+    `before` is the wave that lived until now. Raises Retryable, Terminal: the bus does not answer or refuses.
+    """
+    found = soft_taints(inputs.snapshot.nodes, inputs.planned, wave, before)
+    for kind, nodes in ((OrderKind.LET_GO, found.let_go), (OrderKind.HOLD, found.hold)):
         for part in parts(nodes, MOST_HELD):
             ports.orders.publish(_order(kind, part, cluster, inputs.now))
             message = f"{kind.value}: {', '.join(each.name for each in part)}."
@@ -94,7 +96,7 @@ def order_soft_taints(ports: Ports, cluster: str, inputs: PassInputs, wave: Wave
 
 
 def _read(ports: Ports) -> StoredDocument[Wave]:
-    found = read_wave(ports.state)
+    found = read_lenient(ports.state, WAVE_KEY)
     if found.fault:
         log_skipped(ports.log, found.fault)
     return found
@@ -107,9 +109,10 @@ def let_go_of_late(ports: Ports, cluster: str, inputs: PassInputs) -> None:
     """
     try:
         wave = _read(ports).value
-        order_soft_taints(ports, cluster, inputs, wave if wave and inputs.now < wave.deadline else None)
-    except EbbError as error:
-        ports.log.event("run_summary", f"Soft taints wait for the next pass: {error}", severity="WARNING")
+        lives = wave if wave and inputs.now < wave.deadline else None
+        order_soft_taints(ports, cluster, inputs, lives, before=wave)
+    except Exception as fault:  # noqa: BLE001 - whatever it is, it must not hide the fault that led here
+        ports.log.event("run_summary", f"Soft taints wait for the next pass: {fault}", severity="WARNING")
 
 
 def _order(kind: OrderKind, nodes: Sequence[WaveNode], cluster: str, now: datetime) -> Order:

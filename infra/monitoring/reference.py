@@ -53,7 +53,8 @@ LOG_WORDS: Final = (
     LogWord("unread_cost", ("policy_warning",), "The value of a cost annotation on a pod is no number that Kubernetes "
             "would read; it does not count.", "Ask the owner of the workload that the message names to correct it."),
     LogWord("commitments_unread", ("policy_warning",), "`cluster.commitments.read` is true and the Compute API did not "
-            "list the commitments. The last list counts for 24 hours, then list prices.",
+            "list the commitments: the last list counts for 24 hours, then list prices. Or the last list could not be "
+            "read or kept in the state: each pass lists them again.",
             "Grant the right (Terraform's `commitments = true`), or write `read: false`. After an outage nothing."),
     LogWord("unknown_commitment", ("policy_warning",), "Commitments have a type or a family without a known price, and "
             "count for nothing.", "Nothing, if no node is of that family. Otherwise write it under "

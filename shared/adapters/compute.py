@@ -14,7 +14,6 @@ from shared.core.records.commitments import ListedCommitment
 from shared.errors import Retryable, Terminal
 
 _ADDRESS: Final = "https://compute.googleapis.com"
-_SCOPE: Final = "https://www.googleapis.com/auth/compute.readonly"
 _CLUSTER: Final = re.compile(
     r"projects/(?P<project>[^/]+)/locations/(?P<region>[^/-]+-[^/-]+)(?:-[a-z])?/clusters/[^/]+"
 )
@@ -49,7 +48,7 @@ class RegionCommitments:
             Terminal: there is no identity, it may not list them, or the API is not enabled.
             Retryable: the API did not answer in time, or not with commitments.
         """
-        reader = RestReader(_COMPUTE, _SCOPE, self._seconds, anonymous=bool(self._api))
+        reader = RestReader(_COMPUTE, self._seconds, anonymous=bool(self._api))
         rows: list[ListedCommitment] = []
         token = ""
         for _ in range(_MOST_PAGES):

@@ -1,5 +1,6 @@
 """State in Firestore: one document for each key, written under a precondition on its update time."""
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from uuid import uuid4
 
 import msgspec
 
-from shared.adapters.google_failures import CALL_SECONDS, Service, call_options
+from shared.adapters.google_failures import CALL_SECONDS, Service, call_options, identity
 from shared.errors import Stale, Unreadable
 from shared.port_types import DocumentKey, StoredDocument
 
@@ -93,7 +94,7 @@ class FirestoreState:
         """Make the client.
 
         Raises:
-            Terminal: there is no identity to ask with.
+            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
         """
         from google.cloud.firestore import Client
 
@@ -103,7 +104,8 @@ class FirestoreState:
             "Check that EBB_FIRESTORE_DATABASE names it and that this identity has roles/datastore.user on it.",
         )
         with self._service.naming_failures():
-            self._client = Client(project=project, database=database)
+            credentials = identity(anonymous="FIRESTORE_EMULATOR_HOST" in os.environ)
+            self._client = Client(project=project, database=database, credentials=credentials)
         self._bounds = call_options(call_seconds)
 
     def get(self, key: DocumentKey[T]) -> StoredDocument[T]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from shared.adapters.google_failures import Service
+from shared.adapters.google_failures import Service, identity
 from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.errors import BadSettings, Retryable, Terminal
@@ -122,18 +122,16 @@ class GkeCluster:
 def _google_client() -> Any:
     from google.cloud.container_v1 import ClusterManagerClient
 
-    return ClusterManagerClient()
+    return ClusterManagerClient(credentials=identity())
 
 
 def _local_client(api: str) -> Any:
-    from google.auth.credentials import AnonymousCredentials
     from google.cloud.container_v1 import ClusterManagerClient
     from google.cloud.container_v1.services.cluster_manager.transports import (
         ClusterManagerRestTransport,
     )
 
-    nobody = AnonymousCredentials()  # type: ignore[no-untyped-call]  # google-auth types only a part of itself
-    transport = ClusterManagerRestTransport(host=api.rstrip("/"), credentials=nobody)
+    transport = ClusterManagerRestTransport(host=api.rstrip("/"), credentials=identity(anonymous=True))
     return ClusterManagerClient(transport=transport)
 
 

@@ -1,8 +1,10 @@
 """Failures of Google's clients as Ebb's own errors, their retries, the identity of the process, and REST by it."""
 
+import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from shared.errors import EbbError, Retryable, Stale, Terminal
@@ -10,6 +12,8 @@ from shared.errors import EbbError, Retryable, Stale, Terminal
 _LOG_IN: Final = "run `gcloud auth application-default login`"
 _UNIDENTIFIED: Final = "Getting metadata from plugin failed with error"
 """gRPC's words if the identity could not be refreshed."""
+_IN_A_FUNCTION: Final = "K_SERVICE"
+"""Cloud Run's variable: there the metadata server has an identity, and at a cold start it may answer too late."""
 
 _PASSING: Final = {"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded"}
 """Reasons of a 403 over REST that are no refusal (cloud.google.com/compute/docs/api/errors)."""
@@ -29,7 +33,7 @@ class Service:
         A `guarded` call carries a precondition; that it no longer holds is `Stale`.
 
         Raises:
-            Retryable: an outage, a timeout, a quota, an identity that could not be refreshed.
+            Retryable: an outage, a timeout, a quota, an identity that could not be refreshed or, in a function, found.
             Stale: the precondition of a guarded call is lost.
             Terminal: no permission, no such database, topic or bucket, or a request that will never be taken.
         """
@@ -70,6 +74,8 @@ class Service:
 
         if isinstance(error, DefaultCredentialsError):
             first = str(error).partition(". ")[0].rstrip(".")
+            if _IN_A_FUNCTION in os.environ:
+                return Retryable(self.what, f"the metadata server did not show the identity in time ({first})")
             return _with(f"{_LOG_IN}, or name a key in GOOGLE_APPLICATION_CREDENTIALS", Terminal(self.what, first))
         whole = str(error.args[0] if error.args else error)
         message = whole.rpartition(_UNIDENTIFIED)[2].strip(" :")
@@ -103,30 +109,46 @@ def call_options(call_seconds: float) -> dict[str, Any]:
     return {"timeout": call_seconds, "retry": Retry(passing, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)}
 
 
-def _identity(scope: str, *, anonymous: bool = False) -> Any:
-    import google.auth
+SCOPES: Final = (
+    "https://www.googleapis.com/auth/cloud-platform",
+    "https://www.googleapis.com/auth/userinfo.email",
+)
+"""Without userinfo.email the cluster may know the service account by its numeric id only, which RBAC does not name."""
+
+
+def identity(*, anonymous: bool = False) -> Any:
+    """Return the credentials that all clients of this process share, `anonymous` ones for stand-ins of a service.
+
+    Raises what google-auth raises.
+    """
     from google.auth.credentials import AnonymousCredentials
 
-    if anonymous:
-        return AnonymousCredentials()  # type: ignore[no-untyped-call]  # google's is untyped
-    return google.auth.default(scopes=[scope])[0]
+    return AnonymousCredentials() if anonymous else found_identity()  # type: ignore[no-untyped-call]  # google's is untyped
+
+
+@cache
+def found_identity() -> Any:
+    """Look for them until they are found, and then no more: each search asks the metadata server."""
+    import google.auth
+
+    return google.auth.default(scopes=SCOPES)[0]
 
 
 class RestReader:
     """Reads from a Google API that is asked over REST, without a client of its own. Safe for threads."""
 
-    def __init__(self, service: Service, scope: str, call_seconds: float, *, anonymous: bool) -> None:
+    def __init__(self, service: Service, call_seconds: float, *, anonymous: bool) -> None:
         """Find an identity; `anonymous` needs none, for what stands in the API's place.
 
         Raises:
-            Terminal: there is no identity to ask with.
+            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
         """
         from google.api_core.retry import Retry, if_transient_error
 
         self._service, self._seconds = service, call_seconds
         self._patiently = Retry(if_transient_error, FIRST_WAIT, LONGEST_WAIT, timeout=call_seconds)
         with service.naming_failures():
-            self._credentials = _identity(scope, anonymous=anonymous)
+            self._credentials = identity(anonymous=anonymous)
 
     def get(self, address: str, params: Mapping[str, str], known: Collection[int] = (), **headers: str) -> Any:
         """Return the answer: of success, or with a status that is `known`. Raises Terminal, Retryable."""
@@ -144,7 +166,6 @@ class RestReader:
             return self._patiently(ask)()
 
 
-_SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
 _IDENTITY: Final = Service("The identity", "Run `gcloud auth application-default login`.")
 
 
@@ -157,7 +178,7 @@ def who() -> str:
     from google.auth.transport.requests import Request
 
     with _IDENTITY.naming_failures():
-        credentials = _identity(_SCOPE)
+        credentials = identity()
         credentials.refresh(Request())
     known = (getattr(credentials, name, "") for name in ("service_account_email", "signer_email", "account"))
     return next((str(each) for each in known if each), "a person (application-default credentials)")

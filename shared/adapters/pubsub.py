@@ -5,17 +5,21 @@ function's CPU stands still once it has answered. `PUBSUB_EMULATOR_HOST` replace
 when they are made, so that a cold start that only refuses a message stays cheap.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
-from shared.adapters.google_failures import CALL_SECONDS, Service, call_options
+from shared.adapters.google_failures import CALL_SECONDS, Service, call_options, identity
 from shared.core.policy.values import YEARS
 from shared.core.records.orders import DrainResult, Order, encode
 from shared.errors import BadOrder
+
+if TYPE_CHECKING:
+    from google.pubsub_v1 import PublisherClient
 
 _MOST_ATTRIBUTES: Final = 100
 _MOST_VALUE_BYTES: Final = 1024
@@ -32,13 +36,11 @@ class PubSubOrders:
         """Make the client.
 
         Raises:
-            Terminal: there is no identity to ask with.
+            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
         """
-        from google.pubsub_v1 import PublisherClient
-
         self._topic, self._rejected_topic, self._results_topic = topic, rejected_topic, results_topic
         with _service(topic).naming_failures():
-            self._client = PublisherClient()
+            self._client = _publisher()
         self._bounds = call_options(call_seconds)
 
     def publish(self, order: Order) -> None:
@@ -69,17 +71,22 @@ def may_publish(topic: str, call_seconds: float = CALL_SECONDS) -> bool:
         Retryable: no answer. Terminal: there is no such topic, or no identity to ask with.
     """
     from google.api_core.exceptions import MethodNotImplemented
-    from google.pubsub_v1 import PublisherClient
 
     bounds = call_options(call_seconds)
     with _service(topic).naming_failures():
-        client = PublisherClient()
+        client = _publisher()
         try:
             asked = {"resource": topic, "permissions": [_PUBLISH]}
             return _PUBLISH in client.test_iam_permissions(request=asked, **bounds).permissions
         except MethodNotImplemented:
             client.get_topic(request={"topic": topic}, **bounds)
             return True
+
+
+def _publisher() -> "PublisherClient":
+    from google.pubsub_v1 import PublisherClient
+
+    return PublisherClient(credentials=identity(anonymous=bool(os.environ.get("PUBSUB_EMULATOR_HOST"))))
 
 
 def _service(topic: str) -> Service:

@@ -22,7 +22,6 @@ from shared.errors import BadPolicy, Retryable, Terminal
 Parse = Callable[[bytes], Policy]
 
 _ADDRESS: Final = "https://storage.googleapis.com"
-_SCOPE: Final = "https://www.googleapis.com/auth/devstorage.read_only"
 _EMPTY: Final = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
 """How the service answers when asked for a part of an empty object."""
 
@@ -57,14 +56,14 @@ class BucketPolicy:
         """Find an identity.
 
         Raises:
-            Terminal: there is no identity to ask with.
+            Terminal: there is no identity to ask with; in a function Retryable, for its own may come late.
         """
         self._name = f"policy gs://{bucket}/{name}"
         self._parse = parse
         service = Service(self._name, "Grant this identity roles/storage.objectViewer on the bucket.")
         stand_in = os.environ.get("STORAGE_EMULATOR_HOST", "")
         self._address = f"{stand_in or _ADDRESS}/storage/v1/b/{quote(bucket, safe='')}/o/{quote(name, safe='')}"
-        self._reader = RestReader(service, _SCOPE, call_seconds, anonymous=bool(stand_in))
+        self._reader = RestReader(service, call_seconds, anonymous=bool(stand_in))
 
     def read(self) -> Policy:
         """Read and parse. Raises BadPolicy, Terminal when the object may not be read, Retryable on an outage."""

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from shared.core.records.state import ClusterState, Wave
+from shared.core.records.state import ClusterState
 from shared.errors import Gone, Retryable, Stale
-from shared.port_types import CLUSTER_KEY, WAVE_KEY, StoredDocument
+from shared.port_types import CLUSTER_KEY, DocumentKey, StoredDocument
 from shared.ports import Clock, State
 
 T = TypeVar("T")
@@ -22,10 +22,10 @@ def read_cluster(state: State) -> tuple[ClusterState, str | None, datetime]:
     return found.value or ClusterState(), found.version, found.read_at
 
 
-def read_wave(state: State) -> StoredDocument[Wave]:
-    """Return the wave's document; one that does not decode has a fault and no value, and can be written over."""
-    absent = StoredDocument[Wave](None, None, datetime.min.replace(tzinfo=UTC))
-    return state.all(WAVE_KEY.collection, WAVE_KEY.type).get(WAVE_KEY.id, absent)
+def read_lenient(state: State, key: DocumentKey[T]) -> StoredDocument[T]:
+    """Return a document; one that does not decode has a fault and no value, and can be written over."""
+    absent = StoredDocument[T](None, None, datetime.min.replace(tzinfo=UTC))
+    return state.all(key.collection, key.type).get(key.id, absent)
 
 
 def change_cluster(

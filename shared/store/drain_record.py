@@ -9,7 +9,7 @@ from shared.core.reasons import Outcome, Reason
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import DrainResult, Order
 from shared.core.records.state import Lease
-from shared.errors import Retryable, Unreadable
+from shared.errors import EbbError, Retryable, Unreadable
 from shared.port_types import drain_key
 from shared.ports import Clock, Ports, State
 
@@ -158,7 +158,10 @@ def check_node(record: DrainRecord, order: Order) -> None:
 
 
 def report_result(ports: Ports, result: DrainResult, message: str, **fields: Any) -> None:
-    """Log the end of a drain, and report it on the results topic; `fields` are for the log alone."""
+    """Log the end of a drain, and report it on the results topic; `fields` are for the log alone.
+
+    A topic that does not take it costs a line: nothing of Ebb reads results, and no claim may wait for one.
+    """
     about: dict[str, Any] = {
         "order_id": result.order_id,
         "node": result.node,
@@ -166,4 +169,8 @@ def report_result(ports: Ports, result: DrainResult, message: str, **fields: Any
         "detail": result.detail,
     }
     ports.log.event("drain_result", message, reason=result.why, **about, **fields)
-    ports.orders.report(result)
+    try:
+        ports.orders.report(result)
+    except EbbError as fault:
+        message = f"The results topic did not take the result: {fault}"
+        ports.log.event("drain_step", message, severity="WARNING", order_id=result.order_id, node=result.node)

@@ -14,7 +14,6 @@ from shared.core.cluster.pod import Pod, PodClass, is_daemon
 from shared.core.cluster.returning import VerticalAutoscalers, as_they_return
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import UNKNOWN, Workload
-from shared.errors import EbbError
 from shared.port_types import ClusterReading, PoolsReading
 from shared.ports import Log, Ports
 
@@ -28,7 +27,7 @@ def read_optional(log: Log, event: str, what: str, read: Callable[[], T], otherw
     """Return what was read; what cannot be read is logged, and nothing waits."""
     try:
         return read()
-    except EbbError as fault:
+    except Exception as fault:  # noqa: BLE001 - healing rests on some of these: not even a fault of Ebb may end it
         log.event(event, f"Going on without {what}: {fault}", severity="WARNING", reason="advice_missing")
         return otherwise
 

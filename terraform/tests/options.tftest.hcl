@@ -15,10 +15,11 @@ run "an_installation_behind_a_connector" {
   command = plan
 
   variables {
-    bucket    = { force_destroy = false }
-    functions = { binary_authorization = "default" }
-    network   = { connector = "projects/my-project/locations/europe-west1/connectors/c" }
-    schedule  = { region = "europe-west3" }
+    bucket      = { force_destroy = false }
+    commitments = true
+    functions   = { binary_authorization = "default" }
+    network     = { connector = "projects/my-project/locations/europe-west1/connectors/c" }
+    schedule    = { region = "europe-west3" }
   }
 
   assert {
@@ -40,7 +41,8 @@ run "an_installation_behind_a_connector" {
   }
   assert {
     condition = toset(split(",", time_sleep.roles.triggers.permissions)) == setunion(
-      google_project_iam_custom_role.control_plane.permissions, google_project_iam_custom_role.state.permissions
+      google_project_iam_custom_role.control_plane.permissions, google_project_iam_custom_role.state.permissions,
+      google_project_iam_custom_role.commitments[0].permissions,
     )
     error_message = "A permission more or less is waited for as a role is."
   }

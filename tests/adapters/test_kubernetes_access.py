@@ -1,7 +1,7 @@
 """A token goes with each call and is renewed before it expires; a kubeconfig is read as kubectl reads it."""
 
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,7 +15,7 @@ from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig
 from shared.adapters.kubernetes.client import Call, KubernetesClient
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
 from tests.adapters.access import kubeconfig
-from tests.adapters.certificates import Authority
+from tests.adapters.certificates import DAY, Authority
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import NOW
 
@@ -132,6 +132,49 @@ def test_the_dns_endpoint_is_checked_against_the_systems_cas() -> None:
     assert trusted(Endpoint("uid.europe-west4.gke.goog", None, "dns")) == len(
         ssl.create_default_context().get_ca_certs()
     )
+
+
+OLD: Mapping[str, Any] = {"identifies_keys": False}
+"""The certificate of a cluster that was made years ago, which Python 3.13 refuses by default."""
+
+
+@pytest.mark.usefixtures("strict_by_default")
+@pytest.mark.parametrize("shown", [pytest.param({}, id="a new certificate"), pytest.param(OLD, id="an old one")])
+@pytest.mark.parametrize(
+    "is_given", [pytest.param(True, id="the cluster's CA"), pytest.param(False, id="the system's")]
+)
+def test_every_python_accepts_what_kubectl_accepts(
+    tmp_path: Path, shown: dict[str, Any], monkeypatch: pytest.MonkeyPatch, *, is_given: bool
+) -> None:
+    ca = Authority(tmp_path, "ca")
+    (tmp_path / "ca.pem").write_text(ca.pem)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+
+    with scripted(ca.server(**shown)) as script:
+        script.says(Say(body={"kind": "Node"}))
+        assert ask_by_gke(script, ca.pem if is_given else None)
+
+
+@pytest.mark.parametrize(
+    ("why", "vouches", "shown"),
+    [
+        pytest.param("IP address mismatch", "ca", {"address": "127.0.0.2"}, id="of another address"),
+        pytest.param("unable to get local issuer", "other", {}, id="of another CA"),
+        pytest.param("certificate has expired", "ca", {"ends_in": -DAY}, id="that has expired"),
+    ],
+)
+def test_an_old_certificate_is_still_refused(tmp_path: Path, why: str, vouches: str, shown: dict[str, Any]) -> None:
+    by_name = {name: Authority(tmp_path, name) for name in ("ca", "other")}
+
+    with scripted(by_name["ca"].server(**OLD, **shown)) as script, pytest.raises(Retryable, match=why):
+        ask_by_gke(script, by_name[vouches].pem)
+
+    assert not script.asked
+
+
+def ask_by_gke(script: Script, ca_pem: str | None) -> bytes:
+    endpoint = Endpoint(script.address.removeprefix("https://"), ca_pem, "public")
+    return KubernetesClient(from_gke(endpoint, Tokens(), lambda: None, lambda: NOW)).ask(GET)
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,7 @@ SPEC: dict[str, Any] = {
     "overhead": {"cpu": "5"},
     "resources": _BIG,
     "nodeSelector": {"disk": "ssd"},
+    "os": {"name": "linux"},
     "affinity": node_affinity({"matchFields": [_named("n2")]}),
     "tolerations": [{"operator": "Exists"}],
     "topologySpreadConstraints": [_SPREAD],

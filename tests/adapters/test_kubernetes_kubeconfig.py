@@ -167,11 +167,12 @@ def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest
     assert merged.login("b").server == "http://b.example"
 
 
+@pytest.mark.usefixtures("strict_by_default")
 @pytest.mark.parametrize("inline", [pytest.param(True, id="in the file itself"), pytest.param(False, id="next to it")])
 def test_a_certificate_goes_to_a_server_that_trusts_it(tmp_path: Path, *, inline: bool) -> None:
     authority = Authority(tmp_path, "ca")
     shown, key = (tmp_path / "ca" / "shown.pem", tmp_path / "ca" / "key.pem")
-    server = authority.server()
+    server = authority.server(identifies_keys=False)
     server.verify_mode = ssl.CERT_REQUIRED
     server.load_verify_locations(cadata=authority.pem)
     (tmp_path / "ca.pem").write_text(authority.pem)

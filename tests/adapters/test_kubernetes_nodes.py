@@ -17,7 +17,7 @@ def read_node(**changes: Any) -> Node:
     return node_objects.node(msgspec.convert(api_node(**changes), wire.Node))
 
 
-def read_budget(spec: dict[str, Any], **status: int) -> PodDisruptionBudget:
+def read_budget(spec: dict[str, Any], **status: Any) -> PodDisruptionBudget:
     raw = {"metadata": {"name": "web", "namespace": "shop", "generation": 2}, "spec": spec, "status": status}
     return node_objects.disruption_budget(msgspec.convert(raw, wire.PodDisruptionBudget))
 
@@ -157,6 +157,19 @@ def test_what_a_budget_asks_for_is_carried_over(
 def test_a_budget_that_asks_for_nonsense_is_named() -> None:
     with pytest.raises(BadInput, match=r"shop/web.*'two'"):
         read_budget({"minAvailable": "two"})
+
+
+@pytest.mark.parametrize(
+    ("expected", "condition"),
+    [
+        pytest.param("web has no scale", {"reason": "SyncFailed", "message": "web has no scale"}, id="in its words"),
+        pytest.param("SyncFailed", {"reason": "SyncFailed"}, id="without words"),
+        pytest.param("", {"reason": "InsufficientPods", "message": "no"}, id="too few pods are no fault"),
+    ],
+)
+def test_what_the_disruption_controller_cannot_count_is_carried_over(expected: str, condition: dict[str, str]) -> None:
+    of_disruption = {"type": "DisruptionAllowed", "status": "False", **condition}
+    assert read_budget({"maxUnavailable": 1}, conditions=[of_disruption]).fault == expected
 
 
 @pytest.mark.parametrize(("expected", "seen"), [(False, 1), (True, 2), (True, 3)])

@@ -60,7 +60,8 @@ GATES = [{"name": "quota"}]
         ),
         pytest.param({"restart_policy": "Never"}, {"restartPolicy": "Never"}, id="restart policy"),
         pytest.param({"node_selector": {"disk": "ssd"}}, {"nodeSelector": {"disk": "ssd"}}, id="node selector"),
-        pytest.param({"node_selector": {}}, {"nodeSelector": None}, id="null is absent"),
+        pytest.param({"node_selector": {}, "os": ""}, {"nodeSelector": None, "os": None}, id="null is absent"),
+        pytest.param({"os": "linux"}, {"os": {"name": "linux"}}, id="operating system"),
         pytest.param(
             {"tolerations": (Toleration("k", "Exists", "", "NoExecute"), Toleration(value="v"))},
             {"tolerations": [{"key": "k", "operator": "Exists", "effect": "NoExecute"}, {"value": "v"}]},

@@ -10,6 +10,7 @@ import pytest
 from infra.local.bound_process import ROOT
 from tests.browser import chromium
 from tests.browser.chromium import Chromium, ChromiumError
+from tests.browser.debian import DebianError
 from tests.browser.devtools import opened
 
 # Downloads what it is asked for into its own cache, slowly enough for two to meet, and counts.
@@ -72,7 +73,7 @@ def test_two_processes_that_ask_at_the_same_time_fetch_once(debian: Path) -> Non
 
 def test_a_fetch_that_fails_shows_why_and_leaves_nothing(debian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIL", "100")
-    with pytest.raises(ChromiumError, match="apt-get failed:\nno such package"):
+    with pytest.raises(DebianError, match="apt-get failed:\nno such package"):
         chromium.locate()
     monkeypatch.setenv("FAIL", "0")
     assert chromium.locate().environment["LD_LIBRARY_PATH"].endswith("usr/lib/chromium")

@@ -104,13 +104,13 @@ class CallGate:
             self.unread_at.append(self.threads.clock.now())
 
     def _suffer(self, what: str, *, can_fail: bool) -> None:
-        """Be slow or fail as an outage of such calls has it. Raises Retryable."""
+        """Be slow or fail as an outage of such calls has it. Raises what the outage does."""
         for each in self.outages:
             if each.strikes_at(self.threads.clock.now()) and each.outage.strikes(what) and can_fail:
                 self.threads.pause(each.outage.slow)
                 if each.outage.fails:
                     self._note_unread(what)
-                    raise Retryable(what, "500, as for some time now")
+                    raise each.outage.failure(what)
 
     def _faulty(self, fault: CallFault, what: str, act: Callable[[], T]) -> T:
         actor = self.threads.current

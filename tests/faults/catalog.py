@@ -30,6 +30,8 @@ LATE = MessageFaults(late={1: 45.0})
 OUTAGE = "outage"
 LONG_UPGRADE = "upgrade"
 OUTAGES_BEGIN = (0.0, 7.0, 40.0)
+LONG_STALL = 500.0
+"""Seconds: longer than the planner's lease."""
 SLOW = 10.0
 UPGRADED_NODES, BETWEEN_NODES, EMPTIED_IN = 6, 1800.0, 600.0
 """Of three hours each node takes ten minutes: most of the time the upgrade is elsewhere, or pauses."""
@@ -71,15 +73,18 @@ def each_call(kind: str, base: History) -> Iterator[History]:
 
 @dataclass(frozen=True)
 class Begin:
-    """The outage begins."""
+    """The outage begins; with `index` it strikes only calls about that node, counted in the order of names."""
 
     outage: Outage
+    index: int | None = None
 
     def __call__(self, ebb: Installation) -> None:
-        ebb.begin(self.outage)
+        nodes = [each["metadata"]["name"] for each in ebb.cloud.world.store.all("nodes")]
+        node = "" if self.index is None or not nodes else nodes[self.index % len(nodes)]
+        ebb.begin(replace(self.outage, node=node))
 
     def __str__(self) -> str:
-        return str(self.outage)
+        return str(self.outage) if self.index is None else f"{self.outage} (node {self.index})"
 
 
 def outages(base: History) -> Iterator[History]:

@@ -27,6 +27,7 @@ from tests.faults.catalog import (
 from tests.faults.history import History
 from tests.faults.mixtures import MIXTURES, PLAIN, Worlds, mixture
 from tests.faults.neighbours import beside_neighbours
+from tests.faults.partly import PARTLY, partly, partly_histories
 from tests.faults.replaced import replaced_settings
 from tests.faults.returning_worlds import returning_settings
 from tests.faults.rich_worlds import drawn_rich, rich_settings
@@ -59,6 +60,8 @@ class Family:
     action_share: int
     outage_share: int
     mixtures: int
+    partly_share: int = 1999
+    """Of what fails only in part: for each world more than for any other kind, and worth most where waves live."""
 
 
 FAMILIES: Final = (
@@ -71,6 +74,7 @@ FAMILIES: Final = (
     Family(Worlds("waved", lambda: begun_in(waved_settings())), 113, 53, 229, 15),
     Family(Worlds("replaced", lambda: begun_in(replaced_settings())), 113, 53, 229, 15),
     Family(Worlds("neighbours", beside_neighbours), 499, 109, 457, 10),
+    Family(Worlds("partly", partly_histories), 331, 53, 89, 15, 173),
 )
 
 
@@ -104,6 +108,7 @@ def parts(seed: int, times: int = 1, names: Collection[str] = ()) -> Iterator[Pa
             yield from _shares(f"actions: {base.name}", actions, family.action_share, seed, times)
             long = max(1, times // LONGER)
             yield from _shares(f"outages: {base.name}", partial(outages, base), family.outage_share, seed, long)
+            yield from _shares(f"partly: {base.name}", partial(partly, base), family.partly_share, seed, long)
             yield from _shares(f"upgrades: {base.name}", partial(long_upgrades, base), UPGRADES_SHARE, seed, long)
         yield from _mixtures(family, seed * _SEEDS, family.mixtures * times)
 
@@ -164,4 +169,4 @@ def history_named(name: str) -> History:
     return next(islice(made, int(number), None))
 
 
-_MADE: Final = {PROVIDER_ACTION: provider_actions, OUTAGE: outages, LONG_UPGRADE: long_upgrades}
+_MADE: Final = {PROVIDER_ACTION: provider_actions, OUTAGE: outages, PARTLY: partly, LONG_UPGRADE: long_upgrades}

@@ -4,6 +4,7 @@ Nothing here judges; what may go wrong on the way (lost, doubled and late messag
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from http import HTTPStatus
 from random import Random
 from typing import Any
@@ -23,17 +24,18 @@ from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
-from shared.port_types import CLUSTER_KEY
+from shared.port_types import CLUSTER_KEY, WAVE_KEY
 from shared.ports import Ports
 from shared.settings import Settings
 from tests.fakes import FakeCommitments, FakePolicySource, FakePools, FakeState
 from tests.faults.call_faults import CallFault, CallGate
 from tests.faults.network_faults import ClockSkew, MessageFaults
-from tests.faults.outages import FREES, LOOKS, BegunOutage, Outage
+from tests.faults.outages import LOOKS, BegunOutage, FaultOfEbb, KeptFromUndoing, Outage
 from tests.faults.ports import (
     ActorClock,
     BrokerBus,
     DirectClient,
+    GatedCommitments,
     GatedPolicy,
     GatedPools,
     GatedState,
@@ -100,8 +102,9 @@ class Installation:
         """When what a look rests on began to fail, and when it ended, by turns."""
         self.made = len(self.cloud.world.store.all("nodes"))
         """Counts the nodes, for the names of new ones."""
-        self.kept_cordoned = 0.0
-        """Seconds for which no cordon could be undone."""
+        self.kept = KeptFromUndoing()
+        self.came_again: list[str] = []
+        """Messages that came again though they had expired."""
         self.in_trouble: list[tuple[str, str]] = []
         """What GKE has begun to do to which nodes, and will end later."""
         self.overloaded_until = self.begun
@@ -132,7 +135,7 @@ class Installation:
             clock=ActorClock(self.call_gate),
             log=self.log,
             prices=PRICES,
-            commitments=FakeCommitments(),
+            commitments=GatedCommitments(FakeCommitments(), self.call_gate),
             together=one_by_one,
         )
 
@@ -221,7 +224,7 @@ class Installation:
         def act() -> None:
             try:
                 self._passed(name, passes(desk, call))
-            except EbbError as fault:
+            except (EbbError, FaultOfEbb) as fault:
                 self.replies[name] = f"failed: {fault}"
 
         self.threads.start(self._actor(name), act)
@@ -263,16 +266,32 @@ class Installation:
             self.late_copies[push.message.attributes.get("order_id", push.message.message_id)] = at
 
         def act() -> None:
-            reply = receive(self.ports, self.settings, body, name)
+            try:
+                reply = receive(self.ports, self.settings, body, name)
+            except FaultOfEbb:  # the entry point answers 500
+                reply = PushReply.AGAIN
             self.replies[name] = reply.name
             if reply is PushReply.DONE:
                 self.unanswered.pop(push.message.message_id, None)
                 self.acknowledged.setdefault(push.message.message_id, self.clock.now())
+            else:
+                self._note_expired(push)
             self.cloud.broker.settle(push.number, reply.value)
 
         if self.acknowledges_first:
             self.cloud.broker.settle(push.number, PushReply.DONE.value)
         self.threads.start(self._actor(name), act)
+
+    def _note_expired(self, push: Push) -> None:
+        """Note a release or an order of a wave that comes again after its expiry, which the state's time shows."""
+        order = msgspec.json.decode(push.message.data)
+        expires = order.get("expires_at")
+        now = self.clock.now()
+        knows_time = not any(each.strikes_at(now) and each.outage.what == "get cluster" for each in self.outages)
+        if order.get("kind", "drain") != "drain" and expires and knows_time:
+            late = now - datetime.fromisoformat(expires).timestamp()
+            if late > STEP_SECONDS:
+                self.came_again.append(f"{order['kind']} comes again {late:.0f} s after it has expired")
 
     def _actor(self, name: str) -> Actor:
         clock_skew = self.clock_skew
@@ -280,6 +299,11 @@ class Installation:
         return Actor(
             name, rate, self.random.uniform(-clock_skew.offset, clock_skew.offset) if clock_skew.offset else 0.0
         )
+
+    def lose_wave(self) -> None:
+        """Delete the wave's document."""
+        self.state.documents.pop((self.state.cluster, WAVE_KEY.collection, WAVE_KEY.id), None)
+        self.cloud.world.record.add("wave", {"after": None})
 
     def hindrances(self) -> list[float]:
         """When Ebb itself was kept from its work: what struck its calls, its messages, its documents."""
@@ -297,12 +321,15 @@ class Installation:
         self.acted_at.append(begun.end)
         if outage.keeps_from(LOOKS):
             self.turned_away_at += [begun.begin, begun.end + self.setting.limits.interval]
-        if outage.keeps_from(FREES):
-            self.kept_cordoned += outage.seconds
+        self.kept.add(outage)
 
     def disturbances(self) -> list[float]:
         """When something went wrong from outside: hindrances, and acts of others."""
         return [*self.hindrances(), *self.acted_at]
+
+    def completed_passes(self) -> frozenset[str]:
+        """Return the calls of the planner whose pass was completed."""
+        return frozenset(name for name, reply in self.replies.items() if reply == "pass")
 
     def remembered(self) -> ClusterState:
         return self.state.get(CLUSTER_KEY).value or ClusterState()

@@ -17,19 +17,24 @@ from tests.faults.bought_back import BoughtBack
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.grants import Grants
 from tests.faults.installation import Installation
+from tests.faults.marks import Marks
+from tests.faults.outages import INFORMS
 from tests.faults.peoples_requests import PeoplesRequests
 from tests.faults.proofs import Proofs
 from tests.faults.replaced import Moments
 from tests.faults.replay import ReplayedCluster, moments
+from tests.faults.soft_taints import SoftTaints
 from tests.faults.steering import CostWrites, left_behind
 from tests.faults.surges import Surges, left_waiting, restarted_again
 from tests.faults.waiting_times import Bound, CordonTimes, WaitingTimes
 from tests.faults.waved_worlds import left_held
 from tests.faults.ways_out import WaysOut
-from tests.faults.worlds import INTERVAL
+from tests.faults.worlds import INTERVAL, STEP_SECONDS
 
 PLANNER_LEASE = 360.0
 REDELIVERY = 120.0
+CALLS_OF_A_STEP = 10
+"""More slow calls of one kind than free the soft taints of a small world, with a message that comes again."""
 
 
 def breaches(end: Installation) -> list[str]:
@@ -61,11 +66,31 @@ def bound_of(end: Installation, excuses: Excuses) -> Bound:
     """
     leases = max(1, len(end.call_gate.struck_passes())) * PLANNER_LEASE
     extra = leases + REDELIVERY if end.hindrances() else 0.0
-    return Bound(excuses, end.setting.limits.longest_cordon, extra + end.kept_cordoned)
+    kept = end.kept.cordons
+    return Bound(excuses, end.setting.limits.longest_cordon, extra + kept.get("", 0.0), kept)
+
+
+def soft_bound_of(end: Installation, excuses: Excuses) -> Bound:
+    """How long a soft taint may outlive its wave: the next pass orders its removal, or the one after it."""
+    kept, slow = end.kept.soft_taints, sum(each.outage.slow for each in end.outages)
+    extra = bound_of(end, excuses).extra - end.kept.cordons.get("", 0.0) + kept.get("", 0.0) + CALLS_OF_A_STEP * slow
+    return Bound(excuses, 2 * end.setting.limits.interval + STEP_SECONDS, extra, kept)
+
+
+def stopped_by_what_informs(end: Installation) -> Iterator[str]:
+    """Yield each pass and step that ended because something failed that only informs."""
+    for name, reply in end.replies.items():
+        if any(what in reply for what in INFORMS):
+            yield f"{name} {reply}"
+    for line in end.log.lines:
+        if "come again" in line and any(what in line for what in INFORMS):
+            yield line
 
 
 def longest_cordon(end: Installation) -> float:
-    return bound_of(end, Excuses()).longest
+    """The longest bound of any node."""
+    bound = bound_of(end, Excuses())
+    return max(map(bound.longest, ["", *end.kept.cordons]))
 
 
 def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) -> Iterator[str]:
@@ -84,6 +109,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
         excuses, end.acted_at, end.call_gate.unread_at, buffers=bool(end.cloud.world.store.all("capacitybuffers"))
     )
     costs, replaced = CostWrites(), Moments()
+    soft, marks = SoftTaints(soft_bound_of(end, excuses)), Marks(end.setting.limits, end.cpu, end.completed_passes())
     cluster = ReplayedCluster()
     for entry, cluster in moments(end.cloud.world.record.entries):
         for fault in chain(
@@ -97,6 +123,8 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
             surges.of(entry, cluster),
             costs.of(entry, cluster),
             replaced.of(entry, cluster),
+            soft.of(entry, cluster),
+            marks.of(entry, cluster),
         ):
             yield f"{cluster.at - end.begun:.1f} s: {fault}"
     cluster.at = end.clock.now()
@@ -104,6 +132,7 @@ def _of_the_record(end: Installation, excuses: Excuses, places: WaitingTimes) ->
     yield from restarted_again(end)
     yield from places.at(cluster)
     yield from cordons.at_the_end(end.clock.now())
+    yield from stopped_by_what_informs(end)
     yield from left_behind(end)
     yield from (f"{name} still carries the soft taint of a wave that does not live" for name in left_held(end))
     refused = list(requests.not_granted({claim.order_id for claim in end.remembered().claims.values()}))
@@ -120,12 +149,14 @@ def _of_the_documents(end: Installation, excuses: Excuses) -> Iterator[str]:
     yield from (found.fault for found in records.values() if found.fault)
     for claim in state.claims.values():
         age = end.clock.now() - max(claim.since.timestamp(), end.begun)
-        if bound.is_broken(age):
+        if bound.is_broken(age, claim.node):
             yield f"the claim of {claim.node} stands for {age:.0f} s at the end"
+    slowest = max(end.kept.cordons, key=lambda node: end.kept.cordons[node], default="")
     for message, since in end.unanswered.items():
         age = end.clock.now() - since
-        if bound.is_broken(age):
+        if bound.is_broken(age, slowest):
             yield f"message {message} still comes again after {age:.0f} s"
+    yield from end.came_again
     held = {claim.order_id for claim in state.claims.values()}
     for order_id, found in records.items():
         if found.value and found.value.phase is not DrainPhase.SETTLED and order_id not in held:

@@ -27,10 +27,11 @@ from shared.adapters.kubernetes.client import (
 )
 from shared.adapters.kubernetes.transport import ApiReply
 from shared.core.policy import Policy
+from shared.core.records.commitments import ListedCommitment
 from shared.core.records.orders import DrainResult, Order, encode
-from shared.core.records.state import ClusterState
-from shared.port_types import DocumentKey, PoolsReading, StoredDocument
-from shared.ports import Log, PolicySource, Pools, State
+from shared.core.records.state import ClusterState, Wave
+from shared.port_types import WAVE_KEY, DocumentKey, PoolsReading, StoredDocument
+from shared.ports import CommitmentList, Log, PolicySource, Pools, State
 from tests.faults.call_faults import CallGate
 from tests.rights.used_rights import DRAINER, PLANNER, USED_RIGHTS
 
@@ -105,7 +106,7 @@ class GatedState:
 
 
 class RecordingState:
-    """Puts every write of the cluster's document into the world's record, in order with what else happens."""
+    """Puts every write of the cluster's document and the wave's into the world's record, in order with what happens."""
 
     def __init__(self, inner: State, record: Record, call_gate: CallGate) -> None:
         self._inner, self._record, self._call_gate = inner, record, call_gate
@@ -115,7 +116,10 @@ class RecordingState:
 
     def put(self, key: DocumentKey[T], value: T, expected: str | None) -> str:
         if not isinstance(value, ClusterState):
-            return self._inner.put(key, value, expected)
+            version = self._inner.put(key, value, expected)
+            if isinstance(value, Wave):
+                self._record.add("wave", {"after": value})
+            return version
         before = self._inner.get(key).value
         version = self._inner.put(key, value, expected)
         old = before if isinstance(before, ClusterState) else ClusterState()
@@ -125,6 +129,8 @@ class RecordingState:
 
     def delete(self, key: DocumentKey[T], expected: str) -> None:
         self._inner.delete(key, expected)
+        if key == WAVE_KEY:
+            self._record.add("wave", {"after": None})
 
     def all(self, collection: str, type_: type[T]) -> Mapping[str, StoredDocument[T]]:
         return self._inner.all(collection, type_)
@@ -144,6 +150,14 @@ class GatedPools:
 
     def read(self) -> PoolsReading:
         return self._call_gate.call("read pools", self._inner.read)
+
+
+class GatedCommitments:
+    def __init__(self, inner: CommitmentList, call_gate: CallGate) -> None:
+        self._inner, self._call_gate = inner, call_gate
+
+    def read(self) -> tuple[ListedCommitment, ...]:
+        return self._call_gate.call("list commitments", self._inner.read)
 
 
 class BrokerBus:

@@ -14,6 +14,7 @@ from tests.faults.families import DEEPER, FAMILIES, Family, bases, history_named
 from tests.faults.history import History
 from tests.faults.mixtures import mixture
 from tests.faults.mutants import no_watchdog
+from tests.faults.partly import partly
 from tests.faults.rerun import digest
 from tests.faults.running import LEAST, describe_failure, is_whole
 
@@ -38,6 +39,7 @@ def output(*command: str) -> tuple[int, str]:
         pytest.param([*each_call("pause", bases()["one at a time"])][12], id="a pause"),
         pytest.param([*each_call("kill", bases()["managed by Google"])][7], id="next to a neighbour"),
         pytest.param([*provider_actions(bases()["nobody deletes"])][3], id="an action of GKE"),
+        pytest.param([*partly(bases()["partly marked"])][3], id="what fails in part"),
     ],
 )
 def test_a_name_finds_the_very_history(history: History) -> None:

@@ -3,8 +3,8 @@
 Both are measured over the whole record; what excuses them stands in `excuses`.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tests.faults.excuses import Excuse, Excuses
 from tests.faults.outages import BegunOutage
@@ -17,21 +17,24 @@ CALLS_OF_TWO_LOOKS = 4
 
 @dataclass
 class Bound:
-    """How long a cordon, a claim and a message of Ebb's may stand; `extra` where it was kept from its work."""
+    """How long a cordon, a claim and a message of Ebb's may stand; `extra` where it was kept from its work.
+
+    `of_nodes` is what more single nodes may, by name, where calls about them alone failed.
+    """
 
     excuses: Excuses
     promised: float
     extra: float
+    of_nodes: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def longest(self) -> float:
-        return self.promised + self.extra
+    def longest(self, node: str = "") -> float:
+        return self.promised + self.extra + self.of_nodes.get(node, 0.0)
 
-    def is_broken(self, seconds: float) -> bool:
+    def is_broken(self, seconds: float, node: str = "") -> bool:
         """Whether that is too long."""
         if seconds <= self.promised:
             return False
-        return not self.excuses.covers(Excuse.DISTURBED, seconds <= self.longest)
+        return not self.excuses.covers(Excuse.DISTURBED, seconds <= self.longest(node))
 
 
 class CordonTimes:
@@ -60,8 +63,9 @@ class CordonTimes:
             yield from self._too_long(name, since, at)
 
     def _too_long(self, name: str, since: float, until: float) -> Iterator[str]:
-        if self._bound.is_broken(until - since):
-            yield f"{name} stood cordoned by Ebb for {until - since:.0f} s, allowed are {self._bound.longest:.0f} s"
+        if self._bound.is_broken(until - since, name):
+            allowed = self._bound.longest(name)
+            yield f"{name} stood cordoned by Ebb for {until - since:.0f} s, allowed are {allowed:.0f} s"
 
 
 @dataclass

@@ -47,6 +47,10 @@ class Limits:
     """Whether the policy steers scale-in."""
     waves: bool = False
     """Whether the policy has waves."""
+    consolidate_after: float = 0.0
+    """`consolidateAfter`, in seconds."""
+    commitments: bool = False
+    """Whether the planner reads commitments."""
     awaiting: int | None = None
     """`awaitingDeletion`, where a budget ends when pods run again; None where it ends with the node."""
 
@@ -67,10 +71,14 @@ class Limits:
             budgets = f"{{budgets: [{{nodes: {self.ceiling}}}]"
             body = body.replace(budgets, f"{budgets}, awaitingDeletion: {self.awaiting}", 1)
             body = body.replace("drain: {", "drain: {budgetUntil: replaced, ", 1)
-        return head + (body.replace("cluster:\n", _WAVES, 1) if self.waves else body)
+        more = (_WAVES if self.waves else "") + (_COMMITMENTS if self.commitments else "")
+        return head + body.replace("cluster:\n", f"cluster:\n{more}", 1)
 
 
-_WAVES = "cluster:\n  wave: {nodes: 60%, deadline: 8m}\n"
+_WAVES = "  wave: {nodes: 60%, deadline: 8m}\n"
+_COMMITMENTS = "  commitments: {read: true}\n"
+BUSY = 0.75
+"""From this share of its CPU on a node is not underutilized, as a policy has it that says nothing of it."""
 _POLICY = """\
 cluster:
   minimumNodes: {minimum_nodes}
@@ -88,7 +96,7 @@ nodePools:
     headroom: 0%
     minimumNodeAge: 0s
     maxNodesPerPass: 2
-    disruption: {{consolidateAfter: 0s, budgets: [{{nodes: {pool}}}]}}
+    disruption: {{consolidateAfter: {consolidate_after:g}s, budgets: [{{nodes: {pool}}}]}}
 """
 
 

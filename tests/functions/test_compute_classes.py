@@ -9,9 +9,10 @@ import pytest
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.node import Node
-from shared.core.records.orders import OrderKind, Origin
+from shared.core.records.orders import Origin
 from shared.errors import Retryable
 from tests.builders import node, order, pod
+from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb
 
 MINUTE = timedelta(minutes=1)
@@ -73,7 +74,7 @@ def test_a_reaper_that_may_count_daemon_sets_is_named_when_it_keeps_the_node() -
     ebb.cluster.put(pod("d", on="n1", owner="DaemonSet/d", cpu=0.1))
     ebb.drain(order())
     ebb.pass_time(minutes=12)
-    ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
+    ebb.deliver(released(origin=Origin.PLANNER, why="watchdog"))
 
     record = ebb.record()
     assert record is not None

@@ -12,9 +12,10 @@ from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.workloads import Workload
 from shared.core.records.drain_record import DrainPhase
-from shared.core.records.orders import OrderKind, Origin
+from shared.core.records.orders import Origin
 from shared.errors import Retryable
 from tests.builders import node, order, pod, pod_class, taint
+from tests.functions.drainer.one_drain import released
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -45,7 +46,7 @@ def overdue(ebb: FakeEbb) -> None:
     """Let the watchdog release the drained node."""
     ebb.drain(order())
     ebb.pass_time(minutes=26)
-    ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
+    ebb.deliver(released(origin=Origin.PLANNER, why="watchdog"))
 
 
 def test_a_node_that_the_autoscaler_kept_is_returned_with_the_autoscalers_own_reason() -> None:
@@ -68,7 +69,7 @@ def test_a_pool_that_was_raised_to_its_size_meanwhile_is_named_as_what_kept_the_
     ebb.pools.pools = {"a": NodePool("a", min_total=3)}
     ebb.pass_time(minutes=26)
 
-    ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog"))
+    ebb.deliver(released(origin=Origin.PLANNER, why="watchdog"))
 
     record = ebb.record()
     assert record is not None
@@ -82,7 +83,7 @@ def test_a_reason_that_cannot_be_read_does_not_keep_the_node(call: str) -> None:
     ebb.pass_time(minutes=26)
     ebb.cluster.failures[call] = [Retryable("kubernetes", "timeout")]
 
-    assert ebb.deliver(order(kind=OrderKind.RELEASE, origin=Origin.PLANNER, why="watchdog")) is PushReply.DONE
+    assert ebb.deliver(released(origin=Origin.PLANNER, why="watchdog")) is PushReply.DONE
 
     record = ebb.record()
     assert record is not None

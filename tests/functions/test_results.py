@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from functions.drainer.main import PushReply
 from shared.core.records.orders import DrainResult, Origin
+from shared.errors import Terminal
 from tests.builders import CLUSTER, node, order, our_taint, pdb, pod, policy
 from tests.functions.drainer.one_drain import fake_ebb, released
 from tests.functions.fake_ebb import FakeEbb
@@ -72,3 +74,19 @@ def test_every_end_is_shown_with_all_keys(expected: tuple[str, str, bool], story
     assert list(told) == list(DrainResult.__struct_fields__)
     assert (told["order_id"], told["cluster"], told["node"]) == ("order", CLUSTER, "n1")
     assert (told["outcome"], told["why"], told["dry_run"]) == expected
+
+
+@pytest.mark.parametrize("seen_by_planner", [True, False], ids=["the planner sees the end", "the drainer does"])
+def test_no_claim_waits_for_the_results_topic(seen_by_planner: bool) -> None:
+    ebb = fake_ebb()
+    ebb.bus.results_failure = Terminal("Pub/Sub topic results", "404")
+    if seen_by_planner:
+        ebb.drain(order())
+        del ebb.cluster.nodes["n1"]
+        ebb.tick()
+    else:
+        ebb.later(5, lambda: ebb.cluster.nodes.pop("n1", None))
+        assert ebb.drain(order()) is PushReply.DONE
+
+    assert ebb.remembered().claims == {}
+    assert ebb.reasons("drain_result") == [""]

@@ -10,8 +10,9 @@ import pytest
 
 from shared.adapters.kubernetes import node_objects, wire
 from shared.core.cluster.workloads import UNKNOWN, Workload
+from shared.core.reasons import PodBlock
 from shared.core.rules.disruption_budgets import never_allows
-from tests.local.virtual_cluster import VirtualCluster, budget, node, workload
+from tests.local.virtual_cluster import VirtualCluster, budget, node, pod, workload
 
 SHARES = ("0%", "1%", "33%", "34%", "50%", "66%", "67%", "99%", "100%")
 SPECS: tuple[dict[str, Any], ...] = (
@@ -33,4 +34,24 @@ def test_the_rule_and_the_controller_agree_on_what_is_never_allowed(spec: dict[s
 
     assert (found.observed, found.current_healthy) == (True, replicas)
     never = found.disruptions_allowed == 0
-    assert {never_allows(found, UNKNOWN), never_allows(found, Workload("web", replicas))} == {never}
+    assert {bool(never_allows(found, each)) for each in (UNKNOWN, Workload("web", replicas))} == {never}
+
+
+@pytest.mark.parametrize("spec", [{"maxUnavailable": 1}, {"minAvailable": "50%"}, {"minAvailable": 1}], ids=str)
+@pytest.mark.parametrize("owner", ["nobody", "DaemonSet"])
+def test_they_agree_on_pods_that_no_scale_counts(spec: dict[str, Any], owner: str) -> None:
+    virtual = VirtualCluster([node("a", cpu="8"), node("b", cpu="8")])
+    if owner == "DaemonSet":
+        virtual.add("daemonsets", workload(replicas=None))
+    else:
+        for name in ("one", "two"):
+            virtual.add("pods", pod(name, on="a", phase="Running", app="web"))
+    virtual.add("poddisruptionbudgets", budget(**spec))
+    virtual.run(4)
+
+    written = virtual.store.get("poddisruptionbudgets", "default", "guard")
+    found = node_objects.disruption_budget(msgspec.convert(written, wire.PodDisruptionBudget))
+
+    asks_for_a_share = spec != {"minAvailable": 1}
+    assert found.disruptions_allowed == (0 if asks_for_a_share else 1)
+    assert never_allows(found, UNKNOWN) == (PodBlock.PDB_UNCOUNTED if asks_for_a_share else None)

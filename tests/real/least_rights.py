@@ -22,12 +22,12 @@ TARGETS = {"plan": "planner", "drain": "drainer"}
 _COMMAND = re.compile(r"^# +(sed .*) \| kubectl apply -f -$", re.MULTILINE)
 
 
-def filled_fields(api_version: str) -> dict[str, Any]:
-    """Return a patch that fills an object with 20 kB of what the API server keeps about who wrote which field."""
-    fields: dict[str, Any] = {f"f:example.com/{'k' * 50}{number}": {} for number in range(300)}
+def filled_fields(api_version: str, *managers: str) -> dict[str, Any]:
+    """Return a patch that fills an object with what the API server keeps about who wrote which field, 15 kB of each."""
+    fields: dict[str, Any] = {f"f:example.com/{'k' * 50}{number}": {} for number in range(200)}
     written = {"fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": fields}}}
-    entry = {"manager": "m", "operation": "Update", "apiVersion": api_version, "time": "2026-01-01T00:00:00Z"}
-    return {"metadata": {"managedFields": [{**entry, **written}]}}
+    entry = {"operation": "Update", "apiVersion": api_version, "time": "2026-01-01T00:00:00Z", **written}
+    return {"metadata": {"managedFields": [{"manager": each, **entry} for each in managers or "abcde"]}}
 
 
 def user(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 import pytest
 
-from tests.browser import chromium
+from tests.browser import chromium, fonts
 from tests.real import control_plane
 from tests.real.emulators import FirestoreEmulator, PubSubEmulator
 from tests.real.scheduler_filters import SchedulerFilters
@@ -43,6 +43,7 @@ def missing_process_list() -> str | None:
 
 NEEDS: Final[Mapping[str, Ask]] = {
     "chromium": chromium.missing,
+    "font_sets": fonts.missing,
     "new_control_plane": control_plane.missing,
     "new_firestore_emulator": FirestoreEmulator.missing,
     "new_pubsub_emulator": PubSubEmulator.missing,

@@ -25,6 +25,9 @@ FOREIGN: Mapping[str, str] = {"key": "example.com/keep", "effect": "NoSchedule"}
 RECORD = {OUR_ANNOTATION: '{"order_id":"order"}'}
 FREE, HELD, TAINT_ONLY, UNCORDONED, BY_A_PERSON = "free", "held", "held by its taint", "held, uncordoned", "by a person"
 SOFT, MADE_HARD = "held softly", "held, and its soft taint made hard by a person"
+TIMED, FULL = "held, and a person timed its taints", "free, and full of who wrote which field"
+NETWORK = {"podCIDR": "10.9.0.0/24", "podCIDRs": ["10.9.0.0/24"]}
+YEAR_2099 = "2099-01-01T00:00:00Z"
 
 
 @pytest.fixture(scope="module")
@@ -49,17 +52,19 @@ def _state(plane: ControlPlane, name: str, wanted: str) -> Raw:
     taints = [
         each for each in taints_of(read(plane, name)) if each["key"] not in {OUR_TAINT, HELD_TAINT, FOREIGN["key"]}
     ]
-    effects = {SOFT: "PreferNoSchedule", MADE_HARD: "NoSchedule"}
-    softly = [{"key": HELD_TAINT, "effect": effects[wanted]}] if wanted in effects else []
-    held = wanted in {HELD, TAINT_ONLY, UNCORDONED, MADE_HARD}
+    effects = {SOFT: "PreferNoSchedule", TIMED: "PreferNoSchedule", MADE_HARD: "NoSchedule"}
+    time = {"timeAdded": YEAR_2099} if wanted == TIMED else {}
+    softly = [{"key": HELD_TAINT, "effect": effects[wanted], **time}] if wanted in effects else []
+    held = wanted in {HELD, TAINT_ONLY, UNCORDONED, MADE_HARD, TIMED}
     return {
         "metadata": {
+            **(filled_fields("v1", *"abcdef")["metadata"] if wanted == FULL else {"managedFields": [{}]}),
             "annotations": {OUR_ANNOTATION: RECORD[OUR_ANNOTATION] if held and wanted != TAINT_ONLY else None},
             "labels": {"example.com/team": "a"},
         },
         "spec": {
-            "unschedulable": wanted in {HELD, TAINT_ONLY, BY_A_PERSON, MADE_HARD},
-            "taints": [*taints, dict(FOREIGN), *softly, *([dict(OURS)] if held else [])],
+            "unschedulable": wanted in {HELD, TAINT_ONLY, BY_A_PERSON, MADE_HARD, TIMED},
+            "taints": [*taints, dict(FOREIGN), *softly, *([{**OURS, **time}] if held else [])],
         },
     }
 
@@ -104,8 +109,8 @@ def annotated(patch: Callable[[Raw], Raw], record: str | None) -> Callable[[Raw]
     return lambda raw: {**patch(raw), "metadata": {"annotations": {OUR_ANNOTATION: record}}}
 
 
-def our(effect: str) -> Callable[[list[Raw]], list[Raw]]:
-    return lambda taints: [*without(OUR_TAINT)(taints), {**OURS, "effect": effect}]
+def our(effect: str, **more: str) -> Callable[[list[Raw]], list[Raw]]:
+    return lambda taints: [*without(OUR_TAINT)(taints), {**OURS, "effect": effect, **more}]
 
 
 def soft(*effects: str, **more: str) -> Callable[[Raw], Raw]:
@@ -138,6 +143,14 @@ CASES = [
     pytest.param(
         "with the effect NoSchedule", FREE, with_taints(our("NoExecute"), unschedulable=True), id="our taint ends pods"
     ),
+    pytest.param(
+        "without a time",
+        FREE,
+        with_taints(our("NoSchedule", timeAdded=YEAR_2099), unschedulable=True),
+        id="our taint from years ahead",
+    ),
+    pytest.param("", TIMED, soft(), id="let go of a node whose taints a person timed"),
+    pytest.param("", TIMED, GIVE_BACK, id="give back a node whose taints a person timed"),
     pytest.param("", FREE, soft("PreferNoSchedule"), id="hold a node softly"),
     pytest.param("", SOFT, soft(), id="let a node go that is held softly"),
     pytest.param("", SOFT, TAKE, id="take a node that is held softly"),
@@ -150,11 +163,21 @@ CASES = [
         "the effect PreferNoSchedule", FREE, soft("PreferNoSchedule", value="x" * 60), id="a soft taint with a value"
     ),
     pytest.param(
+        "the effect PreferNoSchedule",
+        FREE,
+        soft("PreferNoSchedule", timeAdded=YEAR_2099),
+        id="a soft taint from years ahead",
+    ),
+    pytest.param(
         "the effect PreferNoSchedule", FREE, soft("PreferNoSchedule", "NoSchedule"), id="two soft taints, one hard"
     ),
     pytest.param("change labels", FREE, lambda _: {"metadata": {"labels": {"a": "b"}}}, id="a label added"),
     pytest.param("other metadata", FREE, lambda _: {"metadata": {"generateName": "x" * 200}}, id="a generated name"),
+    pytest.param("", FREE, lambda _: filled_fields("v1", *"abc"), id="who wrote which field, within bounds"),
     pytest.param("fill managedFields", FREE, lambda _: filled_fields("v1"), id="who wrote which field"),
+    pytest.param("", FULL, lambda _: filled_fields("v1", *"abcdef"), id="who wrote which field, where it was full"),
+    pytest.param("fill managedFields", FULL, lambda _: filled_fields("v1", *"abcdefg"), id="and one more"),
+    pytest.param("cordon and its own taint only", FREE, lambda _: {"spec": NETWORK}, id="a network of its pods"),
     pytest.param(
         "change labels", FREE, lambda _: {"metadata": {"labels": {"example.com/team": None}}}, id="a label removed"
     ),
@@ -233,9 +256,13 @@ CASES = [
         pytest.param("", {}, id="by the pod's own grace"),
         pytest.param("", {"gracePeriodSeconds": 1}, id="within a second"),
         pytest.param("ends no pod at once", {"gracePeriodSeconds": 0}, id="at once"),
+        pytest.param("orphan nothing", {"propagationPolicy": "Orphan"}, id="without what depends on it"),
+        pytest.param("orphan nothing", {"propagationPolicy": "Foreground"}, id="after all that depends on it"),
+        pytest.param("orphan nothing", {"orphanDependents": True}, id="without what depends on it, in the older words"),
+        pytest.param("", {"dryRun": ["All"], "preconditions": {}}, id="with all else that Ebb sends"),
     ],
 )
-def test_the_drainer_ends_no_pod_at_once(
+def test_the_drainer_ends_no_pod_at_once_and_leaves_nothing_of_it(
     plane: ControlPlane, ending: Callable[[Raw], str], said: str, options: Raw
 ) -> None:
     assert plane

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from infra.local.world.kinds import Json
-from shared.adapters.kubernetes.access import SCOPES
+from shared.adapters.google_failures import SCOPES
 from tests.faults.history import History, run
 from tests.faults.people import Act
 from tests.faults.returning_worlds import WITH_ROOM, returning_settings

@@ -51,8 +51,15 @@ def test_everything_of_google_waits_until_the_apis_answer(graph: Graph) -> None:
     [
         pytest.param("time_sleep.roles", ("google_cloudfunctions2_function",), id="builds wait for their roles"),
         pytest.param("time_sleep.metrics", ("google_monitoring_alert_policy.",), id="alerts wait for their metrics"),
+        pytest.param("google_pubsub_topic.topics", ("time_sleep.roles",), id="Pub/Sub makes its agent meanwhile"),
         pytest.param(
-            "google_pubsub_topic.topics", ("google_service_account_iam_member.push_token",), id="Pub/Sub's agent"
+            "time_sleep.roles",
+            (
+                "google_service_account_iam_member.push_token",
+                "google_pubsub_topic_iam_member.dead_letters",
+                "google_pubsub_subscription_iam_member.dead_letters",
+            ),
+            id="Pub/Sub's agent",
         ),
         pytest.param(
             "data.google_storage_project_service_account.storage",
@@ -85,3 +92,4 @@ def test_every_wait_begins_again_when_what_it_waits_for_changes() -> None:
 
     assert seconds == {"apis": 90, "roles": 180, "metrics": 180}
     assert all(re.search(r"^  triggers +=", body, re.MULTILINE) for _, body in waits)
+    assert "depends_on" not in dict(waits)["roles"], "it waits for what its triggers name, and for nothing else"

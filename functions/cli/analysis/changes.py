@@ -250,7 +250,9 @@ def _one_may_go(snapshot: Snapshot, subject: Subject) -> Snapshot:
             return budget
         allowed = max(budget.disruptions_allowed, 1)
         one = Limit(count=1)
-        return replace(budget, disruptions_allowed=allowed, min_available=None, max_unavailable=one, observed=True)
+        return replace(
+            budget, disruptions_allowed=allowed, min_available=None, max_unavailable=one, observed=True, fault=""
+        )
 
     return replace(snapshot, disruption_budgets=tuple(map(changed, snapshot.disruption_budgets)))
 
@@ -291,6 +293,10 @@ CHANGES: Final[Mapping[Reason, Change]] = {
     PodBlock.PDB_NEVER_ALLOWS: _needs_replica(_of_cluster(_one_may_go, Scope.BUDGET,
         "kubectl -n $namespace patch pdb $name --type merge -p "
         '\'{"spec":{"minAvailable":null,"maxUnavailable":1}}\'  # if two or more replicas run; else add one first',
+        "pdb")),
+    PodBlock.PDB_UNCOUNTED: _needs_replica(_of_cluster(_one_may_go, Scope.BUDGET,
+        "kubectl -n $namespace patch pdb $name --type merge -p "
+        '\'{"spec":{"minAvailable":COUNT,"maxUnavailable":null}}\'  # COUNT: one less than its pods, or fewer',
         "pdb")),
     PodBlock.SEVERAL_PDBS: _weakens(_of_cluster(_no_budget, Scope.BUDGET,
         "kubectl -n $namespace delete pdb $name  # pods with several cannot be evicted; keep the strictest")),

@@ -40,7 +40,7 @@ class Exclusion(Reason):
         "Let the pod tolerate the taint, unless it reserves the pool for others.")
     SELECTOR = Row("selector", "The pod's node selector or required node affinity does not match the node.",
         "Select a label that more nodes have, or use preferred affinity.")
-    KUBELET = Row("kubelet", "The node's kubelet is older than the pod's, or has fewer features.",
+    KUBELET = Row("kubelet", "The node's kubelet is older, has fewer features, or is of another operating system.",
         "Upgrade the older node pools: pods return only to kubelets with the same features.")
     ROOM = Row("room", "The node has too little free room, with the headroom that the policy keeps.",
         "Set requests closer to what the pod uses, or lower headroom of the pool.")
@@ -149,7 +149,7 @@ def _answers(packing: Packing, kind: int) -> Iterator[tuple[Exclusion, str, Node
     yield Exclusion.SHUT, "", packing.shut()
     yield Exclusion.TAINT, "", ~filters.tolerating(spec.tolerations)
     yield Exclusion.SELECTOR, "", ~filters.selected(spec)
-    yield Exclusion.KUBELET, str(spec.needs_kubelet or ""), ~filters.able(spec)
+    yield Exclusion.KUBELET, f"{spec.needs_kubelet or ''} {spec.os}".strip(), ~filters.able(spec)
     for resource, mask in packing.lacking(kind):
         yield Exclusion.ROOM, resource, mask
     for constraint, mask in packing.refusing(kind):

@@ -27,7 +27,7 @@ from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
 from shared.port_types import WAVE_KEY, drain_key
 from shared.ports import Cluster, State
 from shared.settings import read_settings
-from shared.store.compare_and_set import read_cluster, read_wave, while_stale
+from shared.store.compare_and_set import read_cluster, read_lenient, while_stale
 from shared.wiring import NO_GKE_API, cluster_of
 
 _ONLY_CLAIMS: Final = (
@@ -125,7 +125,7 @@ def freed_line(target: ReleaseTarget, state: ClusterState, documents: State) -> 
 
 
 ALL: Final = "all"
-_STAND: Final = "The releases stand: ebb status shows what is still held."
+_STAND: Final = "The releases stand for ten minutes: ebb status shows what is still held."
 _NOT_PAUSED: Final = (
     "Ebb is not paused by hand: the next pass may drain nodes again. Run ebb pause first to prevent it."
 )
@@ -210,7 +210,7 @@ def _still_held(visible: VisibleNodes, nodes: Mapping[str, str]) -> Sequence[str
 
 def _delete_wave(state: State) -> tuple[WaveNode, ...]:
     """Delete the wave's document, and return the nodes that it named. Raises Stale if a pass wrote it first."""
-    found = read_wave(state)
+    found = read_lenient(state, WAVE_KEY)
     if found.version is not None:
         state.delete(WAVE_KEY, found.version)
     return found.value.nodes if found.value else ()
@@ -303,7 +303,8 @@ class ReleaseWatch:
             self._installation.clock.sleep(POLL_SECONDS)
         for target in self._left:
             print_sentence(
-                f"{target.node}  held  Not free after {span(timeout)}; the release stands, ebb status shows the drain."
+                f"{target.node}  held  Not free after {span(timeout)}; the release stands for ten minutes, ebb status "
+                "shows the drain."
             )
         return not self._left
 

@@ -11,13 +11,14 @@ from typing import Final, TypeVar
 from functions.cli.drains.outcome import why_sentence
 from functions.cli.drains.progress import held_by
 from functions.cli.output.format import span
+from shared.core.draining.cordon import watchdog_ends
 from shared.core.reasons import Outcome
 from shared.core.records.claims import on_their_way, open_breakers
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import INTERVAL, Backoff, Breaker, Claim, ClusterState, PoolMarks, Wave, silence
-from shared.port_types import StoredDocument
+from shared.port_types import WAVE_KEY, StoredDocument
 from shared.ports import State
-from shared.store.compare_and_set import read_cluster, read_wave
+from shared.store.compare_and_set import read_cluster, read_lenient
 
 T = TypeVar("T")
 
@@ -123,7 +124,7 @@ def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) 
     """
     state, _, now = read_cluster(documents)
     pools, drains = documents.all("pools", PoolMarks), documents.all("drains", DrainRecord)
-    wave = read_wave(documents)
+    wave = read_lenient(documents, WAVE_KEY)
     status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
     living = wave.value if wave.value and now < wave.value.deadline else None
     return replace(status, wave=living, unreadable=(*_faults(pools), *_faults(drains), *filter(None, (wave.fault,))))
@@ -176,7 +177,7 @@ def _claims(state: ClusterState, drains: Mapping[str, DrainRecord], now: datetim
 def _held_node(uid: str, claim: Claim, record: DrainRecord | None) -> HeldNode:
     if record is None:
         return HeldNode(uid, claim, NO_RECORD)
-    deadline = record.drained_at + claim.settings.watchdog if record.drained_at else record.deadline
+    deadline = watchdog_ends(record, claim.settings) or record.deadline
     return HeldNode(uid, claim, record.phase.value, held_by(record), deadline, record.order.requested_by)
 
 

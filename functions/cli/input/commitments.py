@@ -109,11 +109,10 @@ def listed_by_planner(environment: Mapping[str, str]) -> CommitmentFile | None:
         Retryable, Terminal: the state cannot be read.
     """
     from shared.settings import read_settings
+    from shared.store.compare_and_set import read_lenient
     from shared.wiring import state_of
 
-    key = COMMITMENTS_KEY
-    found = state_of(read_settings(environment)).all(key.collection, key.type).get(key.id)
-    reading = found.value if found else None
+    reading = read_lenient(state_of(read_settings(environment)), COMMITMENTS_KEY).value
     if reading is None or reading.read_at is None:
         return None
     return CommitmentFile(f"the planner's list of {moment(reading.read_at)}", reading.rows, reading)

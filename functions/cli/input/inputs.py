@@ -33,7 +33,7 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
-from shared.port_types import ClusterReading
+from shared.port_types import WAVE_KEY, ClusterReading
 from shared.store.snapshots import snapshot_of
 
 WARNING: Final = "warning: "
@@ -298,10 +298,10 @@ def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:
 
 def _installed() -> PastPasses:
     from shared.settings import read_settings
-    from shared.store.compare_and_set import read_cluster, read_wave
+    from shared.store.compare_and_set import read_cluster, read_lenient
     from shared.wiring import state_of
 
     state = state_of(read_settings(os.environ))
     cluster, _, _ = read_cluster(state)
     marks = {pool: each.value or PoolMarks() for pool, each in state.all("pools", PoolMarks).items()}
-    return PastPasses(cluster, marks, IN_REACH, wave=read_wave(state).value)
+    return PastPasses(cluster, marks, IN_REACH, wave=read_lenient(state, WAVE_KEY).value)

@@ -278,8 +278,13 @@ _COUNTED_NOWHERE: Final = "Nodes in no pool's figures, and without a cost here: 
 def outside_note(snapshot: Snapshot) -> tuple[str, ...]:
     """Return one line, or none."""
     standing = sum(each.stands_by for each in snapshot.nodes)
-    managed = sum(each.managed and not each.stands_by for each in snapshot.nodes)
-    rows = ((standing, "standing by for a capacity buffer"), (managed, "managed by Google"))
+    others = [each for each in snapshot.nodes if each.outside and not each.stands_by]
+    managed = sum(each.managed for each in others)
+    rows = (
+        (standing, "standing by for a capacity buffer"),
+        (managed, "managed by Google"),
+        (len(others) - managed, "of a virtual kubelet"),
+    )
     what = ", ".join(f"{count(number, 'node')} {text}" for number, text in rows if number)
     return (_COUNTED_NOWHERE.format(what=what),) if what else ()
 

@@ -14,7 +14,7 @@ from functions.cli.policy.words import in_words
 from shared.core.policy import Budget, BudgetUntil, Policy, Rate, Schedule
 from shared.core.policy.schedule import hits, instant
 from shared.core.reasons import DrainReason
-from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, most_awaiting, starts_left, window_open
+from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
 
 _HUNDRED: Final = 100
 """So many nodes make a percentage and its number the same."""
@@ -78,15 +78,17 @@ def _limits(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calend
     nodes = sizes.pools.get(pool)
     yield from _budgets(own.budgets, "budget", nodes, reason, calendar)
     yield from _of_cluster(_budgets(policy.budgets, "cluster budget", sizes.total, reason, calendar))
-    yield from _awaiting(policy, sizes.total)
+    yield from _awaiting(policy, nodes)
     yield from _of_cluster(_rate(policy.rate, "cluster rate", sizes.total, calendar))
     yield from _rate(own.rate, "rate", nodes, calendar)
 
 
 def _awaiting(policy: Policy, nodes: int | None) -> Iterator[NodeLimit]:
+    """Yield the pool's part, which is never more than the cluster's."""
     limit = policy.awaiting_deletion
-    if policy.budget_until is BudgetUntil.REPLACED and (nodes is not None or limit.percent is None):
-        yield NodeLimit(most_awaiting(limit, nodes or 0), None, f"awaitingDeletion {limit}")
+    if policy.budget_until is BudgetUntil.REPLACED:
+        found = NodeLimit(limit.of(_HUNDRED if nodes is None else nodes), None, f"awaitingDeletion {limit}")
+        yield _as_share(found) if nodes is None and limit.percent is not None else found
 
 
 def _of_cluster(limits: Iterable[NodeLimit]) -> Iterator[NodeLimit]:

@@ -81,7 +81,7 @@ KUBERNETES: Final = {
     "on demand, discount, USD": "The list price of a machine, what you pay less by contract, and US dollars.",
     "list price": "What a machine costs without commitments. In a bill a node has no price of its own.",
     "LimitRange, ResourceQuota": "The most that pods may request, one by one or in a namespace together.",
-    "minAvailable": "The setting of a PodDisruptionBudget: how many copies must be up.",
+    "minAvailable, maxUnavailable": "Settings of a PodDisruptionBudget: how many copies must be up, or may be away.",
     "namespace": "A part of the cluster with its own names and owners, such as one team's.",
     "planner, drainer": "The two functions of Ebb: one decides in passes, the other drains.",
     "profile, balanced, optimize-utilization": "How eagerly the autoscaler removes nodes: balanced, or "
@@ -100,6 +100,7 @@ KUBERNETES: Final = {
     "upgrade": "The replacement of a node by one with a newer version. Ebb waits until it is over.",
     "VerticalPodAutoscaler, updateMode": "What recommends requests by what pods used, and its setting to write them.",
     "vCPU": "One CPU of a machine, as Google counts them.",
+    "virtual kubelet": "A node without a machine: its pods run with a service that bills each of them.",
     "volume, mount, CSI, volumeBindingMode, WaitForFirstConsumer, ReadWriteMany": "A disk of a pod, its use on a "
     "node, how Kubernetes attaches it, and the settings of that.",
     "wave": "One set of nodes that is proved as a whole and goes node by node.",

@@ -132,8 +132,8 @@ def running(folder: Path, scenario: Path = SCENARIO) -> Iterator[DemoInstallatio
 
 def _printed(child: Child) -> Any:
     """The JSON document that a command of the simulated GKE prints when it is ready."""
-    child.wait_until(lambda: child.out.read_text().endswith("\n"), "it printed nothing")
-    return json.loads(child.out.read_text())
+    child.wait_until(lambda: child.out.read_text(encoding="utf-8").endswith("\n"), "it printed nothing")
+    return json.loads(child.out.read_text(encoding="utf-8"))
 
 
 def _start_simulated_gke(stack: ExitStack, folder: Path, scenario: Path, drain_port: int) -> Mapping[str, Any]:

@@ -92,16 +92,18 @@ def _status(store: Store, budget: Json, pods: list[Json], now: float) -> Json:
 
 
 def _sync(store: Store, budget: Json, now: float) -> None:
+    """Write the budget's status; of one whose pods cannot be counted only that it allows nothing (failSafe)."""
     try:
         status = _status(store, budget, _protected(store, budget), now)
+        status["observedGeneration"] = budget["metadata"]["generation"]
         allowed = status["disruptionsAllowed"] > 0
         reason, message = ("SufficientPods" if allowed else "InsufficientPods"), ""
     except UnscalableError as error:
-        status, allowed, reason, message = dict.fromkeys(_COUNTS, 0), False, "SyncFailed", str(error)
+        status = {**budget.get("status", {}), "disruptionsAllowed": 0}
+        allowed, reason, message = False, "SyncFailed", str(error)
 
     def write(thing: Json) -> None:
-        conditions = thing.get("status", {}).get("conditions", [])
-        thing["status"] = {**status, "observedGeneration": thing["metadata"]["generation"], "conditions": conditions}
+        thing["status"] = {**status, "conditions": thing.get("status", {}).get("conditions", [])}
         condition = {"type": "DisruptionAllowed", "status": str(allowed), "reason": reason, "message": message}
         set_condition(thing, now, condition)
 

@@ -14,18 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
-from shared.adapters.google_failures import Service
+from shared.adapters.google_failures import Service, identity
 from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, Login
 from shared.errors import BadSettings
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-SCOPES: Final = (
-    "https://www.googleapis.com/auth/cloud-platform",
-    "https://www.googleapis.com/auth/userinfo.email",
-)
-"""Without userinfo.email the cluster may know the service account by its numeric id only, which RBAC does not name."""
 _RENEW_BEFORE: Final = timedelta(minutes=5)
 _IDENTITY: Final = Service("Google token", "Check that the function's service account exists and is enabled.")
 
@@ -141,19 +136,21 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
 
     Raises:
         Retryable, BadSettings: as `find`.
-        Terminal: there is no such identity.
+        Terminal: there is no such identity; in a function Retryable, for its own may come late.
     """
-    import google.auth
     from google.auth.transport.requests import Request
 
     endpoint = find()
     with _IDENTITY.naming_failures():
-        credentials, _ = google.auth.default(scopes=SCOPES)
+        credentials = identity()
     return from_gke(endpoint, credentials, Request, system_time, find)
 
 
 def _tls(ca: str, shown: str = "", *, is_checked: bool = True) -> "SSLContext":
     """Return what checks a server by a CA, the system's own if it is empty, and shows a certificate with its key.
+
+    It checks name, chain and expiry as kubectl does, and alike on every Python: by itself one from 3.13 on refuses old
+    clusters, whose certificates identify no keys (VERIFY_X509_STRICT; kubernetes-client/python#2394).
 
     Raises:
         OSError, ValueError: one of them is no PEM.
@@ -163,6 +160,7 @@ def _tls(ca: str, shown: str = "", *, is_checked: bool = True) -> "SSLContext":
     from urllib3.util import create_urllib3_context
 
     context = create_urllib3_context()
+    context.verify_flags = ssl.VERIFY_X509_TRUSTED_FIRST | ssl.VERIFY_X509_PARTIAL_CHAIN
     if not is_checked:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

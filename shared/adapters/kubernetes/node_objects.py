@@ -25,6 +25,8 @@ from shared.errors import BadInput
 _REGISTRATION: Final = timedelta(seconds=60)
 _READY: Final = "Ready"
 _KEPT: Final = frozenset({*LIFECYCLE_CONDITIONS, SUSPENDED_CONDITION})
+_SYNC_FAILED: Final = "SyncFailed"
+"""The disruption controller's reason for a budget whose pods it cannot count (policy/v1, DisruptionAllowed)."""
 _PERCENT: Final = re.compile(r"([0-9]{1,3})%", re.ASCII)
 _NEVER_HEARD: Final = "NodeStatusNeverUpdated"
 """The node controller's reason for a node whose kubelet has never reported."""
@@ -96,6 +98,9 @@ def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
         current_healthy=status.current_healthy,
         desired_healthy=status.desired_healthy,
         observed=status.observed_generation >= meta.generation,
+        fault=next(
+            (each.message or _SYNC_FAILED for each in status.conditions or () if each.reason == _SYNC_FAILED), ""
+        ),
     )
 
 

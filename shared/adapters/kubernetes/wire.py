@@ -90,12 +90,17 @@ class BudgetSpec(Partial, frozen=True):
     unhealthy_pod_eviction_policy: str | None = ""
 
 
+class BudgetCondition(Condition, frozen=True):
+    message: str | None = ""
+
+
 class BudgetStatus(Partial, frozen=True):
     disruptions_allowed: int = 0
     expected_pods: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
     observed_generation: int = 0
+    conditions: list[BudgetCondition] | None = None
 
 
 class PodDisruptionBudget(Partial, frozen=True):
@@ -163,6 +168,10 @@ class Container(Partial, frozen=True):
     restart_policy: str | None = ""
 
 
+class PodOS(Partial, frozen=True):
+    name: str = ""
+
+
 class PodSpec(Partial, frozen=True):
     node_name: str = ""
     containers: list[Container] | None = None
@@ -170,6 +179,7 @@ class PodSpec(Partial, frozen=True):
     overhead: msgspec.Raw = ABSENT
     resources: Requests | None = None
     node_selector: msgspec.Raw = ABSENT
+    os: PodOS | None = None
     affinity: msgspec.Raw = ABSENT
     tolerations: msgspec.Raw = ABSENT
     topology_spread_constraints: msgspec.Raw = ABSENT

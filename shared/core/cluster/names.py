@@ -102,7 +102,11 @@ SUSPENDED_CONDITION: Final = "Suspended"
 """The taint (NoSchedule) and the node condition of one whose machine is suspended."""
 MANAGED_NODE: Final = "cloud.google.com/autopilot-managed-node"
 """Label and taint of a node that Google manages inside a Standard cluster (ComputeClasses in Autopilot mode)."""
-OUTSIDE_TAINTS: Final = (STANDBY_NODE, STANDBY_SUSPENDED_TAINT, MANAGED_NODE)
+NODE_TYPE_LABEL: Final = "type"
+VIRTUAL_KUBELET: Final = "virtual-kubelet"
+VIRTUAL_TAINT: Final = "virtual-kubelet.io/provider"
+"""How a virtual kubelet marks its node by default (virtual-kubelet, cmd/virtual-kubelet, commands/root/node.go)."""
+OUTSIDE_TAINTS: Final = (STANDBY_NODE, STANDBY_SUSPENDED_TAINT, MANAGED_NODE, VIRTUAL_TAINT)
 LIFECYCLE_CONDITIONS: Final = (
     "DrainInProgress",
     "Drained",

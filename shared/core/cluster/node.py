@@ -88,9 +88,14 @@ class Node:
         return self.labels.get(names.MANAGED_NODE) == "true" or self.has_taint(names.MANAGED_NODE)
 
     @cached_property
+    def virtual(self) -> bool:
+        """Whether no machine is behind it: a virtual kubelet passes its pods on, and these are billed."""
+        return self.labels.get(names.NODE_TYPE_LABEL) == names.VIRTUAL_KUBELET or self.has_taint(names.VIRTUAL_TAINT)
+
+    @cached_property
     def outside(self) -> bool:
         """Whether consolidation ignores it: it is neither source nor destination, and counted and priced nowhere."""
-        return self.stands_by or self.managed
+        return self.stands_by or self.managed or self.virtual
 
     @property
     def lifecycle(self) -> tuple[str, ...]:
@@ -113,6 +118,11 @@ class Node:
     @property
     def machine(self) -> str:
         return self.labels.get(names.MACHINE_LABEL, "")
+
+    @property
+    def os(self) -> str:
+        """Its operating system, by the label that every kubelet writes."""
+        return self.labels.get(names.OS_LABEL, "")
 
     @property
     def spot(self) -> bool:

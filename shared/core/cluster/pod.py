@@ -93,6 +93,8 @@ class PodClass:
     refused_by: tuple[str, ...] = ()
     """What in its namespace would not let another one like it in, and why, in words."""
     node_selector: Labels = field(default_factory=no_labels)
+    os: str = ""
+    """The operating system that its spec names: the kubelet of another one rejects it. Empty: it names none."""
     node_terms: tuple[NodeTerm, ...] | None = None
     """Required node affinity: any term may match; None = no requirement."""
     tolerations: tuple[Toleration, ...] = ()
@@ -127,6 +129,14 @@ class PodClass:
         object.__setattr__(self, "workload", controller)
         object.__setattr__(self, "stays", is_daemon(self) or is_mirror(self))
         object.__setattr__(self, "uses_claims", any(volume.kind in WITH_CLAIM for volume in self.volumes))
+
+    def can_run_under(self, kubelet: Kubelet, os: str) -> bool:
+        """Whether a node's kubelet would run it; an operating system that the node does not show is taken for its own.
+
+        Source: kubernetes, kubelet/lifecycle/predicate.go (PodOSNotSupported). The scheduler does not ask.
+        """
+        is_same = not (self.os and os) or self.os == os
+        return is_same and (self.needs_kubelet is None or kubelet.can_all_of(self.needs_kubelet))
 
     @property
     def critical(self) -> bool:

@@ -158,6 +158,8 @@ class PodDisruptionBudget(Namespaced):
     desired_healthy: int = 0
     observed: bool = True
     """Whether the status is about the spec as it stands."""
+    fault: str = ""
+    """Why the disruption controller cannot count its pods, in that controller's words; empty where it can."""
 
     def matches(self, spec: PodClass) -> bool:
         return self.namespace == spec.namespace and self.selector is not None and self.selector.matches(spec.labels)

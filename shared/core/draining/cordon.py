@@ -18,7 +18,7 @@ from shared.core.draining.completion import WATCH_EVERY, drained
 from shared.core.draining.drain import Await, Cordon, Drain, RecordPhase, ReturnNode, Settle, Step
 from shared.core.policy import DrainSettings
 from shared.core.reasons import Outcome, ReturnReason
-from shared.core.records.drain_record import DrainPhase
+from shared.core.records.drain_record import DrainPhase, DrainRecord
 
 MAY_TAKE: Final = timedelta(minutes=10)
 """For so long a node that GKE may be emptying counts as emptied: a surge upgrade takes some minutes for a node."""
@@ -48,9 +48,16 @@ def waits_long(pod: Pod, now: datetime) -> bool:
     return pod.unschedulable_since is not None and now - pod.unschedulable_since >= MAY_TAKE
 
 
-def watchdog_of(settings: DrainSettings, *, in_upgrade: bool) -> timedelta:
-    """Return how long the autoscaler may take to delete a drained node: during an upgrade twice as long."""
-    return settings.watchdog * (2 if in_upgrade else 1)
+def watchdog_ends(record: DrainRecord, settings: DrainSettings, *, in_upgrade: bool = False) -> datetime | None:
+    """Return when a drained node is returned unless it is deleted; None while it is not drained.
+
+    Its time begins when the node is drained, at the drain's deadline at the latest: a node that the autoscaler empties
+    itself may be drained much later. During an upgrade it is twice as long.
+    """
+    if record.drained_at is None:
+        return None
+    begins = min(record.drained_at, record.deadline or record.drained_at)
+    return begins + settings.watchdog * (2 if in_upgrade else 1)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ PROOF_STANDS_FOR: Final = timedelta(seconds=20)
 """How old the snapshot of a proof may be at the first eviction."""
 NEXT_LOOK: Final = timedelta(seconds=2)
 """The look after the proof begins within this time, and no second round of evictions does."""
-SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLOWS})
+SHUT_BUDGETS: Final = frozenset({PodBlock.PDB_EXHAUSTED, PodBlock.PDB_NEVER_ALLOWS, PodBlock.PDB_UNCOUNTED})
 
 
 def evict(drain: Drain) -> Step | None:

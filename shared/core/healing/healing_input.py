@@ -27,6 +27,8 @@ class RepairKind(StrEnum):
     """The step fell silent: publish the order again with the next generation."""
     RELEASE = "release"
     """Publish a release: the drainer gives the node back."""
+    FAULT = "fault"
+    """A rule failed by a fault of Ebb: nothing can be done but to log it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Final
 
 from shared.core.cluster.node import Node, holding_order, read_annotation
 from shared.core.cluster.workloads import Deployment, Workload
-from shared.core.draining.cordon import uncordoned_by_autoscaler, watchdog_of
+from shared.core.draining.cordon import uncordoned_by_autoscaler, watchdog_ends
 from shared.core.draining.next_step import must_stop
 from shared.core.healing.breakers import breaker_over
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind, StandingClaim
@@ -25,17 +25,31 @@ SILENT_AFTER: Final = timedelta(seconds=60)
 
 
 def find_repairs(inputs: HealingInput) -> tuple[Repair, ...]:
-    """Return what is to be repaired: claims, then orphan taints, each node at most once; then restarts that hang."""
+    """Return what is to be repaired: claims, then orphan taints, each node at most once; then restarts that hang.
+
+    In between stand the rules that failed by a fault of Ebb, as repairs that nobody can make.
+    """
     return (*_claim_repairs(inputs), *_orphan_repairs(inputs), *restart_repairs(inputs))
 
 
 def _claim_repairs(inputs: HealingInput) -> Iterator[Repair]:
     for uid, claim in sorted(inputs.state.claims.items()):
         standing = StandingClaim(inputs, uid, claim)
-        found = (rule(standing) for rule in _CLAIM_RULES) if standing.is_older_than_snapshot else ()
-        repair = next((each for each in found if each is not None), None)
-        if repair is not None:
-            yield repair
+        if standing.is_older_than_snapshot:
+            yield from _first_found(standing)
+
+
+def _first_found(held: StandingClaim) -> Iterator[Repair]:
+    """Yield what the first rule finds; one that fails hides nothing of the others: a node must not wait for its fix."""
+    for rule in _CLAIM_RULES:
+        try:
+            found = rule(held)
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the other rules can speak
+            yield held.repair(RepairKind.FAULT, detail=f"{type(fault).__name__}: {fault}")
+            continue
+        if found is not None:
+            yield found
+            return
 
 
 def _removed(held: StandingClaim) -> Repair | None:
@@ -117,11 +131,11 @@ def _taken_back(held: StandingClaim) -> Repair | None:
 
 def _watchdog(held: StandingClaim) -> Repair | None:
     record = held.drained_record
-    if record is None or record.drained_at is None:
+    if record is None:
         return None
     in_upgrade = held.node is not None and held.inputs.may_be_taken(held.node)
-    most = watchdog_of(held.claim.settings, in_upgrade=in_upgrade)
-    return held.release(ReturnReason.WATCHDOG) if held.inputs.now - record.drained_at >= most else None
+    ends = watchdog_ends(record, held.claim.settings, in_upgrade=in_upgrade)
+    return held.release(ReturnReason.WATCHDOG) if ends is not None and held.inputs.now >= ends else None
 
 
 def _unwatched(held: StandingClaim) -> Repair | None:

@@ -47,7 +47,7 @@ class NodeFilters:
         self._nodes = nodes
         self._labels: dict[str, LabelColumn[str | None]] = {}
         self._names = LabelColumn[str | None]([node.name for node in nodes])
-        self._kubelets = LabelColumn([node.kubelet for node in nodes])
+        self._kubelets = LabelColumn([(node.kubelet, node.os) for node in nodes])
         self._taints = LabelColumn([tuple(taint for taint in node.taints if taint.repels) for node in nodes])
         self._demands: dict[Hashable, NodeMask] = {}
         self._tolerations: dict[tuple[Toleration, ...], NodeMask] = {}
@@ -67,7 +67,7 @@ class NodeFilters:
     def of(self, spec: PodClass) -> NodeMask:
         """Return for each node whether the pod's spec is admitted; the mask is shared, do not write to it."""
         selector = tuple(sorted(spec.node_selector.items()))
-        demand = (selector, spec.node_terms, spec.tolerations, spec.needs_kubelet)
+        demand = (selector, spec.node_terms, spec.tolerations, spec.needs_kubelet, spec.os)
         if demand not in self._demands:
             self._demands[demand] = self.tolerating(spec.tolerations) & self.selected(spec) & self.able(spec)
         return self._demands[demand]
@@ -94,8 +94,7 @@ class NodeFilters:
 
     def able(self, spec: PodClass) -> NodeMask:
         """Return the nodes whose kubelet can run the pod."""
-        needed = spec.needs_kubelet
-        table = [needed is None or kubelet.can_all_of(needed) for kubelet in self._kubelets.values]
+        table = [spec.can_run_under(*kubelet) for kubelet in self._kubelets.values]
         return np.array(table, np.bool_)[self._kubelets.codes]
 
     def tolerating(self, tolerations: tuple[Toleration, ...]) -> NodeMask:

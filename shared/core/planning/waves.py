@@ -194,14 +194,21 @@ class SoftTaints:
     let_go: tuple[WaveNode, ...] = ()
 
 
-def soft_taints(nodes: Iterable[Node], state: ClusterState, wave: Wave | None) -> SoftTaints:
+def soft_taints(
+    nodes: Iterable[Node], state: ClusterState, wave: Wave | None, before: Wave | None = None
+) -> SoftTaints:
     """Compare the taints that stand with the wave that lives; None: no node may keep one.
 
-    A node in flight is left alone: it is cordoned, and its next give-back or deletion decides.
+    What only the wave `before` named is freed, tainted or not: an order of that wave may be about to taint it. A node
+    in flight is left alone: it is cordoned, and its next give-back or deletion decides.
     """
-    wanted = {each.uid for each in wave.nodes} if wave else set()
+    wanted, left = ({each.uid for each in of.nodes} if of else set() for of in (wave, before))
     free = [node for node in nodes if not is_leaving(node, state.claims)]
     return SoftTaints(
-        hold=tuple(WaveNode(node.uid, node.name) for node in free if node.uid in wanted and not node.softly_held),
-        let_go=tuple(WaveNode(node.uid, node.name) for node in free if node.uid not in wanted and node.held),
+        hold=_named(node for node in free if node.uid in wanted and not node.softly_held),
+        let_go=_named(node for node in free if node.uid not in wanted and (node.held or node.uid in left)),
     )
+
+
+def _named(nodes: Iterable[Node]) -> tuple[WaveNode, ...]:
+    return tuple(WaveNode(node.uid, node.name) for node in nodes)

@@ -4,7 +4,6 @@
 document.
 """
 
-from shared.core.policy.cluster_fields import LEAST_AWAITING as LEAST_AWAITING
 from shared.core.policy.cluster_fields import WATCHDOGS as WATCHDOGS
 from shared.core.policy.cluster_fields import DrainSettings as DrainSettings
 from shared.core.policy.cluster_fields import Policy as Policy

@@ -47,8 +47,6 @@ WATCHDOGS: Final = {profile: duration(time) for profile, time in _WATCHDOGS.item
 _AFTER_THE_DELAY: Final = {"BALANCED": timedelta(minutes=15), "OPTIMIZE_UTILIZATION": timedelta(minutes=7)}
 """What the autoscaler needs besides its delay: to check the node again, to delete the machine
 (docs/decisions/completion.md)."""
-LEAST_AWAITING: Final = 3
-"""A percentage for `awaitingDeletion` allows so many nodes in any cluster: 20 % of five nodes would be one."""
 _AFTER_ITS_DELAY: Final = timedelta(minutes=10)
 """The same if it only removes empty nodes: it tries no others, and so skips none for five minutes."""
 
@@ -197,8 +195,8 @@ class Policy:
         "cluster.disruption.awaitingDeletion",
         NODE_LIMIT,
         "20%",
-        "With `drain.budgetUntil: replaced`: how many nodes Ebb may hold at once until they are deleted, drained ones "
-        f"included, for their capacity is away. Default {{default}}; a percentage is at least {LEAST_AWAITING} nodes.",
+        "With `drain.budgetUntil: replaced`: how many nodes Ebb may hold at once until they are deleted, in the "
+        "cluster and in each pool. Drained ones count, for their capacity is away. Default {default}.",
     )
     rate: Rate | None = setting(
         "cluster.rate",

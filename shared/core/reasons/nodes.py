@@ -31,8 +31,9 @@ class Unremovable(Reason):
     POOL_UPGRADING = Row("pool_upgrading", "GKE is upgrading the pool.", NOTHING_TO_DO, TROUBLE)
     STANDBY_NODE = Row("standby_node", "The node is empty standby capacity for a capacity buffer.",
         "Lower the replicas of its capacity buffer if less room is enough.", OFF, underused=False)
-    MANAGED_NODE = Row("managed_node", "Google manages the node and bills its pods instead; removing it saves nothing.",
-        "Nothing to do: Google bills the requests of its pods, wherever they run.", OFF, underused=False)
+    MANAGED_NODE = Row("managed_node",
+        "Its pods are billed instead of the node, by Google or for a virtual kubelet; removing it saves nothing.",
+        "Nothing to do: the requests of its pods are paid for, wherever they run.", OFF, underused=False)
     BEING_MAINTAINED = Row("being_maintained",
         "A condition of the node shows that another user drains, maintains or shuts it down.",
         "Wait until that ends; kubectl describe node shows the condition and its reason.", TROUBLE)
@@ -91,10 +92,13 @@ class Unremovable(Reason):
     OUTSIDE_WINDOWS = Row("outside_windows", "No window of the pool is open.",
         "Wait for the pool's next window, or widen its windows.", TIME)
     BUDGET = Row("budget", "A disruption budget of the pool allows no other node now.",
-        "Wait until other drains end, or raise the pool's budgets.", LIMITS, passes=True)
+        "Wait until other drains end, or raise the pool's budgets; nodes: 0 allows none at all.", LIMITS,
+        passes=True)
     CLUSTER_BUDGET = Row("cluster_budget", "A disruption budget of the cluster allows no other node now.",
-        "Wait until other drains end, or raise cluster.disruption.budgets.", LIMITS, passes=True)
-    AWAITING_DELETION = Row("awaiting_deletion", "Ebb holds as many nodes as awaitingDeletion allows.",
+        "Wait until other drains end, or raise cluster.disruption.budgets; nodes: 0 allows none at all.",
+        LIMITS, passes=True)
+    AWAITING_DELETION = Row("awaiting_deletion",
+        "Ebb holds as many nodes of the pool or the cluster as awaitingDeletion allows.",
         "Wait until the autoscaler deletes drained nodes, or raise cluster.disruption.awaitingDeletion.", LIMITS,
         passes=True)
     RATE = Row("rate", "The rate limit allows no other drain to start now.", "Wait, or raise the rate.", LIMITS,

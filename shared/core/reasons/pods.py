@@ -39,12 +39,17 @@ class PodBlock(Reason):
         "A PodDisruptionBudget allows no disruption, even when all its pods are healthy.",
         "Ask its owner to run one more replica and set minAvailable to the current number. It blocks node upgrades, "
         "too.", message_id="no.scale.down.node.pod.not.enough.pdb", delays=True)
+    PDB_UNCOUNTED = _pod("pdb_uncounted",
+        "The disruption controller cannot count a PodDisruptionBudget's pods, so it allows no disruption.",
+        "Set its minAvailable to a number of pods: a percent or maxUnavailable needs controllers with a scale.",
+        message_id="no.scale.down.node.pod.not.enough.pdb", delays=True)
     SEVERAL_PDBS = _pod("several_pdbs",
         "Several PodDisruptionBudgets match the pod; the Eviction API refuses such pods.",
         "Change the selectors so that at most one PodDisruptionBudget matches the pod.",
         message_id="scale.down.error.failed.to.evict.pods")
     WAITS_FOR_COMPLETION = _pod("waits_for_completion", "An annotation asks to leave the pod until it completes.",
-        NOTHING_TO_DO, passes=True)
+        "Wait until the pod completes; one that its controller restarts never does: remove its annotation.",
+        passes=True)
     SINGLE_REPLICA = _pod("single_replica",
         "The pod is its workload's only replica, and the policy moves none (singleReplicas: never).",
         "Run two replicas, or set singleReplicas: avoid or move for the pool.")
@@ -65,7 +70,8 @@ class PodBlock(Reason):
     JOB_RUNNING = _pod("job_running", "The pod belongs to a Job that still runs (jobs: wait).",
         "Wait until the Job completes, or set jobs: move for the pool if its work may be repeated.", passes=True)
     ROLLING_OUT = _pod("rolling_out", "The pod's workload is in a rollout.",
-        "Wait until kubectl rollout status succeeds; undo a rollout that is stuck.", passes=True, delays=True)
+        "Wait until kubectl rollout status succeeds; resume a rollout that is paused, and undo one that is stuck.",
+        passes=True, delays=True)
     TOO_FEW_AVAILABLE = _pod("too_few_available",
         "The workload has no PodDisruptionBudget, and too many replicas are away already (unprotected).",
         "Restore the workload's other replicas, or raise unprotected for the pool.", passes=True, delays=True)

@@ -46,10 +46,6 @@ class OrderKind(StrEnum):
     LET_GO = "let_go"
     """Remove that taint from each of `nodes` that no living wave names."""
 
-    @property
-    def is_of_a_wave(self) -> bool:
-        return self in (OrderKind.HOLD, OrderKind.LET_GO)
-
 
 class Origin(StrEnum):
     PLANNER = "planner"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from shared.core.policy import KARPENTERS_REASONS, LEAST_AWAITING, Budget, Freeze, Limit, NamespaceRate, Rate, Schedule
+from shared.core.policy import KARPENTERS_REASONS, Budget, Freeze, NamespaceRate, Rate, Schedule
 from shared.core.policy.schedule import active
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Start
@@ -56,11 +56,6 @@ def applies(budget: Budget, reason: DrainReason) -> bool:
     if budget.reasons and not known:
         return False
     return not known or reason is DrainReason.MANUAL or reason.value in known
-
-
-def most_awaiting(limit: Limit, nodes: int) -> int:
-    """Return how many of `nodes` nodes may be held until they are deleted; a percentage allows a few at least."""
-    return limit.of(nodes) if limit.percent is None else max(limit.of(nodes), LEAST_AWAITING)
 
 
 def starts_left(rate: Rate, starts: Iterable[Start], nodes: int, now: datetime) -> int:

@@ -1,6 +1,7 @@
 """What PodDisruptionBudgets keep: the eviction API's own answer, and whether it could ever be another.
 
-A PDB that allows nothing now keeps a node for now; one that asks for all of its pods keeps it until its owner fixes it.
+A PDB that allows nothing now keeps a node for now; one that asks for all of its pods, or whose pods its controller
+cannot count, keeps it until its owner fixes it.
 The cluster autoscaler looks at `disruptionsAllowed` alone; so does the node that is empty at last, and until then
 the eviction API decides.
 Source: kubernetes, registry/core/pod/storage/eviction.go; controller/disruption/disruption.go.
@@ -33,8 +34,7 @@ def pdb_exhausted(pod: Pod, context: DrainContext) -> Iterable[Finding]:
 
 
 def _shut(budget: PodDisruptionBudget, workload: Workload) -> Finding:
-    never = never_allows(budget, workload)
-    return Finding(PodBlock.PDB_NEVER_ALLOWS if never else PodBlock.PDB_EXHAUSTED, _state(budget))
+    return Finding(never_allows(budget, workload) or PodBlock.PDB_EXHAUSTED, _state(budget))
 
 
 def lets_go(budget: PodDisruptionBudget, pod: Pod) -> bool:
@@ -50,18 +50,30 @@ def lets_go(budget: PodDisruptionBudget, pod: Pod) -> bool:
     return budget.observed and budget.disruptions_allowed > 0
 
 
-def never_allows(budget: PodDisruptionBudget, workload: Workload) -> bool:
-    """Whether the budget could not allow a disruption even with all pods healthy.
+def never_allows(budget: PodDisruptionBudget, workload: Workload) -> PodBlock | None:
+    """Return why the budget could not allow a disruption even with all pods healthy; None if it could.
 
     An integer minAvailable is compared with the pods that there are (expectedPods), or with those that the workload
     wants where that is more: a replica that is only being replaced makes no budget unsatisfiable.
     """
     counted = budget.expected_pods if budget.observed else 0
     pods = max(counted, workload.wanted or 0) or _MANY
-    return budget.must_stay(pods) >= pods
+    if budget.fault or _counts_nobody(budget, workload):
+        return PodBlock.PDB_UNCOUNTED
+    return PodBlock.PDB_NEVER_ALLOWS if budget.must_stay(pods) >= pods else None
+
+
+def _counts_nobody(budget: PodDisruptionBudget, workload: Workload) -> bool:
+    """Whether its pods are there and expected by no controller: they have none, or one whose scale counts none.
+
+    Pods of a workload that is known are expected, or about to go with its last replica.
+    """
+    return budget.observed and budget.expected_pods == 0 < budget.current_healthy and workload.wanted is None
 
 
 def _state(budget: PodDisruptionBudget) -> str:
+    if budget.fault:
+        return f"{budget.key}: {budget.fault}"
     if not budget.observed:
         return f"{budget.key}, changed and not yet looked at by its controller"
     return (

@@ -12,7 +12,7 @@ from shared.core.cluster.resources import CPU, MEMORY
 from shared.core.policy import Budget, BudgetUntil, NamespaceRate, Policy, PoolPolicy, Rate, Schedule
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState, Start
-from shared.core.rules.budgets import frozen_until, limit_now, most_awaiting, moved_lately, starts_left, window_open
+from shared.core.rules.budgets import frozen_until, limit_now, moved_lately, starts_left, window_open
 from shared.core.rules.counts import NodeCounts, PoolCounts, counts_as_non_tainted
 from shared.core.rules.utilization import excess
 
@@ -127,13 +127,16 @@ def cluster_budget(proposed: ProposedDrain) -> Blocker | None:
 
 
 def awaiting_deletion(proposed: ProposedDrain) -> Blocker | None:
-    """Drains in flight count too: each of them ends as a node that waits for its deletion."""
-    counts = proposed.counts
+    """Of the pool as of the cluster. Drains in flight count too: each ends as a node that waits for its deletion."""
     if proposed.policy.budget_until is BudgetUntil.DELETED:
         return None
-    held = counts.in_flight - (1 if proposed.node.uid in proposed.pool.in_flight else 0)
-    allowed = most_awaiting(proposed.policy.awaiting_deletion, counts.nodes)
-    return _exhausted(Unremovable.AWAITING_DELETION, "", allowed, held)
+    limit, counts, pool, own = proposed.policy.awaiting_deletion, proposed.counts, proposed.pool, proposed.node.uid
+    rows = (
+        (proposed.node.pool, pool.nodes, len(pool.in_flight - {own})),
+        ("", counts.nodes, counts.in_flight - (own in pool.in_flight)),
+    )
+    found = (_exhausted(Unremovable.AWAITING_DELETION, about, limit.of(nodes), held) for about, nodes, held in rows)
+    return next(filter(None, found), None)
 
 
 def _exhausted(word: Unremovable, about: str, allowed: int | None, used: int) -> Blocker | None:
@@ -222,7 +225,12 @@ def required_count(proposed: ProposedDrain) -> Blocker | None:
     if pool.measure.underutilized >= needed:
         return None
     detail = f"{pool.measure.underutilized} underutilized of {needed} needed"
-    return Blocker(Unremovable.TOO_FEW_UNDERUTILIZED, proposed.node.pool, detail)
+    never = _never_of_so_few(pool.nodes) if proposed.pool_policy.required_count > pool.nodes else ""
+    return Blocker(Unremovable.TOO_FEW_UNDERUTILIZED, proposed.node.pool, f"{detail}{never}")
+
+
+def _never_of_so_few(nodes: int) -> str:
+    return f"; the pool has {nodes} in all, so none goes until it grows"
 
 
 def no_excess(proposed: ProposedDrain) -> Blocker | None:
@@ -233,7 +241,8 @@ def no_excess(proposed: ProposedDrain) -> Blocker | None:
     found = excess(pool.measure.spare, proposed.node)
     if found is not None and found >= threshold:
         return None
-    detail = f"{round(float(found or 0), 2):g} spare; threshold {float(threshold):g}"
+    never = _never_of_so_few(pool.nodes) if threshold >= pool.nodes else ""
+    detail = f"{round(float(found or 0), 2):g} spare; threshold {float(threshold):g}{never}"
     return Blocker(Unremovable.NO_EXCESS, proposed.node.pool, detail)
 
 

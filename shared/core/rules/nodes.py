@@ -71,7 +71,7 @@ def _stands_by(node: Node, _: Situation) -> Iterable[Blocker]:
 
 
 def _managed(node: Node, _: Situation) -> Iterable[Blocker]:
-    if node.managed:
+    if node.managed or node.virtual:
         yield Blocker(Unremovable.MANAGED_NODE)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, PodClass, Volume
 from shared.core.cluster.selectors import NO_LABELS, NO_SCHEDULE, Taint
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, SingleReplicas
 from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.do_not_disrupt import pod_opt_out
@@ -159,7 +159,14 @@ def job(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 def rolling_out(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
     workload = context.workload_of(spec)
     if workload.rolling:
-        yield Finding(PodBlock.ROLLING_OUT, workload.name)
+        yield Finding(PodBlock.ROLLING_OUT, f"{workload.name}{_halted(workload.deployment)}")
+
+
+def _halted(deployment: Deployment | None) -> str:
+    """Return why a rollout does not go on by itself, in words; empty where it does, as far as is known."""
+    if deployment is None:
+        return ""
+    return ", paused" if deployment.paused else "" if deployment.progressing else ", past its progress deadline"
 
 
 def too_few_available(pod: Pod, context: DrainContext) -> Iterable[Finding]:

@@ -31,7 +31,7 @@ def admits(spec: PodClass, node: Node) -> bool:
     selected = all(node.labels.get(key) == value for key, value in spec.node_selector.items())
     terms = spec.node_terms
     wanted = terms is None or any(term.matches(node.labels, node.name) for term in terms)
-    able = spec.needs_kubelet is None or node.kubelet.can_all_of(spec.needs_kubelet)
+    able = spec.can_run_under(node.kubelet, node.os)
     return selected and wanted and able and tolerated(node.taints, spec.tolerations)
 
 

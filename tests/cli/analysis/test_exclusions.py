@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.exclusions import OF_CONSTRAINT, Exclusion, NodeChoice, choice
+from shared.core.cluster.names import OS_LABEL
 from shared.core.cluster.node import Kubelet
 from shared.core.cluster.pod import HostPort
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint
@@ -46,6 +47,7 @@ def test_every_constraint_has_a_word() -> None:
         pytest.param("selector", {}, {"node_selector": {"disk": "ssd"}}, id="a node selector"),
         pytest.param("selector", {}, {"node_terms": (NodeTerm((Requirement("disk", "Exists"),)),)}, id="affinity"),
         pytest.param("kubelet 1.33", {"kubelet": Kubelet((1, 32))}, {"needs_kubelet": Kubelet((1, 33))}, id="older"),
+        pytest.param("kubelet linux", {"labels": {OS_LABEL: "windows"}}, {"os": "linux"}, id="another system"),
         pytest.param("room cpu", {"cpu": 1}, {"cpu": 2}, id="too little CPU"),
         pytest.param("room memory", {"memory": 1}, {"memory": 2}, id="too little memory"),
         pytest.param("room pods", {"pods": 0}, {}, id="no place for one more pod"),

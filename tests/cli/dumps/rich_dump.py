@@ -65,7 +65,9 @@ class _Maker:
 
     def node(self, number: int) -> Object:
         name, pool = self.nodes[number], POOLS[number % 3]
-        labels = {
+        kinds: Object = {"type": "acme-kind", names.OS_LABEL: "linux"} if number % 4 else {names.OS_LABEL: "windows"}
+        kinds |= {"type": "virtual-kubelet"} if number == 1 else {}
+        labels = kinds | {
             names.POOL_LABEL: pool, names.ZONE_LABEL: ZONES[number % 3], names.HOSTNAME_LABEL: name,
             names.MACHINE_LABEL: "e2-standard-4", TIERS[0]: self.one("acme-gold", "acme-tin"),
             GENERATION: str(self.dice.randrange(8, 12)),
@@ -131,7 +133,8 @@ class _Maker:
         found: Object = self.one(*[{}] * 14, {"schedulerName": "acme-scheduler"}, {"overhead": {"cpu": "10m"}},
                         {"workloadRef": {"name": "acme"}}, {"resources": {"requests": {"cpu": "900m"}}},
                         {"initContainers": [sidecar]}, {"schedulingGates": [{"name": "acme.io/gate"}]},
-                        {"resourceClaims": [{"name": "acme-gpu"}]}, {"hostNetwork": True})  # fmt: skip
+                        {"resourceClaims": [{"name": "acme-gpu"}]}, {"hostNetwork": True},
+                        {"os": {"name": "linux"}})  # fmt: skip
         return found
 
     def resized(self, spec: Object) -> Object:
@@ -352,8 +355,11 @@ class _Maker:
 
     def budget(self, number: int) -> Object:
         allowed = self.dice.randrange(0, 3)
-        status = {"disruptionsAllowed": allowed, "currentHealthy": 2 + allowed, "desiredHealthy": 2, "expectedPods": 4}
-        status["observedGeneration"] = self.one(1, 1, 2)
+        fault = {"type": "DisruptionAllowed", "status": "False", "reason": "SyncFailed"}
+        status = {
+            "disruptionsAllowed": allowed, "currentHealthy": 2 + allowed, "desiredHealthy": 2, "expectedPods": 4,
+            "observedGeneration": self.one(1, 1, 2), "conditions": [fault] if number == 4 else [],
+        }  # fmt: skip
         return {
             "kind": "PodDisruptionBudget",
             "metadata": self.meta(f"acme-{number}", NAMESPACES[number % 4], generation=2),

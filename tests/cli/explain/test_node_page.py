@@ -87,7 +87,8 @@ def test_a_reason_of_several_pods_is_explained_once_and_that_pods_block_not_at_a
     ],
 )  # fmt: skip
 def test_a_closed_gate_is_shown_with_its_line_of_the_policy_and_its_time(expected: str, closed: Closed) -> None:
-    assert expected in _shown("0002", closed=(closed,))
+    lines = (line.rstrip() for line in _shown("0002", closed=(closed,)).splitlines())
+    assert expected in "".join(f"{line}\n" for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -103,12 +103,6 @@ def test_it_has_no_script_and_its_policy_allows_none(view: FleetView) -> None:
     assert re.findall(r"""(?:src|href)=["'](?!#)|url\(|@import|style=""", text) == []
 
 
-@pytest.mark.parametrize("width", [400, 1280])
-def test_nothing_is_wider_than_the_window(width: int, seen: Page, tmp_path: Path, window: Page) -> None:
-    assert at(window, tmp_path / "fleet.html", width).value("document.documentElement.scrollWidth") == width
-    assert seen.said == []
-
-
 @pytest.mark.parametrize(("dark", "paper"), [(False, "rgb(255, 255, 255)"), (True, "rgb(20, 24, 28)")])
 @pytest.mark.usefixtures("seen")
 def test_it_follows_the_colours_that_its_reader_prefers(dark: bool, paper: str, tmp_path: Path, window: Page) -> None:

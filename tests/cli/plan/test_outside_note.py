@@ -6,10 +6,11 @@ import pytest
 
 from functions.cli.plan.sentences import outside_note
 from shared.core.cluster import names
-from tests.builders import cluster, node
+from tests.builders import cluster, node, taint
 
 STANDBY: dict[str, Any] = {"labels": {names.STANDBY_NODE: "true"}}
 MANAGED: dict[str, Any] = {"labels": {names.MANAGED_NODE: "true"}}
+VIRTUAL: dict[str, Any] = {"taints": (taint(names.VIRTUAL_TAINT),)}
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,7 @@ MANAGED: dict[str, Any] = {"labels": {names.MANAGED_NODE: "true"}}
         pytest.param(
             "1 node standing by for a capacity buffer, 1 node managed by Google", [STANDBY, MANAGED, {}], id="both"
         ),
+        pytest.param("1 node of a virtual kubelet", [VIRTUAL, {}], id="those without a machine"),
     ],
 )
 def test_nodes_that_count_nowhere_are_shown(expected: str, nodes: list[dict[str, Any]]) -> None:

@@ -184,6 +184,7 @@ def test_a_comment_shows_where_a_timer_stood() -> None:
     ("expected", "marked"),
     [
         pytest.param("value 'soon' is wrong; write a whole number of seconds", 'value: "soon"', id="no number"),
+        pytest.param("value '0600' is wrong", 'value: "0600"', id="384 seconds to Go, and 600 to a reader"),
         pytest.param(
             "its value stands in another object",
             "valueFrom: {configMapKeyRef: {name: x, key: y}}",

@@ -23,8 +23,6 @@ from tests.cli.report.reports import objects
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 ALL = "[...document.querySelectorAll({!r})]"
 TAB = 9
-PAPER = 690
-"""The width of A4 between its margins, in CSS pixels."""
 
 
 @dataclass(frozen=True)
@@ -299,21 +297,6 @@ def test_headings_follow_each_other_and_no_id_is_there_twice(seen: Page) -> None
     assert levels[0] == 1
     assert [pair for pair in pairwise(levels) if pair[1] - pair[0] > 1] == []
     assert len(ids) == len(set(ids))
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_is_wider_than_the_window(width: int, window: Page, shop: Report) -> None:
-    page = at(window, shop.path, width)
-
-    assert page.value("document.documentElement.scrollWidth") == width
-    assert of_each(page, ".scroll", "each.scrollWidth - each.clientWidth") == [0] * number(page, ".scroll")
-
-
-def test_nothing_is_wider_than_the_paper(window: Page, shop: Report) -> None:
-    page = at(window, shop.path)
-    page.sized(PAPER, 1000, media="print")
-    page.value("for (const each of document.querySelectorAll('main details')) each.open = true")
-    assert page.value("document.documentElement.scrollWidth") == PAPER
 
 
 def test_what_is_odd_is_shown_on_top(window: Page, shop: Report, tmp_path: Path) -> None:

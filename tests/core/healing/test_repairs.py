@@ -162,6 +162,16 @@ DRAINED_AT = NOW - timedelta(minutes=25)
             id="the watchdog fires",
         ),
         pytest.param(
+            [repair(RepairKind.RELEASE, ReturnReason.WATCHDOG)],
+            inputs(ours(), drain("drained", None, drained_at=NOW, deadline=DRAINED_AT)),
+            id="a node that was drained long after the drain's deadline gets no second watchdog",
+        ),
+        pytest.param(
+            [],
+            inputs(ours(), drain("drained", None, drained_at=NOW, deadline=DRAINED_AT + timedelta(seconds=1))),
+            id="it has what is left of one",
+        ),
+        pytest.param(
             [],
             inputs(upgrading(ours()), drain("drained", None, drained_at=DRAINED_AT)),
             id="not while its pool is upgraded: the cordon may be GKE's as well",
@@ -299,6 +309,15 @@ def test_a_release_for_a_pod_that_preempts_others_elsewhere_waits_for_their_end(
     (found,) = find_repairs(inputs(picture, drain("drained", ALIVE, drained_at=NOW, pods=rows)))
 
     assert (found.kind, found.why, found.not_before) == (RepairKind.RELEASE, ReturnReason.DEMAND, expected)
+
+
+def test_a_rule_that_fails_by_a_fault_of_ebb_hides_no_other_rule() -> None:
+    odd = inputs(ours(), drain("drained", None, drained_at=DRAINED_AT), policy=object())
+
+    assert [(each.kind, each.why) for each in find_repairs(odd)] == [
+        (RepairKind.FAULT, None),
+        (RepairKind.RELEASE, ReturnReason.WATCHDOG),
+    ]
 
 
 def test_what_is_found_of_a_claim_has_the_pool_of_the_claim() -> None:

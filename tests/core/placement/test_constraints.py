@@ -234,7 +234,7 @@ EVERY = LabelSelector((Requirement("app", "In", ("web",)),))
 TERM = (PodTerm(names.HOSTNAME_LABEL, EVERY, ("default",)),)
 BY_OTHERS = {
     "namespace", "owner", "labels", "annotations", "requests", "node_selector", "node_terms", "tolerations",
-    "needs_kubelet",
+    "needs_kubelet", "os",
 }  # fmt: skip
 """What places a pod by the node alone, and what does not place it."""
 NO_RULE = {

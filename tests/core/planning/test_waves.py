@@ -220,6 +220,15 @@ def test_soft_taints_follow_the_wave_that_lives(hold: list[str], let_go: list[st
     assert ([each.name for each in found.hold], [each.name for each in found.let_go]) == (hold, let_go)
 
 
+def test_what_leaves_a_wave_is_freed_though_its_taint_is_not_seen_yet() -> None:
+    """The drainer may be writing it: nobody would come to remove it before the next pass."""
+    rows = [node("n1"), node("n2"), node("n3")]
+
+    found = soft_taints(rows, ClusterState(), living(rows[1]), before=living(*rows[:2]))
+
+    assert [[each.name for each in part] for part in (found.hold, found.let_go)] == [["n2"], ["n1"]]
+
+
 @examples(200)
 @given(clusters(), st.randoms(use_true_random=False))
 def test_each_part_of_a_proved_set_goes_in_any_order(snapshot: Snapshot, dice: Any) -> None:

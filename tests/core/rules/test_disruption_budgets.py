@@ -1,4 +1,4 @@
-"""What PodDisruptionBudgets keep: for now, or as long as nobody mends them."""
+"""What PodDisruptionBudgets keep: for now, or as long as nobody fixes them."""
 
 from typing import Any
 
@@ -18,6 +18,7 @@ from shared.core.rules.situation import Situation
 from tests.builders import NOW, cluster, node, pdb, pod, policy
 
 NEVER, NOW_NOT = [PodBlock.PDB_NEVER_ALLOWS], [PodBlock.PDB_EXHAUSTED]
+UNCOUNTED = [PodBlock.PDB_UNCOUNTED]
 LABELLED = LabelSelector(())
 THREE = {"expected_pods": 3, "current_healthy": 3}
 
@@ -83,6 +84,31 @@ def test_replicas_that_are_not_counted_yet_make_no_budget_unsatisfiable(
     assert found(pod("p"), budget, wanted=wanted) == expected
 
 
+NOBODY = {"expected_pods": 0, "current_healthy": 2}
+
+
+@pytest.mark.parametrize(
+    ("expected", "budget", "wanted"),
+    [
+        pytest.param(UNCOUNTED, at_most(1, fault="no scale"), None, id="its controller failed before it counted"),
+        pytest.param(UNCOUNTED, at_most(1, fault="no scale", **THREE), 3, id="its controller counted once, and failed"),
+        pytest.param(UNCOUNTED, at_most(1, fault="no scale", observed=False), 3, id="it has never been counted"),
+        pytest.param(UNCOUNTED, at_most(1, **NOBODY), None, id="pods of no controller, or of one that scales to none"),
+        pytest.param(UNCOUNTED, at_least(percent=50, **NOBODY), None, id="the same under a share"),
+        pytest.param(NOW_NOT, at_most(1, expected_pods=0), None, id="its first pods have just appeared"),
+        pytest.param(NOW_NOT, at_most(1, observed=False, **NOBODY), None, id="what was counted for an older spec"),
+        pytest.param(NOW_NOT, at_most(1, **NOBODY), 0, id="the last pods of what is scaled to zero"),
+        pytest.param(NOW_NOT, at_most(1, **NOBODY), 2, id="a workload that has just been scaled up from zero"),
+    ],
+)
+def test_a_budget_whose_pods_nobody_can_count_never_allows_a_disruption(
+    expected: list[PodBlock], budget: PodDisruptionBudget, wanted: int | None
+) -> None:
+    workloads = {pod("p").spec.workload: Workload("default/Deployment/web", wanted)}
+    context = DrainContext((budget,), PoolPolicy(), NOW, workloads)
+    assert [each.reason for each in judge(pod("p"), context)] == expected
+
+
 HEALTHY, SHORT = {"current_healthy": 2, "desired_healthy": 2}, {"current_healthy": 1, "desired_healthy": 2}
 
 
@@ -130,6 +156,7 @@ def test_a_budget_keeps_a_node_for_now_and_one_that_nobody_can_meet_for_good() -
 
     assert kept(at_least(2, expected_pods=3)) == []
     assert kept(at_least(3, expected_pods=3)) == ["blocked_by_pod", "pdb_never_allows"]
+    assert kept(at_most(1, fault="no scale")) == ["blocked_by_pod", "pdb_uncounted"]
 
 
 @pytest.mark.parametrize(
@@ -143,6 +170,7 @@ def test_a_budget_keeps_a_node_for_now_and_one_that_nobody_can_meet_for_good() -
         pytest.param(
             "default/web, changed and not yet looked at by its controller", at_least(2, observed=False), id="new"
         ),
+        pytest.param("default/web: no scale", at_least(2, fault="no scale"), id="what its controller names"),
     ],
 )
 def test_the_plan_shows_how_a_budget_stands(expected: str, budget: PodDisruptionBudget) -> None:

@@ -292,6 +292,22 @@ def test_the_excess_must_reach_its_threshold(expected: list[str], free: float) -
     assert words(pass_blockers(where, N1, UNDERUTILIZED)) == expected
 
 
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param([False], {"required_count": 5}, id="all five nodes underutilized would be enough"),
+        pytest.param([True], {"required_count": 6}, id="more underutilized nodes than the pool has"),
+        pytest.param([False], {"excess_threshold": Fraction(9, 2)}, id="free requests of most of its nodes"),
+        pytest.param([True], {"excess_threshold": Fraction(5)}, id="free requests of all its nodes"),
+    ],
+)
+def test_a_limit_that_so_small_a_pool_never_reaches_is_named(expected: list[bool], changes: dict[str, Any]) -> None:
+    settings = {"required_count": 1, "excess_threshold": Fraction(0), **changes}
+    where = stand(policy(**settings)).with_measures({"a": PoolMeasure(4, resources(4, 99))})
+    found = pass_blockers(where, N1, UNDERUTILIZED)
+    assert [each.detail.endswith("; the pool has 5 in all, so none goes until it grows") for each in found] == expected
+
+
 @pytest.mark.acceptance(56)
 def test_a_pass_stops_when_the_excess_falls_below_the_threshold() -> None:
     rules = policy(excess_threshold=Fraction(2), max_nodes_per_pass=9)
@@ -393,8 +409,7 @@ def test_a_node_that_the_autoscaler_is_deleting_is_not_part_of_what_remains() ->
         pytest.param("", 3, "replaced", Limit(count=4), id="one more may go"),
         pytest.param("4 of 4 nodes in use", 4, "replaced", Limit(count=4), id="as many as may, drained or not"),
         pytest.param("", 4, "deleted", Limit(count=4), id="drained nodes are in the budgets"),
-        pytest.param("", 2, "replaced", Limit(percent=20), id="a percentage allows three in a small cluster"),
-        pytest.param("3 of 3 nodes in use", 3, "replaced", Limit(percent=20), id="and no more"),
+        pytest.param("1 of 1 nodes in use", 1, "replaced", Limit(percent=20), id="a percentage rounds up"),
         pytest.param("1 of 1 nodes in use", 1, "replaced", Limit(count=1), id="a number is taken as written"),
     ],
 )
@@ -405,6 +420,32 @@ def test_nodes_that_wait_for_their_deletion_are_few(expected: str, held: int, un
     rules = policy(cluster_wide={"budget_until": BudgetUntil(until), "awaiting_deletion": most})
     found = claim_blockers(stand(rules, claims=claims), N1, UNDERUTILIZED)
     assert found == ((Blocker(Unremovable.AWAITING_DELETION, "", expected),) if expected else ())
+
+
+@pytest.mark.parametrize(
+    ("expected", "held", "pool", "most"),
+    [
+        pytest.param("", 1, "a", Limit(percent=40), id="one more of the pool may go"),
+        pytest.param("2 of 2 nodes in use", 2, "a", Limit(percent=40), id="as many of the pool as may"),
+        pytest.param("", 2, "b", Limit(percent=40), id="those of another pool count for the cluster alone"),
+        pytest.param("2 of 2 nodes in use", 2, "a", Limit(count=2), id="a number is one for each pool, too"),
+    ],
+)
+def test_no_pool_is_away_as_a_whole_while_its_nodes_wait_for_their_deletion(
+    expected: str, held: int, pool: str, most: Limit
+) -> None:
+    many = [node(f"b{n}", pool="b") for n in range(5)]
+    claims = {f"uid-x{n}": claim(f"x{n}", pool=pool, drained=True, replaced=NOW) for n in range(held)}
+    rules = policy(cluster_wide={"budget_until": BudgetUntil.REPLACED, "awaiting_deletion": most})
+
+    found = claim_blockers(stand(rules, (*FIVE, *many), claims=claims), N1, UNDERUTILIZED)
+
+    assert found == ((Blocker(Unremovable.AWAITING_DELETION, "a", expected),) if expected else ())
+
+
+def test_a_node_does_not_wait_for_its_own_deletion() -> None:
+    rules = policy(cluster_wide={"budget_until": BudgetUntil.REPLACED, "awaiting_deletion": Limit(count=1)})
+    assert claim_blockers(stand(rules, claims={N1.uid: claim(N1.name)}), N1, UNDERUTILIZED) == ()
 
 
 SHOP = NamespaceRate(10, timedelta(hours=1))

@@ -236,6 +236,7 @@ SUSPENDED = {
             {"labels": {names.MANAGED_NODE: "true"}, "taints": (taint(names.MANAGED_NODE, value="true"),)},
             id="managed by Google",
         ),
+        pytest.param([Unremovable.MANAGED_NODE], {"labels": {"type": "virtual-kubelet"}}, id="a virtual kubelet"),
         *(
             pytest.param([Unremovable.BEING_MAINTAINED], {"conditions": frozenset({each})}, id=each)
             for each in names.LIFECYCLE_CONDITIONS

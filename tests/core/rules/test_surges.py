@@ -20,6 +20,7 @@ from tests.builders import NOW, mounts, pdb, persistent_volume, pod, storage, vo
 NAME = "default/Deployment/web"
 DEPLOYMENT = Deployment(name=NAME, wanted=1, created=1, updated=1, available=1)
 SURGE, MOVE, AVOID, NEVER = SingleReplicas.SURGE, SingleReplicas.MOVE, SingleReplicas.AVOID, SingleReplicas.NEVER
+UNCOUNTED = pdb("uncounted", allowed=0, app="web", fault="no scale")
 SHUT = pdb("shut", allowed=0, app="web", max_unavailable=Limit(count=0), expected_pods=1)
 
 
@@ -54,6 +55,7 @@ def kept(given: DrainContext, *pods: Pod) -> list[str]:
         pytest.param(True, SURGE, web(wish="false"), (), id="the annotation forbids, and no gap is made"),
         pytest.param(False, SURGE, web(2), (), id="one of two"),
         pytest.param(True, SURGE, web(2), (SHUT,), id="one of two that a budget never lets go"),
+        pytest.param(True, SURGE, web(2), (UNCOUNTED,), id="one of two whose budget cannot count its pods"),
         pytest.param(False, SURGE, web(2), (pdb("open", app="web"),), id="one of two that a budget lets go"),
         pytest.param(False, MOVE, web(2), (SHUT,), id="a shut budget alone asks for nothing"),
         pytest.param(True, SURGE, Workload("default/StatefulSet/web", 1, 1), (), id="another kind is not moved either"),

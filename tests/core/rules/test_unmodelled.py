@@ -58,6 +58,8 @@ def test_a_rule_that_only_the_reader_knows_blocks_as_well() -> None:
             for key in (*names.GOING_TAINTS, *names.OUTSIDE_TAINTS)
         ),
         *(pytest.param(False, node("n", labels={key: "true"}), id=f"label {key}") for key in OUTSIDE_LABELS),
+        pytest.param(False, node("n", labels={"type": "virtual-kubelet"}), id="a virtual kubelet, by its label"),
+        pytest.param(True, node("n", labels={"type": "fast"}), id="a label of a person's own of that key"),
         *(
             pytest.param(False, node("n", conditions=frozenset({each})), id=each)
             for each in (*names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION)
@@ -73,3 +75,19 @@ def test_only_nodes_that_stay_receive(expected: bool, subject: Node) -> None:
 )
 def test_a_pod_takes_one_place(expected: bool, pods: int) -> None:
     assert could_take(node("n", pods=pods), pod("p")) is expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "asked", "labels"),
+    [
+        pytest.param(True, "linux", {names.OS_LABEL: "linux"}, id="the same"),
+        pytest.param(False, "linux", {names.OS_LABEL: "windows"}, id="Windows, without a taint"),
+        pytest.param(False, "windows", {names.OS_LABEL: "linux"}, id="the reverse"),
+        pytest.param(True, "linux", {}, id="the node does not show its own"),
+        pytest.param(True, "", {names.OS_LABEL: "windows"}, id="the pod names none: its image may run on both"),
+    ],
+)
+def test_a_pod_goes_to_no_node_whose_kubelet_would_reject_its_operating_system(
+    expected: bool, asked: str, labels: dict[str, str]
+) -> None:
+    assert could_take(node("n", labels=labels), pod("p", os=asked)) is expected

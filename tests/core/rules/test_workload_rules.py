@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from shared.core.cluster.pod import Pod
-from shared.core.cluster.workloads import PodDisruptionBudget, Workload
+from shared.core.cluster.workloads import Deployment, PodDisruptionBudget, Workload
 from shared.core.policy import Jobs, Limit, PoolPolicy, SingleReplicas
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pods import avoided, judge
@@ -85,6 +85,20 @@ def test_a_workload_in_a_rollout_waits_and_is_named() -> None:
 
     assert all(each.reason.row.passes for each in found)
     assert [(each.reason.value, each.object, each.detail) for each in found] == [("rolling_out", "default/p", NAME)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        pytest.param("", {}, id="it goes on"),
+        pytest.param(", paused", {"paused": True}, id="a person halted it"),
+        pytest.param(", past its progress deadline", {"progressing": False}, id="it makes no progress"),
+    ],
+)
+def test_a_rollout_that_waiting_does_not_end_is_named(expected: str, changes: dict[str, Any]) -> None:
+    rolling = Workload(NAME, 3, 3, rolling=True, deployment=Deployment(name=NAME, wanted=3, **changes))
+    (found,) = judge(pod("p"), DrainContext((), PoolPolicy(), NOW, {WEB: rolling}))
+    assert found.detail == NAME + expected
 
 
 @pytest.mark.parametrize(

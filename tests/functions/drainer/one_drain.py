@@ -1,9 +1,10 @@
 """A little cluster with one drain in it, for the tests of the drainer."""
 
+from datetime import timedelta
 from typing import Any
 
-from shared.core.records.orders import OrderKind
-from tests.builders import node, order, pdb, pod, pod_class
+from shared.core.records.orders import Order, OrderKind
+from tests.builders import NOW, node, order, pdb, pod, pod_class
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -19,5 +20,6 @@ def holder(ebb: FakeEbb) -> str | None:
     return ebb.cluster.nodes["n1"].drain_taint
 
 
-def released(**changes: Any) -> Any:
-    return order(kind=OrderKind.RELEASE, **changes)
+def released(**changes: Any) -> Order:
+    """A release that does not expire within the test."""
+    return order(kind=OrderKind.RELEASE, **{"expires_at": NOW + timedelta(hours=1), **changes})

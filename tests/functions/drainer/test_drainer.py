@@ -10,6 +10,7 @@ from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.errors import Retryable, Stale
 from shared.port_types import Eviction
 from tests.builders import NOW, committed, node, order, pdb, pod, policy
+from tests.fakes import failing
 from tests.functions.drainer.one_drain import WEB, fake_ebb
 
 
@@ -79,6 +80,15 @@ def test_a_node_that_changed_since_it_was_read_is_read_again_not_overwritten() -
     ebb.drain(order())
 
     assert [call[0] for call in ebb.effects()] == ["take", "take", "evict"]
+
+
+def test_a_node_that_others_write_again_and_again_is_asked_with_a_pause() -> None:
+    ebb = fake_ebb(step_seconds=20)
+    ebb.cluster.meanwhile["take",] = failing(Stale("node n1 changed since it was read"))
+
+    ebb.drain(order())
+
+    assert len(ebb.effects()) == 10
 
 
 @pytest.mark.acceptance(98)

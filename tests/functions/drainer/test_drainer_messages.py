@@ -8,9 +8,10 @@ from functions.drainer.main import PushReply
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Lease
-from shared.errors import Retryable
+from shared.errors import Retryable, Terminal
 from shared.port_types import drain_key
 from tests.builders import NOW, order, pdb, pod
+from tests.fakes import failing
 from tests.functions.drainer.one_drain import WEB, fake_ebb, holder, released
 
 
@@ -42,6 +43,24 @@ def test_a_delivery_that_meets_a_living_step_comes_again() -> None:
 
     assert ebb.deliver(order()) is PushReply.AGAIN
     assert ebb.effects() == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "minutes"),
+    [pytest.param(PushReply.AGAIN, 9, id="before"), pytest.param(PushReply.DONE, 10, id="then")],
+)
+@pytest.mark.parametrize("kind", [OrderKind.RELEASE, OrderKind.HOLD, OrderKind.LET_GO])
+def test_no_order_comes_again_once_it_has_expired(kind: OrderKind, expected: PushReply, minutes: int) -> None:
+    """A drain's goes on: its claim stands, and ends by the deadline."""
+    ebb = fake_ebb()
+    ebb.cluster.meanwhile["node",] = failing(Terminal("Kubernetes API", "422"))
+    nodes = {} if kind is OrderKind.RELEASE else {"uid-n1": "n1"}
+    given = order("" if nodes else "n1", kind=kind, nodes=nodes)
+    ebb.pass_time(minutes=minutes)
+
+    assert ebb.deliver(given) is expected
+
+    assert ("expired" in ebb.reasons("drain_step")) is (expected is PushReply.DONE)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import pytest
 from shared.adapters.prices import load
 from shared.core.policy.values import NO_COMMITMENTS, Commitments
 from shared.core.records.commitments import CommitmentReading, ListedCommitment, ListedResource
+from shared.errors import Retryable, Terminal
 from shared.port_types import COMMITMENTS_KEY
 from tests.builders import NOW, committed, node, order, policy
+from tests.fakes import failing
 from tests.functions.drainer.one_drain import fake_ebb
 
 PRICE = load().of(node("n1")).per_hour
@@ -45,4 +47,14 @@ def test_a_claim_saves_what_the_bill_falls_by(expected: int, commitments: Commit
 def test_without_a_list_the_price_counts() -> None:
     ebb = fake_ebb(policy=policy(cluster_wide={"commitments": READ}))
     ebb.drain(order())
+    assert [claim.cost_per_hour for claim in ebb.remembered().claims.values()] == [PRICE]
+
+
+@pytest.mark.parametrize("failure", [Retryable("state", "503"), Terminal("state", "403")], ids=["an outage", "refused"])
+def test_a_list_that_cannot_be_read_ends_no_claim(failure: Exception) -> None:
+    ebb = fake_ebb(policy=policy(cluster_wide={"commitments": READ}))
+    ebb.state.meanwhile["all", COMMITMENTS_KEY.collection] = failing(failure)
+
+    ebb.drain(order())
+
     assert [claim.cost_per_hour for claim in ebb.remembered().claims.values()] == [PRICE]

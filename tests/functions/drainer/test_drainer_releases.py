@@ -91,6 +91,18 @@ def test_a_release_that_nobody_needs_any_more_does_not_wait_for_the_policy() -> 
     assert ebb.deliver(released(origin=Origin.PLANNER, why="paused")) is PushReply.DONE
 
 
+@pytest.mark.parametrize("fault", [Retryable("storage", "timeout"), ValueError("odd")], ids=["no answer", "a fault"])
+def test_a_pause_returns_a_node_while_the_policy_cannot_be_read(fault: Exception) -> None:
+    ebb = fake_ebb()
+    ebb.drain(order())
+    ebb.remember(replace(ebb.remembered(), paused=True))
+    ebb.policy.policy = fault
+
+    assert ebb.deliver(released(origin=Origin.PLANNER, why="paused")) is PushReply.DONE
+
+    assert holder(ebb) is None
+
+
 def test_a_return_that_was_cut_short_is_finished_by_the_next_message() -> None:
     ebb = fake_ebb()
     ebb.cluster.answers["default/p"] = [Eviction(EvictionAnswer.GRANTED), Eviction(EvictionAnswer.FORBIDDEN, "webhook")]

@@ -13,6 +13,7 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.errors import EbbError, Forbidden, Retryable, Stale
 from tests.builders import order, policy
+from tests.fakes import failing
 from tests.functions.drainer.rollouts import NAME, Rollouts, fake_ebb
 from tests.functions.fake_ebb import FakeEbb
 
@@ -194,6 +195,15 @@ def test_what_was_refused_because_it_had_changed_counts_as_never_asked_for() -> 
     record = ebb.record()
     assert record is not None
     assert (record.phase, restarts(ebb)) == (DrainPhase.DRAINED, ["order", "order"])
+
+
+def test_a_deployment_that_others_write_again_and_again_is_restarted_with_a_pause() -> None:
+    ebb, _ = fake_ebb()
+    ebb.cluster.meanwhile["restart", NAME, "order", False] = failing(Stale("it changed"))
+
+    ebb.drain(order())
+
+    assert len(restarts(ebb)) <= ebb.clock.passed
 
 
 class LandsNow(list[EbbError]):

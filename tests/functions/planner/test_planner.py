@@ -10,6 +10,7 @@ from shared.errors import EbbError, Retryable, Terminal
 from shared.port_types import WAVE_KEY, ClusterReading, pool_key, run_key
 from tests.builders import NOW, node, our_taint, pod, policy
 from tests.fake_cluster import BYTES
+from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 from tests.functions.planner.half_empty_nodes import MINUTE, fake_ebb, marks
 
@@ -38,8 +39,8 @@ def test_marks_are_saved_before_orders_are_published() -> None:
     assert ebb.remembered().planner is None
 
 
-def slow(ebb: FakeEbb, seconds: float) -> FakeEbb:
-    """Let the picture of the cluster take so long, and each order as long again."""
+def slow(ebb: FakeEbb, seconds: float, each_order: float = 0) -> FakeEbb:
+    """Let the picture of the cluster take so long, and each order."""
     read, publish = ebb.cluster.read, ebb.bus.publish
 
     def reading(*, whole: bool = True) -> ClusterReading:
@@ -47,7 +48,7 @@ def slow(ebb: FakeEbb, seconds: float) -> FakeEbb:
         return read(whole=whole)
 
     def publishing(order: Order) -> None:
-        ebb.pass_time(seconds=seconds)
+        ebb.pass_time(seconds=each_order)
         publish(order)
 
     ebb.cluster.read = reading  # type: ignore[method-assign]  # the API server is slow
@@ -57,7 +58,7 @@ def slow(ebb: FakeEbb, seconds: float) -> FakeEbb:
 
 def test_an_order_names_the_begin_of_its_snapshot_and_is_issued_at_its_end() -> None:
     """What was claimed while the picture was read may be missing in it."""
-    ebb = slow(fake_ebb(), 30)
+    ebb = slow(fake_ebb(), 30, each_order=30)
 
     ebb.tick()
 
@@ -66,7 +67,7 @@ def test_an_order_names_the_begin_of_its_snapshot_and_is_issued_at_its_end() -> 
 
 
 def test_the_orders_of_a_slow_pass_are_on_their_way_after_it() -> None:
-    ebb = slow(fake_ebb(), 30)
+    ebb = slow(fake_ebb(), 30, each_order=30)
 
     ebb.tick()
 
@@ -267,7 +268,7 @@ def test_healing_needs_neither_the_wave_nor_marks(collection: str, whole: bool) 
     """Two hours without the wave's document kept a drained node cordoned for as long."""
     ebb = fake_ebb()
     ebb.cluster.put(node("n9", unschedulable=True, taints=(our_taint("lost"),)))
-    ebb.state.failures[collection] = Retryable("state", "503")
+    ebb.state.meanwhile["all", collection] = failing(Retryable("state", "503"))
     if not whole:
         ebb.cluster.failures["read"] = [Retryable("it", "500")]
 

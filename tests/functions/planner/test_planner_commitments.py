@@ -12,6 +12,7 @@ from shared.core.records.commitments import CommitmentReading, ListedCommitment,
 from shared.errors import Retryable, Terminal
 from shared.port_types import COMMITMENTS_KEY
 from tests.builders import node
+from tests.fakes import failing
 from tests.functions.fake_ebb import FakeEbb
 
 LISTED = ListedCommitment(
@@ -120,6 +121,18 @@ def test_a_document_that_does_not_decode_is_written_over() -> None:
     made = ebb()
     made.state.documents[made.state.cluster, COMMITMENTS_KEY.collection, COMMITMENTS_KEY.id] = (b"[", "spoilt")
     assert passes(made) == ["read"]
+
+
+@pytest.mark.parametrize("failure", [OUTAGE, REFUSED], ids=["an outage", "refused"])
+@pytest.mark.parametrize("call", ["all", "put"])
+def test_a_document_that_cannot_be_read_or_written_costs_a_line_and_no_pass(call: str, failure: Exception) -> None:
+    made = ebb()
+    made.state.meanwhile[call, COMMITMENTS_KEY.collection] = failing(failure)
+
+    assert passes(made, *[300.0] * 3) == ["read"] * 4
+
+    assert made.commitments.reads == 4
+    assert made.reasons("policy_warning").count("commitments_unread") == 4
 
 
 def test_the_list_replaces_the_families_and_keeps_the_rest_of_the_policy() -> None:

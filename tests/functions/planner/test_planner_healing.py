@@ -15,9 +15,10 @@ from shared.core.records.drain_record import DrainPhase
 from shared.core.records.orders import OrderKind
 from shared.core.records.state import Backoff, ClusterState
 from shared.errors import EbbError, Retryable, Terminal
+from shared.port_types import drain_key
 from tests.builders import NOW, buffer, claim, held, node, order, our_taint, pod, policy
 from tests.functions.fake_ebb import FakeEbb
-from tests.functions.planner.half_empty_nodes import begun, deliver_and_remove, fake_ebb, reschedule
+from tests.functions.planner.half_empty_nodes import MINUTE, begun, deliver_and_remove, fake_ebb, healed, reschedule
 
 ONE_NODE = (Budget(Limit(count=1)),)
 
@@ -125,6 +126,22 @@ def test_a_node_that_the_autoscaler_never_takes_is_returned_by_the_watchdog() ->
     ebb.pass_time(minutes=26)
     ebb.tick()
     ebb.deliver(ebb.bus.published[0])
+
+    assert ebb.cluster.nodes["n1"].drain_taint is None
+    assert ebb.remembered().backoffs["uid-n1"].why == "watchdog"
+
+
+def test_a_node_that_was_drained_late_is_returned_one_watchdog_after_the_deadline() -> None:
+    ebb = fake_ebb()
+    begun(ebb)
+    (claim,) = ebb.remembered().claims.values()
+    record, key = ebb.record(claim.order_id), drain_key(claim.order_id)
+    assert record is not None
+    assert record.drained_at is not None
+    late = replace(record, deadline=record.drained_at - 20 * MINUTE)
+    ebb.state.put(key, late, ebb.state.get(key).version)
+
+    healed(ebb)
 
     assert ebb.cluster.nodes["n1"].drain_taint is None
     assert ebb.remembered().backoffs["uid-n1"].why == "watchdog"

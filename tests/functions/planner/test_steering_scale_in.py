@@ -156,14 +156,14 @@ def test_an_outage_ends_the_writes_of_a_pass() -> None:
     assert ebb.log.of("scale_in_steered")[0]["left"] == 18
 
 
-def test_a_pass_whose_lease_is_over_writes_no_cost() -> None:
+def test_a_pass_whose_lease_is_over_writes_no_more_costs() -> None:
     ebb = fake_ebb()
-    ebb.settings = replace(ebb.settings, pass_seconds=0)
+    ebb.cluster.meanwhile["set_deletion_cost",] = lambda: ebb.pass_time(seconds=ebb.settings.pass_seconds)
 
     ebb.tick()
 
-    assert asked(ebb) == []
-    assert ebb.log.of("scale_in_steered")[0]["left"] == 2
+    assert len(asked(ebb)) == 1
+    assert ebb.log.of("scale_in_steered")[0]["left"] == 1
 
 
 def test_a_pod_template_that_carries_our_mark_is_shown_and_nothing_is_asked() -> None:

@@ -151,6 +151,8 @@ class BudgetCounts:
 
     def _now(self, number: int) -> PodDisruptionBudget:
         budget, classes = self._budgets[number], self._classes.get(number, ())
+        if budget.fault:
+            return budget
         living = sum(self._counts[each].living for each in classes)
         ready = sum(self._counts[each].ready for each in classes)
         expected = living if _counts_pods(budget) else self._expected(classes)
@@ -160,14 +162,13 @@ class BudgetCounts:
             expected_pods=expected,
             current_healthy=ready,
             desired_healthy=must_stay,
-            disruptions_allowed=max(ready - must_stay, 0) if living else 0,
+            disruptions_allowed=max(ready - must_stay, 0) if expected else 0,
             observed=True,
         )
 
     def _expected(self, classes: Iterable[PodClass]) -> int:
-        """Return how many pods the controllers of these classes want; of pods without one, how many there are."""
-        alone = sum(self._counts[each].living for each in classes if not each.workload)
-        return alone + sum(map(self._controlled.wanted, {each.workload for each in classes} - {""}))
+        """Return how many pods the controllers of these classes want; those without one count in no share."""
+        return sum(map(self._controlled.wanted, {each.workload for each in classes} - {""}))
 
     def _new(self, spec: PodClass) -> PodCounts:
         row = self._counts[spec] = PodCounts()

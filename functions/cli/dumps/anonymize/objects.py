@@ -29,6 +29,7 @@ from functions.cli.dumps.anonymize.rules import (
     selector,
     spread,
     taint,
+    word,
 )
 from functions.cli.dumps.files import ReadBytes, files_of
 from functions.cli.dumps.reading import documents_of, place_of, typed
@@ -111,7 +112,7 @@ def _pod_spec(resources: Rule) -> Rule:
         containers=containers, initContainers=containers, resources=resources, overhead=amounts,
         workloadRef=_EMPTY, schedulingGroup=_EMPTY, nodeSelector=labels, tolerations=every(taint), affinity=affinity,
         topologySpreadConstraints=every(spread), resourceClaims=_NAMED_GATES, schedulingGates=_NAMED_GATES,
-        evictionResponders=_NAMED_GATES, volumes=every(_volume),
+        evictionResponders=_NAMED_GATES, volumes=every(_volume), os=fields(name=word(("linux", "windows"))),
     )  # fmt: skip
 
 
@@ -191,7 +192,8 @@ KINDS: Final[Mapping[str, Rule]] = {
         "budget",
         spec=fields("minAvailable", "maxUnavailable", "unhealthyPodEvictionPolicy", selector=selector),
         status=fields(
-            "disruptionsAllowed", "expectedPods", "currentHealthy", "desiredHealthy", "observedGeneration"
+            "disruptionsAllowed", "expectedPods", "currentHealthy", "desiredHealthy", "observedGeneration",
+            conditions=conditions,
         ),
     ),
     "Namespace": kind("namespace"),

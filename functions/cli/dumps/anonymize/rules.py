@@ -70,7 +70,8 @@ KEPT_VALUES: Final = frozenset({
 _KEPT_KEYS: Final = frozenset({
     *KEPT_VALUES, *SWITCHES, *NAMED_VALUES, *names.QUEUED_KEYS, *names.PLACEMENT_LABELS, *names.GOING_TAINTS,
     *names.OUTSIDE_TAINTS,
-    names.OUR_TAINT, "pod-template-hash", "controller-revision-hash", "statefulset.kubernetes.io/pod-name",
+    names.NODE_TYPE_LABEL, names.OUR_TAINT,
+    "pod-template-hash", "controller-revision-hash", "statefulset.kubernetes.io/pod-name",
     "nvidia.com/gpu", "google.com/tpu",
 })  # fmt: skip
 _KEPT_PREFIXES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "cloud.google.com/gke-")
@@ -85,10 +86,11 @@ _DRIVERS: Final = (".gke.io", ".aws.com", ".azure.com", ".k8s.io", ".openstack.o
 _REASONS: Final = frozenset({
     "Unschedulable", "Infeasible", "Deferred", "NodeStatusNeverUpdated", "NewReplicaSetAvailable", "ReplicaSetUpdated",
     "ProgressDeadlineExceeded", "NewReplicaSetCreated", "FoundNewReplicaSet", "DeploymentPaused", "DeploymentResumed",
+    "SyncFailed", "SufficientPods", "InsufficientPods",
 })  # fmt: skip
 _CONDITIONS: Final = frozenset({
     "Ready", "ReadyForProvisioning", "PodScheduled", "PodResizePending", "Progressing", "Available",
-    *names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION,
+    "DisruptionAllowed",    *names.LIFECYCLE_CONDITIONS, names.SUSPENDED_CONDITION,
 })  # fmt: skip
 _SWITCH: Final = re.compile(r"|true|false|never|on-completion|-?\d{1,20}|([0-9.]+(ns|us|µs|μs|ms|s|m|h))+")
 _AS_NUMBERS: Final = frozenset({"Gt", "Lt"})
@@ -114,7 +116,7 @@ def amounts(namer: Namer, given: Mapping[str, Any]) -> Object:
 
 def value(namer: Namer, of: str, given: str) -> str:
     """Return the value of the label or taint `of`."""
-    if of in KEPT_VALUES or not given:
+    if of in KEPT_VALUES or given in {"", names.VIRTUAL_KUBELET}:
         return given
     if of in SWITCHES:
         return switch(given)

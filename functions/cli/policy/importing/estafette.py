@@ -36,6 +36,8 @@ class Timer:
 
 MARKED: Final = Timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", "neededMarkedTimeForRemovalSeconds", 300, "600s")
 AGE: Final = Timer("MINIMUM_NODE_AGE_SECONDS", "minimumNodeAgeSeconds", 1200, "0s")
+_SECONDS: Final = r"0|[1-9][0-9]{0,8}"
+"""Go reads a number with a 0 before it as an octal one, and estafette takes its default for what Go cannot read."""
 _VARIABLES: Final = frozenset({MARKED.variable, AGE.variable})
 
 
@@ -62,7 +64,9 @@ def has_timers(thing: dict[str, Any]) -> bool:
 def _of_variable(which: Timer, thing: dict[str, Any]) -> Iterator[Noted]:
     entries = [entry for entry in _environment(thing) if _name(entry) == which.variable]
     for entry in entries[-1:]:
-        yield Noted(_seconds(which.variable, entry.get("value")), f"{which.variable} of the {thing.get('kind')}")
+        value = entry.get("value")
+        unquoted = "" if isinstance(value, str) else "; the API server refuses it without quotes"
+        yield Noted(_seconds(which.variable, value), f"{which.variable} of the {thing.get('kind')}{unquoted}")
     if which.value in thing:
         yield Noted(_seconds(which.value, thing[which.value]), f"{which.value} of the chart")
     elif CHART_KEY in part(thing, CHART):
@@ -88,8 +92,10 @@ def _seconds(where: str, value: object) -> str:
     if value is None:
         raise BadPolicy(f"{where}: its value stands in another object; set a variable of that name for this command.")
     text = str(value)
-    if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
-        raise BadPolicy(f"{where}: value {text[:40]!r} is wrong; write a whole number of seconds.")
+    if isinstance(value, bool) or not re.fullmatch(_SECONDS, text, re.ASCII):
+        raise BadPolicy(
+            f"{where}: value {text[:40]!r} is wrong; write a whole number of seconds, without a 0 before it."
+        )
     return f"{int(text)}s"
 
 

@@ -152,6 +152,19 @@ def test_a_budget_counts_the_pods_that_are_wanted(expected: list[str], budget: P
 
 
 @pytest.mark.parametrize(
+    ("expected", "budget"),
+    [
+        pytest.param(["default/db"], ONE_AWAY, id="no controller expects them, so a share lets none go"),
+        pytest.param([], pdb("db", app="db", min_available=Limit(count=1)), id="a number counts the pods there are"),
+    ],
+)
+def test_pods_without_a_controller_count_in_no_share(expected: list[str], budget: PodDisruptionBudget) -> None:
+    pods = [pod(name, on="n1", owner=None, labels={"app": "db"}) for name in "ab"]
+    seen = world(*pods, disruption_budgets=(budget,))
+    assert [each.key for each in seen.budgets.refusing(seen.pods["default/a"])] == expected
+
+
+@pytest.mark.parametrize(
     ("expected", "changes", "budgets"),
     [
         pytest.param([], {"ready": False}, [pdb("web", app="web")], id="not Ready, and as many as must stay are"),
@@ -166,6 +179,7 @@ def test_a_budget_counts_the_pods_that_are_wanted(expected: list[str], budget: P
         ),
         pytest.param([], {"phase": Phase.PENDING}, [pdb("all", max_unavailable=Limit(count=0))], id="not started"),
         pytest.param(["default/a", "default/b"], {}, [pdb("a"), pdb("b")], id="several budgets"),
+        pytest.param(["default/web"], {}, [pdb("web", allowed=0, fault="no scale")], id="its pods cannot be counted"),
     ],
 )
 def test_the_eviction_api_asks_the_budgets_of_a_pod(

@@ -1,0 +1,81 @@
+"""Sets of fonts that a page is shown in, whatever the machine has: fontconfig is shown one set, and nothing else.
+
+A page asks for `sans-serif`, and each machine serves it with a font of other widths.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.browser import debian
+
+
+@dataclass(frozen=True)
+class FontSet:
+    """Debian's package, one of its files, and the families that serve text and code."""
+
+    package: str
+    file: str
+    text: str
+    code: str
+
+
+FONT_SETS: Final[Mapping[str, FontSet]] = {
+    "Liberation": FontSet(
+        "fonts-liberation", "liberation/LiberationSans-Regular.ttf", "Liberation Sans", "Liberation Mono"
+    ),
+    "DejaVu": FontSet("fonts-dejavu-core", "dejavu/DejaVuSans.ttf", "DejaVu Sans", "DejaVu Sans Mono"),
+    "Noto Mono": FontSet("fonts-noto-mono", "noto/NotoMono-Regular.ttf", "Noto Mono", "Noto Mono"),
+}
+"""As wide as Arial; a sixth wider; each letter as wide as the widest."""
+_GENERIC: Final = {"text": ("sans", "sans-serif", "system-ui"), "code": ("monospace", "ui-monospace")}
+_RULE: Final = """\
+  <match target="pattern">
+    <test name="family"><string>{generic}</string></test>
+    <edit name="family" mode="prepend" binding="strong"><string>{family}</string></edit>
+  </match>
+"""
+_CONFIGURATION: Final = """\
+<?xml version="1.0"?>
+<fontconfig>
+  <dir>{fonts}</dir>
+  <cachedir>{cache}</cachedir>
+{rules}</fontconfig>
+"""
+
+
+def missing(env: Mapping[str, str] = os.environ) -> str | None:
+    """Say in one sentence what keeps this machine from having the sets, or None if nothing does."""
+    if debian.has_tools(env) or all(map(_is_there, _homes(env).values())):
+        return None
+    return "the sets of fonts are Debian's packages, and apt-get or dpkg-deb is not on PATH: run it on Debian or Ubuntu"
+
+
+def locate(env: Mapping[str, str] = os.environ) -> Mapping[str, Path]:
+    """Return the configuration of each set for FONTCONFIG_FILE, fetching the packages first (3 MB, once).
+
+    Raises:
+        DebianError: they cannot be had.
+    """
+    return {name: _written(name, folder) for name, folder in _homes(env).items()}
+
+
+def _homes(env: Mapping[str, str]) -> Mapping[str, Path]:
+    return {name: debian.home("fonts", [each.package], env) for name, each in FONT_SETS.items()}
+
+
+def _is_there(folder: Path) -> bool:
+    return (folder / "usr").is_dir()
+
+
+def _written(name: str, folder: Path) -> Path:
+    fonts, configuration = FONT_SETS[name], folder / "fonts.conf"
+    debian.unpack(folder, [fonts.package], Path("usr/share/fonts/truetype") / fonts.file, alone=True)
+    families = {"text": fonts.text, "code": fonts.code}
+    rules = (_RULE.format(generic=each, family=families[use]) for use, generic in _GENERIC.items() for each in generic)
+    text = _CONFIGURATION.format(fonts=folder / "usr/share/fonts", cache=folder / "cache", rules="".join(rules))
+    if not configuration.is_file():
+        configuration.write_text(text, encoding="utf-8")
+    return configuration

@@ -1,0 +1,94 @@
+"""A pass that was frozen past its lease writes nothing over what the next one has written, and orders nothing."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from shared.core.records.state import Mark
+from shared.errors import Stale
+from tests.builders import node, policy
+from tests.functions.fake_ebb import FakeEbb
+from tests.functions.planner.half_empty_nodes import fake_ebb, marks
+from tests.functions.test_waves import ebb_with_room
+
+WAITS = policy(consolidate_after=timedelta(minutes=30))
+FROZEN = 7
+"""Minutes: longer than the lease, and not so long that marks begin again."""
+JUST_BEFORE_ITS_WRITE = (("get", "pools"), ("put", "pools"))
+
+
+def once(happens: Callable[[], object]) -> Callable[[], None]:
+    """Return what happens at the first call alone."""
+    waiting = [happens]
+
+    def happen() -> None:
+        if waiting:
+            waiting.pop()()
+
+    return happen
+
+
+def freeze(ebb: FakeEbb) -> None:
+    ebb.pass_time(minutes=FROZEN)
+
+
+def marks_after_a_frozen_pass(ebb: FakeEbb, *calls: tuple[str, str], comes: str = "") -> dict[str, Mark]:
+    """Freeze a pass that sees n4 at one of these calls; meanwhile n4 goes, another node comes, and a pass is made."""
+    ebb.cluster.put(node("n4"))
+
+    def overtake() -> None:
+        del ebb.cluster.nodes["n4"]
+        ebb.cluster.put(*(node(name) for name in (comes,) if name))
+        freeze(ebb)
+        ebb.tick("other")
+
+    ebb.state.meanwhile |= dict.fromkeys(calls, once(overtake))
+    with pytest.raises(Stale):
+        ebb.tick("frozen")
+    return marks(ebb)
+
+
+def test_a_pass_whose_lease_is_over_leaves_marks_as_they_are() -> None:
+    ebb = fake_ebb(policy=WAITS)
+    ebb.tick()
+    before = marks(ebb)
+
+    assert marks_after_a_frozen_pass(ebb, ("all", "pools")) == before
+
+
+def test_marks_are_written_on_the_version_that_was_read_with_them() -> None:
+    ebb = fake_ebb(policy=WAITS)
+    ebb.tick()
+
+    found = marks_after_a_frozen_pass(ebb, *JUST_BEFORE_ITS_WRITE, comes="n5")
+
+    assert sorted(found) == ["uid-n1", "uid-n2", "uid-n3", "uid-n5"]
+
+
+def test_marks_that_a_pass_wrote_after_its_lease_begin_again() -> None:
+    """The pass in between had nothing to write: what it saw is not in the document."""
+    ebb = fake_ebb(policy=WAITS)
+    ebb.tick()
+
+    assert marks_after_a_frozen_pass(ebb, *JUST_BEFORE_ITS_WRITE) == {}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(("put", "cluster"), id="as it takes its lease"),
+        pytest.param(("put", "pools"), id="as it writes marks"),
+        pytest.param(("put", "waves"), id="later"),
+    ],
+)
+def test_a_pass_whose_lease_is_over_orders_no_drain(call: tuple[str, str]) -> None:
+    ebb = ebb_with_room()
+    ebb.state.meanwhile[call] = once(lambda: freeze(ebb))
+
+    with pytest.raises(Stale):
+        ebb.tick()
+
+    assert [each for each in ebb.bus.published if each.node] == []
+    assert ebb.remembered().published == {}
+    assert ebb.remembered().last_pass is None

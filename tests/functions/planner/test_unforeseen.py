@@ -1,0 +1,98 @@
+"""Whatever a pass dies of, it heals, and no soft taint outlives the deadline of its wave."""
+
+from collections.abc import Callable
+
+import pytest
+
+from shared.core.healing import healing_input
+from shared.core.records.orders import OrderKind
+from tests.builders import node, our_taint
+from tests.fakes import failing
+from tests.functions.fake_ebb import FakeEbb
+from tests.functions.planner.half_empty_nodes import begun
+from tests.functions.planner.half_empty_nodes import fake_ebb as half_empty
+from tests.functions.test_waves import HOLD, LET_GO, deliver_all, ebb_with_room, held, of_kind
+
+ODD = RecursionError("a fault of Ebb")
+
+
+def _read_no_pools(ebb: FakeEbb) -> None:
+    ebb.pools.failure = ODD
+
+
+def _read_no_policy(ebb: FakeEbb) -> None:
+    ebb.policy.policy = ODD
+
+
+def _read_no_whole_cluster(ebb: FakeEbb) -> None:
+    ebb.cluster.meanwhile["read",] = failing(ODD)
+
+
+def _read_no_marks(ebb: FakeEbb) -> None:
+    ebb.state.meanwhile["all", "pools"] = failing(ODD)
+
+
+def _write_no_marks(ebb: FakeEbb) -> None:
+    ebb.state.meanwhile["put", "pools"] = failing(ODD)
+    ebb.cluster.put(node("n7"))
+
+
+@pytest.mark.parametrize(
+    "breaks", [_read_no_pools, _read_no_policy, _read_no_whole_cluster, _read_no_marks, _write_no_marks]
+)
+def test_a_pass_that_dies_of_anything_heals_and_frees_a_late_wave(breaks: Callable[[FakeEbb], None]) -> None:
+    ebb = ebb_with_room()
+    ebb.tick()
+    deliver_all(ebb, HOLD)
+    ebb.bus.published.clear()
+    ebb.cluster.put(node("n9", unschedulable=True, taints=(our_taint("lost"),)))
+    breaks(ebb)
+
+    for minutes, expected in ((60, ["n1", "n2", "n3"]), (31, [])):
+        ebb.pass_time(minutes=minutes)
+        with pytest.raises(RecursionError):
+            ebb.tick(str(minutes))
+        deliver_all(ebb, LET_GO)
+        assert held(ebb) == expected
+    assert {each.node for each in of_kind(ebb, OrderKind.RELEASE)} == {"n9"}
+
+
+def test_advice_that_fails_by_a_fault_of_ebb_ends_no_pass() -> None:
+    ebb = ebb_with_room()
+    ebb.tick()
+    ebb.cluster.meanwhile["deletion_attempts",] = failing(ODD)
+    ebb.cluster.put(node("n9", taints=(our_taint("lost"),)))
+
+    assert ebb.tick("2")["healed"] == 1
+
+
+def test_a_rule_of_healing_that_fails_is_counted_and_ends_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    ebb = half_empty()
+    begun(ebb)
+    ebb.pass_time(minutes=30)
+    monkeypatch.setattr(healing_input, "nodes_to_return", lambda *_: failing(ODD)())
+
+    summary = ebb.tick()
+
+    assert summary["not_healed"] > 0
+    assert [(each.node, each.why) for each in of_kind(ebb, OrderKind.RELEASE)] == [("n1", "watchdog")]
+
+
+def _read_no_nodes(ebb: FakeEbb) -> None:
+    ebb.cluster.meanwhile["all_nodes",] = failing(ODD)
+
+
+@pytest.mark.parametrize(
+    "breaks",
+    [pytest.param(_read_no_nodes, id="its explanation"), pytest.param(_read_no_pools, id="the look for an upgrade")],
+)
+def test_a_node_is_returned_whatever_fails_that_only_informs(breaks: Callable[[FakeEbb], None]) -> None:
+    ebb = half_empty()
+    begun(ebb)
+    ebb.pass_time(minutes=30)
+    ebb.tick()
+    breaks(ebb)
+
+    deliver_all(ebb, OrderKind.RELEASE)
+
+    assert ebb.cluster.nodes["n1"].drain_taint is None
