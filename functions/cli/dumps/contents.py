@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from functions.cli.dumps.homes import ClusterSigns, Home, NodePlace, cloud_of, home_of
-from functions.cli.dumps.impossible import AHEAD
+from functions.cli.input.impossible import AHEAD
 from shared.adapters.kubernetes import (
     buffer_objects,
     controller_wire,

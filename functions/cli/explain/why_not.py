@@ -8,7 +8,8 @@ import typer
 from functions.cli.analysis.changes import Harm, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
-from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
+from functions.cli.analysis.forecast.relaxations import Held
+from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, WhyNot, why_not
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.analysis.shapes.advice import least_cost
 from functions.cli.explain.parts import PagePart, as_text, show

@@ -116,7 +116,7 @@ def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Rea
 
 
 def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
-    from functions.cli.dumps.impossible import set_right
+    from functions.cli.input.impossible import set_right
 
     check_usable(name, found.reading)
     again = printed_again([(each.time, [_names([file]) for file in each.files]) for each in found.prints])

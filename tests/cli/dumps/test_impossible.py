@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.dumps.impossible import set_right
 from functions.cli.dumps.reading import DumpedCluster, read_dumps
+from functions.cli.input.impossible import set_right
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from shared.errors import BadDump

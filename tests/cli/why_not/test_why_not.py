@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from functions.cli.analysis.changes import CHANGES, Harm, Scope, Subject, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import policy_at_rest
-from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot
+from functions.cli.analysis.forecast.relaxations import Held
+from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, WhyNot
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.explain.parts import show
 from functions.cli.explain.why_not import AT_LEAST, document, parts
