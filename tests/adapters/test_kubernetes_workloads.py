@@ -13,7 +13,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.workloads import replica_set, stateful_set
 from shared.core.cluster import names
-from shared.core.cluster.resources import Resources
+from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Limit
 from tests.adapters.access import access_to, no_wait
@@ -39,6 +39,11 @@ def controller(name: str, *, owner: str = "", generation: int = 3, **parts: Any)
 
 def read(given: dict[str, Any]) -> controller_wire.Controller:
     return msgspec.json.decode(msgspec.json.encode(given), type=controller_wire.Controller)
+
+
+def counted(found: Workload) -> Workload:
+    """The workload without its rollout, and without what its next pods are made of."""
+    return replace(found, templates=(), fixed_template=False, revisions=None, deployment=None)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def read(given: dict[str, Any]) -> controller_wire.Controller:
 )
 def test_a_replica_set_speaks_for_its_deployment(expected: Workload, deployment: dict[str, Any]) -> None:
     own = controller("web-5d4f", owner="Deployment/web", spec={"replicas": 1})
-    assert replace(replica_set(read(own), read(deployment)), deployment=None) == expected
+    assert counted(replica_set(read(own), read(deployment))) == expected
 
 
 ROLLED_OUT = {"resource_version": "7", "uid": "u", "created": 3, "updated": 3, "available": 3, "generation": 3}
@@ -119,7 +124,9 @@ def test_a_deployment_shows_how_it_is_rolled_out(expected: dict[str, Any], spec:
 
 
 def test_a_replica_set_of_nobody_speaks_for_itself() -> None:
-    assert replica_set(read(controller("web-5d4f", availableReplicas=2)), None) == Workload(SET, 3, 2, created=3)
+    found = replica_set(read(controller("web-5d4f", availableReplicas=2)), None)
+
+    assert counted(found) == Workload(SET, 3, 2, created=3)
 
 
 def partition(pods: int) -> dict[str, Any]:
@@ -177,7 +184,7 @@ def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCl
         f"{APPS}/namespaces/default/deployments/web",
         f"{APPS}/namespaces/default/statefulsets/db",
     ]
-    assert {key: replace(each, deployment=None) for key, each in found.items()} == {
+    assert {key: counted(each) for key, each in found.items()} == {
         SET: Workload(WEB, 3, 3, created=3),
         "default/StatefulSet/db": Workload("default/StatefulSet/db", 3, 3, created=3),
     }
@@ -192,7 +199,9 @@ def test_a_workload_that_is_not_there_is_missing(api: Script, cluster: Kubernete
 def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(body=controller("web-5d4f", owner="Deployment/web")), Say(404, status(404, "not found")))
 
-    assert cluster.workloads_of([SET]) == {SET: Workload(SET, 3, 3, created=3, owner=WEB)}
+    found = cluster.workloads_of([SET])
+
+    assert {key: counted(each) for key, each in found.items()} == {SET: Workload(SET, 3, 3, created=3, owner=WEB)}
 
 
 @pytest.mark.parametrize("deployment", [None, {}])
@@ -214,7 +223,7 @@ def app(requests: dict[str, str], **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("expected", "given"),
     [
-        pytest.param(None, {}, id="no containers"),
+        pytest.param(NOTHING, {}, id="no containers"),
         pytest.param(resources(0.5, 1), template(app({"cpu": "500m", "memory": "1Gi"})), id="requests"),
         pytest.param(resources(2), template({"name": "app"}, app({"cpu": "2"})), id="of those that ask for something"),
         pytest.param(
@@ -238,20 +247,20 @@ def app(requests: dict[str, str], **more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_template_shows_what_the_next_pod_asks_for(expected: Resources | None, given: dict[str, Any]) -> None:
-    found = replica_set(read(controller("web-5d4f", spec=given)), None).template
+def test_a_template_shows_what_the_next_pod_asks_for(expected: Resources, given: dict[str, Any]) -> None:
+    (found,) = replica_set(read(controller("web-5d4f", spec=given)), None).templates
 
-    assert (found.total if found else None) == expected
+    assert found.asks is not None
+    assert found.asks.total == found.requests == expected
 
 
 def test_the_next_pod_of_a_deployment_is_made_from_its_newest_template() -> None:
     """The ReplicaSet of a change that its controller has not seen yet is still the old one."""
     own = read(controller("web-5d4f", owner="Deployment/web", spec=template(app({"cpu": "1", "memory": "2Gi"}))))
     newest = read(controller("web", spec=template(app({"cpu": "2", "memory": "1Gi"}))))
-    found = replica_set(own, newest).template
+    found = replica_set(own, newest).templates
 
-    assert found is not None
-    assert found.total == resources(2, 2)
+    assert [made.requests for made in found] == [resources(1, 2), resources(2, 1)]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,9 @@ def _scheduler(spec: PodClass) -> str | None:
 
 
 def pinned_to_one_node(spec: PodClass) -> str | None:
-    """Return the one node that selector or affinity name, or None when the pod may run elsewhere."""
+    """Return the one node that template, selector or affinity name, or None when the pod may run elsewhere."""
+    if spec.node_name:
+        return spec.node_name
     named = spec.node_selector.get(names.HOSTNAME_LABEL)
     if named is not None:
         return named
