@@ -11,14 +11,16 @@ import pytest
 from shared.adapters.kubernetes import controller_wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.workloads import replica_set, stateful_set
+from shared.adapters.kubernetes.workloads import read_others, replica_set, stateful_set
 from shared.core.cluster import names
+from shared.core.cluster.pod import Phase
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Limit
 from tests.adapters.access import access_to, no_wait
+from tests.adapters.objects import api_pod
 from tests.adapters.scripted import Say, Script, scripted, status
-from tests.builders import resources
+from tests.builders import pod, resources
 
 APPS = "/apis/apps/v1"
 DONE = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
@@ -316,3 +318,50 @@ def test_many_workloads_are_listed_rather_than_read_one_by_one(
         return
     assert asked == [f"{APPS}{expected}/{plural}" for plural in ("replicasets", "deployments", "statefulsets")]
     assert set(found) == {"default/StatefulSet/s1"}
+
+
+FORBIDDEN = Say(403, status(403, "forbidden", reason="Forbidden"))
+BATCH = (Say(body={"versions": [{"version": "v1"}]}), Say(body={"resources": [{"name": "jobs"}]}))
+RC, JOB, OLD = "ReplicationController", "default/Job/web", "default/ReplicationController/web"
+ASKS = controller("web", spec=template(app({"cpu": "1"}), nodeName="n1"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "unread", "owners", "answers"),
+    [
+        pytest.param({}, (), ["ReplicaSet", "StatefulSet"], [], id="no such pods: nothing is asked"),
+        pytest.param({OLD: (2, False)}, (), [RC] * 2, [Say(body={"items": [ASKS]})], id="two pods"),
+        pytest.param({JOB: (1, True)}, (), ["Job"], [*BATCH, Say(body={"items": [ASKS]})], id="a Job's: it is fixed"),
+        pytest.param(
+            {},
+            (),
+            [RC],
+            [Say(body={"items": [{**ASKS, "metadata": {"name": "x"}}]})],
+            id="another",
+        ),
+        pytest.param({}, ("replicationcontrollers",), [RC], [FORBIDDEN], id="a list without rights"),
+        pytest.param({}, ("jobs",), ["Job"], [*BATCH, FORBIDDEN], id="without rights to Jobs"),
+    ],
+)
+def test_of_other_controllers_what_their_pods_are_made_of_is_read_if_they_have_any(
+    expected: dict[str, tuple[int, bool]], unread: tuple[str, ...], owners: list[str], answers: list[Say], api: Script
+) -> None:
+    api.says(*answers)
+    done = pod("done", owner="ReplicationController/web", phase=Phase.SUCCEEDED)
+    pods = [pod(f"p{number}", owner=f"{owner}/web") for number, owner in enumerate(owners)]
+    found, left = read_others(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), [*pods, done])
+
+    assert {name: (each.wanted, each.fixed_template) for name, each in found.items()} == expected
+    assert left == unread
+    assert all(each.templates[0].node_name == "n1" for each in found.values())
+    assert len(api.calls) == len(answers)
+
+
+def test_what_other_controllers_make_is_part_of_a_reading(api: Script, cluster: KubernetesCluster) -> None:
+    owner = {"kind": "ReplicationController", "name": "web", "controller": True}
+    running = api_pod(meta={"ownerReferences": [owner]})
+    empty = Say(body={"items": []})
+    api.says(empty, Say(body={"items": [running]}), FORBIDDEN, *[empty] * 5)
+    reading = cluster.read()
+
+    assert reading.limits.unread == ("replicationcontrollers",)

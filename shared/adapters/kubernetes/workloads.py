@@ -5,9 +5,11 @@ rollout is under way is judged as `kubectl rollout status` does, except that rep
 yet there because the workload was scaled up, make no rollout.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -16,10 +18,11 @@ from msgspec import structs
 from shared.adapters.kubernetes import controller_wire, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, segment
 from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate
+from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.adapters.kubernetes.node_objects import limit
 from shared.adapters.kubernetes.templates import Template, template_class
 from shared.core.cluster import names
-from shared.core.cluster.pod import CLAIM, PodClass, Volume
+from shared.core.cluster.pod import CLAIM, Pod, PodClass, Volume
 from shared.core.cluster.selectors import NO_LABELS, Labels
 from shared.core.cluster.workloads import A_QUARTER, Deployment, Revisions, Workload
 from shared.errors import BadInput, Gone
@@ -27,6 +30,12 @@ from shared.errors import BadInput, Gone
 REPLICA_SET: Final = "ReplicaSet"
 DEPLOYMENT: Final = "Deployment"
 STATEFUL_SET: Final = "StatefulSet"
+JOB: Final = "Job"
+OTHERS: Final[Mapping[str, tuple[str, str]]] = {
+    "ReplicationController": ("replicationcontrollers", ""),
+    JOB: ("jobs", "batch"),
+}
+"""By kind the list and the API group of those of which only the template is read, and only if they have pods."""
 _PROGRESSING: Final = "Progressing"
 _AT_REST: Final = frozenset({"NewReplicaSetAvailable", "DeploymentPaused"})
 """Reasons of the condition Progressing while nothing is being rolled out (deployment controller, progress.go)."""
@@ -272,3 +281,38 @@ def _read(items: Iterator[controller_wire.Controller]) -> tuple[controller_wire.
 def _kept(given: controller_wire.Controller) -> controller_wire.Controller:
     template = given.spec.template and given.spec.template.kept()
     return structs.replace(given, spec=structs.replace(given.spec, template=template))
+
+
+def read_others(client: KubernetesClient, pods: Iterable[Pod]) -> tuple[dict[str, Workload], tuple[str, ...]]:
+    """Read what the pods of Jobs and ReplicationControllers are made of, and name the lists that we may not read.
+
+    Nothing is asked where there are no such pods.
+    """
+    counted, lists = pods_of_others(pods), AdvisoryLists(client)
+    found: dict[str, Workload] = {}
+    for kind, (resource, group) in OTHERS.items():
+        if any(_kind(name) == kind for name in counted):
+            for each in lists.read(resource, partial(_read_other, kind, counted), group):
+                found |= each
+    return found, tuple(lists.unread)
+
+
+def _read_other(kind: str, counted: Mapping[str, int], raw: bytes | msgspec.Raw) -> dict[str, Workload]:
+    return other(kind, counted, _one.decode(raw))
+
+
+def pods_of_others(pods: Iterable[Pod]) -> Counter[str]:
+    """Count the living pods of each Job and ReplicationController."""
+    named: Counter[str] = Counter()
+    for spec, number in Counter(pod.spec for pod in pods if not pod.phase.finished).items():
+        if spec.owner is not None and spec.owner.kind in OTHERS:
+            named[spec.workload] += number
+    return named
+
+
+def other(kind: str, counted: Mapping[str, int], given: Controller) -> dict[str, Workload]:
+    """Return one by its name if it has pods. The template of a Job that runs never changes (batch/validation)."""
+    name = _key(given, kind)
+    if name not in counted:
+        return {}
+    return {name: Workload(name, counted[name], templates=_made(given), fixed_template=kind == JOB)}

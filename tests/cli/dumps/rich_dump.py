@@ -249,7 +249,9 @@ class _Maker:
         return {}
 
     def owner(self, app: str) -> list[Object]:
-        kind = self.dice.choices(("ReplicaSet", "StatefulSet", "Job", "AcmeSet", ""), (70, 15, 5, 5, 2))[0]
+        kind = self.dice.choices(
+            ("ReplicaSet", "StatefulSet", "Job", "ReplicationController", "AcmeSet", ""), (65, 15, 5, 5, 5, 2)
+        )[0]
         return [{"kind": kind, "name": f"{app}-rs", "uid": f"uid-acme-{app}", "controller": True}] if kind else []
 
     def tolerations(self) -> list[Object]:
@@ -393,3 +395,6 @@ class _Maker:
             own = {"replicas": 3, "updateStrategy": update, "ordinals": {"start": 1}, "volumeClaimTemplates": claims}
             yield {"kind": "StatefulSet", "metadata": self.meta(f"{app}-rs", namespace),
                    "spec": {**own, "template": self.template(app)}, "status": {**counts, **revisions}}  # fmt: skip
+            for kind in ("Job", "ReplicationController"):
+                yield {"kind": kind, "metadata": self.meta(f"{app}-rs", namespace),
+                       "spec": {"template": self.template(app)}}  # fmt: skip

@@ -10,6 +10,7 @@ from functions.cli.dumps import read_dump
 from shared.adapters.prices import load
 from shared.core.cluster.names import SCALE_DOWN_DISABLED
 from shared.core.planning.make_plan import make_plan
+from shared.core.policy import Jobs
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.port_types import PoolsReading
@@ -57,6 +58,7 @@ def dump(kind: str, template: Json, spec: Json, pod: Json, taints: list[Json]) -
         pytest.param("scheduling_gates", "Deployment", {"template": HOLD}, id="gates"),
         pytest.param("no_place_for_pods", "ReplicaSet", {"template": NOWHERE}, id="a selector, edited"),
         pytest.param("no_place_for_pods", "ReplicaSet", {"template": LARGE}, id="requests, edited"),
+        pytest.param("no_place_for_pods", "ReplicationController", {"template": NOWHERE}, id="of the oldest kind"),
         pytest.param(
             "no_place_for_pods", "ReplicaSet",
             {"pod": {"tolerations": [SPOT]}, "taints": [{"key": "spot", "effect": "NoSchedule"}]},
@@ -74,6 +76,8 @@ def dump(kind: str, template: Json, spec: Json, pod: Json, taints: list[Json]) -
         pytest.param(
             "underutilized", "StatefulSet", {"template": NOWHERE, "spec": PARTITION}, id="below the partition"
         ),
+        pytest.param("names_its_node", "Job", {"template": {"nodeName": "n0"}}, id="a Job that names its node"),
+        pytest.param("underutilized", "Job", {}, id="a Job"),
     ],
 )  # fmt: skip
 def test_a_node_goes_only_if_the_next_pod_of_each_of_its_own_has_a_place_elsewhere(
@@ -84,7 +88,7 @@ def test_a_node_goes_only_if_the_next_pod_of_each_of_its_own_has_a_place_elsewhe
     file.write_text(json.dumps({"kind": "List", "items": dump(kind, **parts)}))
     reading, _ = read_dump([file])
     snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), NOW, NOW)
-    plan = make_plan(Situation(snapshot, ClusterState(), policy()), {}, load())
+    plan = make_plan(Situation(snapshot, ClusterState(), policy(jobs=Jobs.MOVE)), {}, load())
 
     (decision,) = (each for each in plan.decisions if each.name == "n0")
     reasons = [each.reason.value for each in decision.blockers] or [decision.reason]

@@ -197,7 +197,7 @@ KINDS: Final[Mapping[str, Rule]] = {
         ),
     ),
     "Namespace": kind("namespace"),
-    **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet"), _CONTROLLER),
+    **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job"), _CONTROLLER),
     "VerticalPodAutoscaler": kind(
         "autoscaler",
         spec=fields(
