@@ -103,7 +103,8 @@ def grace_too_long(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 def comes_back(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
     """Block what our taint does not keep away; a cordon alone the autoscaler may lift."""
     if any(toleration.tolerates(DRAIN_TAINT) for toleration in spec.tolerations):
-        yield Finding(PodBlock.TOLERATES_DRAIN_TAINT)
+        detail = "tolerations of its template" if "tolerations" in spec.template_adds else ""
+        yield Finding(PodBlock.TOLERATES_DRAIN_TAINT, detail)
 
 
 def do_not_disrupt(pod: Pod, context: DrainContext) -> Iterable[Finding]:
