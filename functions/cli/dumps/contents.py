@@ -25,7 +25,7 @@ from shared.adapters.kubernetes import (
 from shared.adapters.kubernetes.buffer_objects import BufferRows
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.odd_objects import OddObjects
-from shared.adapters.kubernetes.workloads import workloads
+from shared.adapters.kubernetes.workloads import OTHERS, other, pods_of_others, workloads
 from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.node import Node
@@ -50,6 +50,8 @@ RESOURCES: Final[Mapping[str, str]] = {
     "ReplicaSet": "rs",
     "Deployment": "deploy",
     "StatefulSet": "sts",
+    "ReplicationController": "rc",
+    "Job": "jobs",
     **{each.kind: _SHORT.get(each.resource, each.resource) for each in storage_lists.ALL},
     **{kind: _SHORT[resource] for kind, resource in namespace_limits.KINDS.items()},
 }
@@ -137,7 +139,7 @@ class DumpContents:
             "Pod": lambda raw: _keyed(self._folder.fold(_pod.decode(raw))),
             "PodDisruptionBudget": lambda raw: _keyed(node_objects.disruption_budget(_budget.decode(raw))),
             "Namespace": self._namespace,
-            **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet"), _controllers),
+            **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet", *OTHERS), _controllers),
             vertical_autoscalers.KIND: self._autoscalers,
             "LimitRange": lambda raw: _keyed(namespace_limits.range_from_dump(raw)),
             "ResourceQuota": lambda raw: _keyed(namespace_limits.quota_from_dump(raw)),
@@ -215,6 +217,10 @@ class DumpContents:
     def read(self) -> ClusterReading:
         rows, pods = self._rows, self.pods.values()
         found = workloads(rows["ReplicaSet"].values(), rows["Deployment"], rows["StatefulSet"].values())
+        counted = pods_of_others(pods)
+        for kind in OTHERS:
+            for each in rows[kind].values():
+                found |= other(kind, counted, each)
         return ClusterReading(
             tuple(self.nodes.values()),
             tuple(pods),

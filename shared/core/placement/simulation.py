@@ -64,8 +64,9 @@ def refusal(packing: Packing, removal: Removal) -> NoPlace:
     if fixed:
         return NoPlace(pod, fixed[0].reason.value)
     admitting, fitting = packing.options(removal.blocked, removal.node)
-    raised = f" as it comes back (by {' and '.join(pod.spec.raised_by)})" if pod.spec.raised_by else ""
-    return NoPlace(pod, f"other nodes that admit it: {admitting}, with room for one{raised}: {fitting}; {tried}")
+    changed = (*pod.spec.raised_by, *(f"{field} of its template" for field in pod.spec.template_adds))
+    how = f" as it comes back (by {' and '.join(changed)})" if changed else ""
+    return NoPlace(pod, f"other nodes that admit it: {admitting}, with room for one{how}: {fitting}; {tried}")
 
 
 def lost_room(buffers: BufferRoom, packing: Packing, node: int, chunks: Chunks) -> NoPlace | None:
