@@ -12,6 +12,7 @@ from shared.core.cluster import names
 from shared.core.cluster.autoscaling import Buffers, CapacityBuffer
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import CLAIM, Owner, Pod, PodClass, Volume
+from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import MEMORY, PODS, Resources
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, Requirement, Taint
 from shared.core.cluster.snapshot import Snapshot
@@ -70,6 +71,11 @@ def pod_class(*, owner: str | None = "ReplicaSet/web", cpu: float = 0.1, memory:
         **spec,
     }
     return PodClass(**given)
+
+
+def pod_template(*containers: Container, asks: ContainerRequests | None = None, **spec: Any) -> PodClass:
+    """A template of pods of `web` with these containers."""
+    return pod_class(**{"owner": None, "labels": {"app": "web"}, "asks": asks or ContainerRequests(containers), **spec})
 
 
 def pod(name: str, *, on: str = "", kind: PodClass | None = None, **changes: Any) -> Pod:

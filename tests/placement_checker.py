@@ -147,7 +147,8 @@ def _arriving(snapshot: Snapshot, pod: Pod) -> dict[str, int]:
     Counted by pods of one container that no policy of an autoscaler holds: enough to know who forgets any of the three.
     """
     asked, known = dict(pod.spec.requests.amounts), snapshot.workloads.get(pod.spec.workload)
-    offers = [known.template.total] if pod.node and known is not None and known.template else []
+    made = known.templates if pod.node and known is not None else ()
+    offers = [each.asks.total for each in made if each.asks is not None]
     for autoscaler in snapshot.autoscalers.found:
         if pod.node and autoscaler.target in {pod.spec.workload, known.name if known else ""}:
             offers += autoscaler.recommended.values()

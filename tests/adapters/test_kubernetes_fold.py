@@ -102,6 +102,7 @@ SPEC: dict[str, Any] = {
     "evictionResponders": [{"name": "storage.example.com/mover", "priority": 1000}],
     "hostNetwork": True,
     "schedulerName": "own",
+    "runtimeClassName": "gvisor",
     "priority": 7,
     "priorityClassName": "high",
     "terminationGracePeriodSeconds": 7,

@@ -11,14 +11,16 @@ import pytest
 from shared.adapters.kubernetes import controller_wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.workloads import replica_set, stateful_set
+from shared.adapters.kubernetes.workloads import read_others, replica_set, stateful_set
 from shared.core.cluster import names
-from shared.core.cluster.resources import Resources
+from shared.core.cluster.pod import Phase
+from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import Limit
 from tests.adapters.access import access_to, no_wait
+from tests.adapters.objects import api_pod
 from tests.adapters.scripted import Say, Script, scripted, status
-from tests.builders import resources
+from tests.builders import pod, resources
 
 APPS = "/apis/apps/v1"
 DONE = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
@@ -39,6 +41,11 @@ def controller(name: str, *, owner: str = "", generation: int = 3, **parts: Any)
 
 def read(given: dict[str, Any]) -> controller_wire.Controller:
     return msgspec.json.decode(msgspec.json.encode(given), type=controller_wire.Controller)
+
+
+def counted(found: Workload) -> Workload:
+    """The workload without its rollout, and without what its next pods are made of."""
+    return replace(found, templates=(), fixed_template=False, revisions=None, deployment=None)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +90,7 @@ def read(given: dict[str, Any]) -> controller_wire.Controller:
 )
 def test_a_replica_set_speaks_for_its_deployment(expected: Workload, deployment: dict[str, Any]) -> None:
     own = controller("web-5d4f", owner="Deployment/web", spec={"replicas": 1})
-    assert replace(replica_set(read(own), read(deployment)), deployment=None) == expected
+    assert counted(replica_set(read(own), read(deployment))) == expected
 
 
 ROLLED_OUT = {"resource_version": "7", "uid": "u", "created": 3, "updated": 3, "available": 3, "generation": 3}
@@ -119,7 +126,9 @@ def test_a_deployment_shows_how_it_is_rolled_out(expected: dict[str, Any], spec:
 
 
 def test_a_replica_set_of_nobody_speaks_for_itself() -> None:
-    assert replica_set(read(controller("web-5d4f", availableReplicas=2)), None) == Workload(SET, 3, 2, created=3)
+    found = replica_set(read(controller("web-5d4f", availableReplicas=2)), None)
+
+    assert counted(found) == Workload(SET, 3, 2, created=3)
 
 
 def partition(pods: int) -> dict[str, Any]:
@@ -177,7 +186,7 @@ def test_workloads_are_read_each_once_by_name(api: Script, cluster: KubernetesCl
         f"{APPS}/namespaces/default/deployments/web",
         f"{APPS}/namespaces/default/statefulsets/db",
     ]
-    assert {key: replace(each, deployment=None) for key, each in found.items()} == {
+    assert {key: counted(each) for key, each in found.items()} == {
         SET: Workload(WEB, 3, 3, created=3),
         "default/StatefulSet/db": Workload("default/StatefulSet/db", 3, 3, created=3),
     }
@@ -192,7 +201,9 @@ def test_a_workload_that_is_not_there_is_missing(api: Script, cluster: Kubernete
 def test_a_replica_set_whose_deployment_is_gone_speaks_for_itself(api: Script, cluster: KubernetesCluster) -> None:
     api.says(Say(body=controller("web-5d4f", owner="Deployment/web")), Say(404, status(404, "not found")))
 
-    assert cluster.workloads_of([SET]) == {SET: Workload(SET, 3, 3, created=3, owner=WEB)}
+    found = cluster.workloads_of([SET])
+
+    assert {key: counted(each) for key, each in found.items()} == {SET: Workload(SET, 3, 3, created=3, owner=WEB)}
 
 
 @pytest.mark.parametrize("deployment", [None, {}])
@@ -214,7 +225,7 @@ def app(requests: dict[str, str], **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("expected", "given"),
     [
-        pytest.param(None, {}, id="no containers"),
+        pytest.param(NOTHING, {}, id="no containers"),
         pytest.param(resources(0.5, 1), template(app({"cpu": "500m", "memory": "1Gi"})), id="requests"),
         pytest.param(resources(2), template({"name": "app"}, app({"cpu": "2"})), id="of those that ask for something"),
         pytest.param(
@@ -238,20 +249,20 @@ def app(requests: dict[str, str], **more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_template_shows_what_the_next_pod_asks_for(expected: Resources | None, given: dict[str, Any]) -> None:
-    found = replica_set(read(controller("web-5d4f", spec=given)), None).template
+def test_a_template_shows_what_the_next_pod_asks_for(expected: Resources, given: dict[str, Any]) -> None:
+    (found,) = replica_set(read(controller("web-5d4f", spec=given)), None).templates
 
-    assert (found.total if found else None) == expected
+    assert found.asks is not None
+    assert found.asks.total == found.requests == expected
 
 
 def test_the_next_pod_of_a_deployment_is_made_from_its_newest_template() -> None:
     """The ReplicaSet of a change that its controller has not seen yet is still the old one."""
     own = read(controller("web-5d4f", owner="Deployment/web", spec=template(app({"cpu": "1", "memory": "2Gi"}))))
     newest = read(controller("web", spec=template(app({"cpu": "2", "memory": "1Gi"}))))
-    found = replica_set(own, newest).template
+    found = replica_set(own, newest).templates
 
-    assert found is not None
-    assert found.total == resources(2, 2)
+    assert [made.requests for made in found] == [resources(1, 2), resources(2, 1)]
 
 
 @pytest.mark.parametrize(
@@ -307,3 +318,50 @@ def test_many_workloads_are_listed_rather_than_read_one_by_one(
         return
     assert asked == [f"{APPS}{expected}/{plural}" for plural in ("replicasets", "deployments", "statefulsets")]
     assert set(found) == {"default/StatefulSet/s1"}
+
+
+FORBIDDEN = Say(403, status(403, "forbidden", reason="Forbidden"))
+BATCH = (Say(body={"versions": [{"version": "v1"}]}), Say(body={"resources": [{"name": "jobs"}]}))
+RC, JOB, OLD = "ReplicationController", "default/Job/web", "default/ReplicationController/web"
+ASKS = controller("web", spec=template(app({"cpu": "1"}), nodeName="n1"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "unread", "owners", "answers"),
+    [
+        pytest.param({}, (), ["ReplicaSet", "StatefulSet"], [], id="no such pods: nothing is asked"),
+        pytest.param({OLD: (2, False)}, (), [RC] * 2, [Say(body={"items": [ASKS]})], id="two pods"),
+        pytest.param({JOB: (1, True)}, (), ["Job"], [*BATCH, Say(body={"items": [ASKS]})], id="a Job's: it is fixed"),
+        pytest.param(
+            {},
+            (),
+            [RC],
+            [Say(body={"items": [{**ASKS, "metadata": {"name": "x"}}]})],
+            id="another",
+        ),
+        pytest.param({}, ("replicationcontrollers",), [RC], [FORBIDDEN], id="a list without rights"),
+        pytest.param({}, ("jobs",), ["Job"], [*BATCH, FORBIDDEN], id="without rights to Jobs"),
+    ],
+)
+def test_of_other_controllers_what_their_pods_are_made_of_is_read_if_they_have_any(
+    expected: dict[str, tuple[int, bool]], unread: tuple[str, ...], owners: list[str], answers: list[Say], api: Script
+) -> None:
+    api.says(*answers)
+    done = pod("done", owner="ReplicationController/web", phase=Phase.SUCCEEDED)
+    pods = [pod(f"p{number}", owner=f"{owner}/web") for number, owner in enumerate(owners)]
+    found, left = read_others(KubernetesClient(access_to(api.address), sleep=no_wait, read_seconds=2), [*pods, done])
+
+    assert {name: (each.wanted, each.fixed_template) for name, each in found.items()} == expected
+    assert left == unread
+    assert all(each.templates[0].node_name == "n1" for each in found.values())
+    assert len(api.calls) == len(answers)
+
+
+def test_what_other_controllers_make_is_part_of_a_reading(api: Script, cluster: KubernetesCluster) -> None:
+    owner = {"kind": "ReplicationController", "name": "web", "controller": True}
+    running = api_pod(meta={"ownerReferences": [owner]})
+    empty = Say(body={"items": []})
+    api.says(empty, Say(body={"items": [running]}), FORBIDDEN, *[empty] * 5)
+    reading = cluster.read()
+
+    assert reading.limits.unread == ("replicationcontrollers",)

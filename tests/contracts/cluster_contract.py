@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 
@@ -66,7 +66,8 @@ class World(Protocol):
 
 def counts(found: Mapping[str, Workload]) -> Mapping[str, Workload]:
     """Return the workloads without what their next pods are like, and without their rollouts."""
-    return {key: replace(each, template=None, terminating=None, deployment=None) for key, each in found.items()}
+    plain: dict[str, Any] = {"templates": (), "fixed_template": False, "revisions": None}
+    return {key: replace(each, terminating=None, deployment=None, **plain) for key, each in found.items()}
 
 
 def still_there(world: World, pod: Pod) -> bool:

@@ -27,7 +27,7 @@ LOOKS: Final = FREES | {
 ADVICE: Final = frozenset({
     "list capacitybuffers", "list podtemplates", "list computeclasses", "list verticalpodautoscalers",
     "list limitranges", "list resourcequotas", "get autoscaling.k8s.io", "get autoscaling.x-k8s.io",
-    "get cloud.google.com",
+    "get cloud.google.com", "list replicationcontrollers", "list jobs", "get batch",
 })  # fmt: skip
 """Reads that end no picture when they fail: lists of what only advises, and whether the cluster has such kinds."""
 

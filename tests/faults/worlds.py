@@ -233,6 +233,17 @@ def with_a_disk() -> Setting:
     return setting("with a disk", [web, db], limits=Limits(disk_moves=90.0), manifests=disk("data"), enabled=False)
 
 
+def with_a_job() -> Setting:
+    """A world with pods of a Job, and of a ReplicationController."""
+    web = workload("web", [0, 1, 2, 3, 4], pdb={"maxUnavailable": 1})
+    batch = workload("batch", [2], kind="Job")
+    container = {"name": "main", "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}
+    template = {"metadata": {"labels": {"app": "old"}}, "spec": {"containers": [container]}}
+    old = {"kind": "ReplicationController", "metadata": {"name": "old"},
+           "spec": {"replicas": 1, "selector": {"app": "old"}, "template": template}}  # fmt: skip
+    return setting("with a job", [web, batch], manifests=(old,), enabled=False)
+
+
 def spare_room(name: str, chunks: int, cpu: int) -> tuple[dict[str, Any], ...]:
     """A capacity buffer as its controller leaves it, and its template."""
     container = {"name": "main", "resources": {"requests": {"cpu": f"{cpu}m", "memory": "256Mi"}}}

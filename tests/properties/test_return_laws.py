@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers, as_they_return
@@ -24,7 +25,7 @@ amounts = st.builds(resources, st.sampled_from([0, 0.2, 1, 3]), st.sampled_from(
 def returning(draw: st.DrawFn) -> Snapshot:
     """A cluster whose pods may come back larger: by their templates, their autoscalers, their status."""
     snapshot = draw(clusters())
-    workloads = {each.spec.workload: Workload(each.spec.workload, 1, template=_template(draw(amounts)))
+    workloads = {each.spec.workload: Workload(each.spec.workload, 1, templates=_asking(each, draw(amounts)))
                  for each in snapshot.pods if draw(st.booleans())}  # fmt: skip
     autoscalers = tuple(
         VerticalAutoscaler("default", f"vpa{number}", target, recommended={"app": draw(amounts)})
@@ -35,8 +36,8 @@ def returning(draw: st.DrawFn) -> Snapshot:
     return replace(snapshot, pods=pods, workloads=workloads, autoscalers=VerticalAutoscalers(autoscalers))
 
 
-def _template(asked: Resources) -> ContainerRequests:
-    return ContainerRequests((Container("app", asked),))
+def _asking(like: Pod, asked: Resources) -> tuple[PodClass, ...]:
+    return (replace(like.spec, asks=ContainerRequests((Container("app", asked),))),)
 
 
 @examples(100)
@@ -60,7 +61,7 @@ def test_what_a_pod_takes_here_stays_and_what_it_needs_elsewhere_is_never_less(
     snapshot: Snapshot, template: Resources, booked: Resources | None
 ) -> None:
     before = [structs.replace(each, booked=booked) for each in snapshot.pods]
-    workloads = {each.spec.workload: Workload(template=_template(template)) for each in before}
+    workloads = {each.spec.workload: Workload(templates=_asking(each, template)) for each in before}
     after = as_they_return(before, workloads)
 
     assert [each.requests for each in after] == [each.requests for each in before]

@@ -8,14 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.adapters.kubernetes import controller_wire
-from shared.adapters.kubernetes.containers import template_requests
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
+from shared.adapters.kubernetes.templates import Template, template_class
 from shared.adapters.kubernetes.wire import Pod
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import PodClass
-from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.workloads import Workload
 from shared.port_types import PoolsReading
@@ -81,16 +79,14 @@ def tried(plane: ControlPlane, namespace: str, spec: Json) -> Answer:
     return plane.api.request("POST", f"/api/v1/namespaces/{namespace}/pods?dryRun=All", body)
 
 
-def asked(spec: Json) -> ContainerRequests:
-    found = template_requests(msgspec.convert({"spec": spec}, controller_wire.Template))
-    assert found is not None
-    return found
+def made_of(spec: Json) -> PodClass:
+    return template_class(msgspec.json.decode(msgspec.json.encode({"spec": spec}), type=Template), "default")
 
 
 def expected(namespace: str, spec: Json, limits: NamespaceLimits) -> PodClass:
     """What Ebb says of a running pod without requests whose controller's template is that."""
     running = pod("web-1", on="n1", namespace=namespace, cpu=0, memory=0)
-    workloads = {running.spec.workload: Workload(template=asked(spec))}
+    workloads = {running.spec.workload: Workload(templates=(made_of(spec),))}
     (found,) = as_they_return([running], workloads, (), limits)
     return found.spec
 

@@ -39,7 +39,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Place:
-    """A node, and a pod of a Deployment and one of a StatefulSet."""
+    """A node, and a pod of a Deployment and one of a StatefulSet; there are a Job's and a ReplicationController's."""
 
     node: Node
     web: Pod
@@ -59,10 +59,21 @@ def clusters(
 def place(corner: Corner, clusters: Mapping[str, KubernetesCluster]) -> Place:
     corner.run("web", replicas=1)
     database = {**deployment("db", namespace=corner.namespace, replicas=1), "kind": "StatefulSet"}
-    corner.plane.api.create([database])
+    corner.plane.api.create([database, *_others(corner.namespace)])
     corner.hurry("db", 1)
+    for app in ("old", "batch"):
+        until(f"a pod of {app}", partial(corner.pods, app))
     (web,), (db,) = (_pods(clusters["admin"], corner, app) for app in ("web", "db"))
     return Place(clusters["admin"].node(web.node or ""), web, db)
+
+
+def _others(namespace: str) -> list[dict[str, Any]]:
+    """Return a ReplicationController and a Job, each with one pod."""
+    old, batch = (deployment(name, namespace=namespace, replicas=1) for name in ("old", "batch"))
+    old |= {"apiVersion": "v1", "kind": "ReplicationController", "spec": {**old["spec"], "selector": {"app": "old"}}}
+    template = batch["spec"]["template"]
+    once = {**template, "spec": {**template["spec"], "restartPolicy": "Never"}}
+    return [old, {**batch, "apiVersion": "batch/v1", "kind": "Job", "spec": {"template": once}}]
 
 
 def _pods(admin: KubernetesCluster, corner: Corner, app: str) -> list[Pod]:
@@ -98,6 +109,8 @@ CALLS: Mapping[str, Callable[[KubernetesCluster, Place], object]] = {
     "list apps replicasets": lambda cluster, _: cluster.read(),
     "list apps deployments": lambda cluster, _: cluster.read(),
     "list apps statefulsets": lambda cluster, _: cluster.read(),
+    "list  replicationcontrollers": lambda cluster, _: cluster.read(),
+    "list batch jobs": lambda cluster, _: cluster.read(),
     "list  persistentvolumeclaims": lambda cluster, _: cluster.storage(),
     "list  persistentvolumes": lambda cluster, _: cluster.storage(),
     "list storage.k8s.io storageclasses": lambda cluster, _: cluster.storage(),

@@ -9,7 +9,7 @@ from shared.adapters.google_failures import SCOPES
 from tests.faults.history import History, run
 from tests.faults.people import Act
 from tests.faults.returning_worlds import WITH_ROOM, returning_settings
-from tests.faults.worlds import settings, with_a_disk, with_buffers
+from tests.faults.worlds import settings, with_a_disk, with_a_job, with_buffers
 from tests.rights.comparison import idle, idle_options, lacking
 from tests.rights.rbac import FILE, OPTIONS, PLACEHOLDERS, Right, filled, granted, objects, right_of, with_options
 from tests.rights.used_rights import ANYONE, DRAINER, PLANNER, USED_RIGHTS, UsedRights
@@ -21,6 +21,7 @@ INTERFERENCES = ("uncordon", "pause", "release", "drain", "take back", "lose the
 def histories() -> Iterator[History]:
     """Give worlds in which drains end well, fail, are held, are given back, and are healed after people interfered."""
     yield History(with_a_disk())
+    yield History(with_a_job())
     yield from (History(each) for each in returning_settings() if each.name == WITH_ROOM)
     yield from map(History, with_buffers())
     for setting in settings():

@@ -19,6 +19,7 @@ from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, Resources, total
 from shared.core.cluster.returning import VerticalAutoscaler, as_they_return, targets_of
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.templates import making_of
 from shared.core.cluster.workloads import UNKNOWN, Workload
 from shared.core.planning.prices import Prices
 
@@ -74,8 +75,8 @@ def _resized(
     target = next((each for each in targets_of(kind, workload) if each in by_target), "")
     if not target or kind.asks is None:
         return None
-    own, template = tuple(by_target[target]), workload.template or ContainerRequests()
-    limits = {container.name: container.limits for container in template.containers}
+    own, asked = tuple(by_target[target]), making_of(kind, workload).asks or ContainerRequests()
+    limits = {container.name: container.limits for container in asked.containers}
     return Resized(target, own, kind.asks, kind.asks.changed(_recommending(own, limits)))
 
 
@@ -116,9 +117,12 @@ def _with_templates(
 ) -> Iterator[tuple[str, Workload]]:
     for kind, each in found.items():
         workload = workloads.get(kind.workload, UNKNOWN)
-        if workload.template:
-            changed = workload.template.changed(_recommending(each.autoscalers, {}))
-            yield kind.workload, replace(workload, template=changed)
+        if workload.templates:
+            change = _recommending(each.autoscalers, {})
+            templates = tuple(
+                replace(made, asks=made.asks and made.asks.changed(change)) for made in workload.templates
+            )
+            yield kind.workload, replace(workload, templates=templates)
 
 
 def oversized(snapshot: Snapshot, prices: Prices) -> tuple[Oversized, ...]:

@@ -5,7 +5,7 @@ Whatever a plan reads of a cluster is listed here, in the words of `kubectl get`
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
 from typing import Annotated, Any, Final
@@ -13,7 +13,6 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from functions.cli.dumps.homes import ClusterSigns, Home, NodePlace, cloud_of, home_of
-from functions.cli.input.impossible import AHEAD
 from shared.adapters.kubernetes import (
     buffer_objects,
     controller_wire,
@@ -26,7 +25,7 @@ from shared.adapters.kubernetes import (
 from shared.adapters.kubernetes.buffer_objects import BufferRows
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.odd_objects import OddObjects
-from shared.adapters.kubernetes.workloads import workloads
+from shared.adapters.kubernetes.workloads import OTHERS, other, pods_of_others, workloads
 from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.node import Node
@@ -36,6 +35,8 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.errors import BadInput
 from shared.port_types import ClusterReading
 
+AHEAD: Final = timedelta(days=1)
+"""By how much the clock of the machine that reads a dump may be behind that of the cluster."""
 _SHORT: Final = {
     "persistentvolumeclaims": "pvc",
     "persistentvolumes": "pv",
@@ -51,6 +52,8 @@ RESOURCES: Final[Mapping[str, str]] = {
     "ReplicaSet": "rs",
     "Deployment": "deploy",
     "StatefulSet": "sts",
+    "ReplicationController": "rc",
+    "Job": "jobs",
     **{each.kind: _SHORT.get(each.resource, each.resource) for each in storage_lists.ALL},
     **{kind: _SHORT[resource] for kind, resource in namespace_limits.KINDS.items()},
 }
@@ -168,7 +171,7 @@ class DumpContents:
             "Pod": lambda raw: _keyed(self._folder.fold(_pod.decode(raw))),
             "PodDisruptionBudget": lambda raw: _keyed(node_objects.disruption_budget(_budget.decode(raw))),
             "Namespace": self._namespace,
-            **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet"), _controllers),
+            **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet", *OTHERS), _controllers),
             vertical_autoscalers.KIND: self._autoscalers,
             "LimitRange": lambda raw: _keyed(namespace_limits.range_from_dump(raw)),
             "ResourceQuota": lambda raw: _keyed(namespace_limits.quota_from_dump(raw)),
@@ -274,6 +277,10 @@ class DumpContents:
     def read(self) -> ClusterReading:
         rows, pods = self._rows, self.pods.values()
         found = workloads(rows["ReplicaSet"].values(), rows["Deployment"], rows["StatefulSet"].values())
+        counted = pods_of_others(pods)
+        for kind in OTHERS:
+            for each in rows[kind].values():
+                found |= other(kind, counted, each)
         return ClusterReading(
             tuple(self.nodes.values()),
             tuple(pods),

@@ -82,6 +82,7 @@ def _pod(
         "requests": _amounts(pod.requests),
         "needs_elsewhere": _amounts(pod.spec.requests),
         "raised_by": list(pod.spec.raised_by),
+        "template_adds": list(pod.spec.template_adds),
         "usage": _amounts(used),
         "stays_with_node": place is None,
         **_place(place),

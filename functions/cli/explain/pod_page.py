@@ -71,6 +71,8 @@ def facts_of(
     yield "requests", ", ".join(_asked(pod))
     if pod.spec.raised_by:
         yield "comes back as", f"{_amounts(pod.spec.requests)}, by {' and '.join(pod.spec.raised_by)}"
+    if pod.spec.template_adds:
+        yield "its template adds", ", ".join(pod.spec.template_adds)
     if place is not None:
         if pod.steered:
             yield "deletion cost", _cost(pod, place.workload)

@@ -5,7 +5,7 @@ An amount or a count below 0 is refused where it is read.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from msgspec import structs
@@ -16,8 +16,6 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU, MEMORY, Resources
 from shared.port_types import ClusterReading
 
-AHEAD: Final = timedelta(days=1)
-"""By how much the clock of the machine that reads a dump may be behind that of the cluster."""
 _LARGEST: Final = Resources.of({CPU: 100_000 * 1_000, MEMORY: 1 << 50})
 """Far more than the largest machine on offer has: 1,920 vCPUs and 32 TiB."""
 _SHRUNK: Final = 2

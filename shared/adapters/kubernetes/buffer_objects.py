@@ -5,21 +5,19 @@ that is not of the known shape, are named and left out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final
 
 import msgspec
-from msgspec import structs
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
-from shared.adapters.kubernetes.controller_wire import TemplateResources
 from shared.adapters.kubernetes.discovery import AdvisoryLists
-from shared.adapters.kubernetes.fold import pod_class
-from shared.adapters.kubernetes.odd_objects import OddObjects, RawPart
+from shared.adapters.kubernetes.odd_objects import OddObjects
+from shared.adapters.kubernetes.templates import Template, template_class
 from shared.adapters.kubernetes.wire import Partial
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import (
@@ -61,28 +59,9 @@ class Buffer(Partial, frozen=True):
     status: BufferStatus = BufferStatus()
 
 
-class TemplateContainer(Partial, frozen=True):
-    """A container before the API server has written its limits into its requests, as it does with pods."""
-
-    name: str = ""
-    resources: TemplateResources | None = None
-    ports: msgspec.Raw = wire.ABSENT
-    restart_policy: str | None = ""
-
-
-class TemplateContainers(Partial, frozen=True):
-    containers: list[TemplateContainer] | None = None
-    init_containers: list[TemplateContainer] | None = None
-
-
-class TemplateBody(Partial, frozen=True):
-    metadata: wire.PodMeta = wire.PodMeta()
-    spec: msgspec.Raw = wire.ABSENT
-
-
 class PodTemplate(Partial, frozen=True):
     metadata: wire.Meta
-    template: TemplateBody = TemplateBody()
+    template: Template = Template()
 
 
 class ClassBuffer(Partial, frozen=True):
@@ -141,8 +120,6 @@ CLASS_CHUNK: Final = Resources.parse({"cpu": "2", "memory": "2Gi"})
 """What that controller lets each chunk of a ComputeClass's buffer ask for."""
 COMPUTE_CLASS: Final = "ComputeClass"
 _READY: Final = "ReadyForProvisioning"
-_spec: Final = RawPart("template.spec", wire.PodSpec)
-_containers: Final = RawPart("template.spec", TemplateContainers)
 Templates = Mapping[str, PodTemplate]
 """By `namespace/name`."""
 
@@ -185,7 +162,7 @@ def replicas_of(given: Buffer) -> int:
     return 0 if strategy != ACTIVE or refused else max(status.replicas or 0, 0)
 
 
-def _buffer(given: Buffer, template: TemplateBody) -> CapacityBuffer:
+def _buffer(given: Buffer, template: Template) -> CapacityBuffer:
     meta = given.metadata
     return CapacityBuffer(
         namespace=meta.namespace,
@@ -196,28 +173,10 @@ def _buffer(given: Buffer, template: TemplateBody) -> CapacityBuffer:
     )
 
 
-def chunk_class(buffer: wire.Meta, template: TemplateBody) -> PodClass:
-    """Return the class of the pods that the autoscaler makes of a template."""
+def chunk_class(buffer: wire.Meta, template: Template) -> PodClass:
+    """Return the class of the pods that the autoscaler makes of a template; it simulates them wherever they fit."""
     owner = wire.OwnerReference(BUFFER_KIND, buffer.name, buffer.uid, controller=True)
-    meta = structs.replace(template.metadata, namespace=buffer.namespace, owner_references=[owner])
-    spec = structs.replace(_spec.read(template.spec) or wire.PodSpec(), node_name="")
-    listed = _containers.read(template.spec) or TemplateContainers()
-    containers, init = _defaulted(listed.containers), _defaulted(listed.init_containers)
-    pod = wire.Pod(meta, structs.replace(spec, containers=containers, init_containers=init))
-    return pod_class(pod)
-
-
-def _defaulted(given: list[TemplateContainer] | None) -> list[wire.Container]:
-    """Write limits into the requests that lack them."""
-    return [
-        wire.Container(each.name, _requests(each.resources), each.ports, each.restart_policy) for each in given or ()
-    ]
-
-
-def _requests(given: TemplateResources | None) -> wire.Requests | None:
-    if given is None:
-        return None
-    return wire.Requests(msgspec.Raw(msgspec.json.encode({**(given.limits or {}), **(given.requests or {})})))
+    return replace(template_class(template, buffer.namespace, owner), node_name="")
 
 
 def _class_of(given: Buffer) -> str:

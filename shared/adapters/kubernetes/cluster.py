@@ -20,7 +20,7 @@ from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.storage_lists import read_storage
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
-from shared.adapters.kubernetes.workloads import Controllers
+from shared.adapters.kubernetes.workloads import Controllers, read_others
 from shared.core.cluster.autoscaling import Buffers, ComputeClasses
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
@@ -61,17 +61,19 @@ class KubernetesCluster:
         nodes, pods = self.all_nodes(), self._pods({})
         if not whole:
             return ClusterReading(nodes, pods, disruption_budgets=(), namespaces={})
+        others, unread = read_others(self._client, pods)
         reading = ClusterReading(
             nodes,
             pods,
             disruption_budgets=self.disruption_budgets(),
             namespaces=self._list("namespaces", "/api/v1/namespaces", _namespaces, _labels),
-            workloads=self._controllers.all(),
+            workloads={**self._controllers.all(), **others},
             storage=self.storage() if uses_claims(pods) else NO_CLAIMS,
             autoscalers=read_autoscalers(self._client),
         )
-        buffers, classes = self.buffers()
-        return replace(reading, buffers=buffers, compute_classes=classes, limits=read_limits(self._client))
+        (buffers, classes), limits = self.buffers(), read_limits(self._client)
+        limits = replace(limits, unread=(*unread, *limits.unread))
+        return replace(reading, buffers=buffers, compute_classes=classes, limits=limits)
 
     def node(self, name: str) -> Node:
         return self._ask_for_node(Call("get", "nodes", _node_path(name)))

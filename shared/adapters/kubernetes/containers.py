@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from shared.adapters.kubernetes import controller_wire, wire
+from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.odd_objects import RawPart
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort
 from shared.core.cluster.requests import (
@@ -76,31 +76,6 @@ def _is_sidecar(container: wire.Container) -> bool:
 @lru_cache(maxsize=4096)
 def _container(name: str, requests: bytes, *, init: bool = False, sidecar: bool = False) -> Container:
     return Container(name, parse(requests), init=init, sidecar=sidecar)
-
-
-def template_requests(template: controller_wire.Template | None) -> ContainerRequests | None:
-    """Return what the pods of a controller's template ask for, or None where it has no containers.
-
-    Raises:
-        BadInput: a value is no quantity.
-    """
-    spec = template.spec if template else None
-    if spec is None or not spec.containers:
-        return None
-    rows = [_of_template(each, init=False) for each in spec.containers]
-    rows += [_of_template(each, init=True) for each in spec.init_containers or ()]
-    return ContainerRequests(tuple(rows), amounts(spec.overhead), _asked(spec.resources))
-
-
-def _of_template(given: controller_wire.TemplateContainer, *, init: bool) -> Container:
-    limits = amounts(given.resources.limits) if given.resources else NOTHING
-    sidecar = init and given.restart_policy == SIDECAR
-    return Container(given.name, _asked(given.resources), init=init, sidecar=sidecar, limits=limits)
-
-
-def _asked(given: controller_wire.TemplateResources | None) -> Resources:
-    """Return the requests; a limit without a request is one: the API server writes that into pods, not templates."""
-    return amounts({**(given.limits or {}), **(given.requests or {})}) if given else NOTHING
 
 
 def amounts(given: wire.Quantities | None) -> Resources:

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from shared.adapters.kubernetes.wire import Condition, OwnerReference, Partial, Quantities, Time
+from shared.adapters.kubernetes.templates import Template
+from shared.adapters.kubernetes.wire import Condition, OwnerReference, Partial, Time
 from shared.core.cluster import names
 
 
@@ -35,40 +36,12 @@ class UpdateStrategy(Partial, frozen=True):
     rolling_update: RollingUpdate | None = None
 
 
-class TemplateResources(Partial, frozen=True):
-    requests: Quantities | None = None
-    limits: Quantities | None = None
+class VolumeClaimTemplate(Partial, frozen=True):
+    metadata: ControllerMeta
 
 
-class TemplateContainer(Partial, frozen=True):
-    """A container of a pod template: read as values, for there are few of them, and raw parts would keep their page."""
-
-    name: str = ""
-    resources: TemplateResources | None = None
-    restart_policy: str | None = ""
-
-
-class TemplateSpec(Partial, frozen=True):
-    containers: list[TemplateContainer] | None = None
-    init_containers: list[TemplateContainer] | None = None
-    overhead: Quantities | None = None
-    resources: TemplateResources | None = None
-
-
-class TemplateNotes(msgspec.Struct, frozen=True, gc=False):
-    """Of a template's annotations those that are read."""
-
-    stamp: str = msgspec.field(default="", name=names.SURGE_STAMP)
-    steered: str = msgspec.field(default="", name=names.STEERED)
-
-
-class TemplateMeta(Partial, frozen=True):
-    annotations: TemplateNotes | None = None
-
-
-class Template(Partial, frozen=True):
-    metadata: TemplateMeta | None = None
-    spec: TemplateSpec | None = None
+class Ordinals(Partial, frozen=True):
+    start: int = 0
 
 
 class ControllerSpec(Partial, frozen=True):
@@ -79,6 +52,8 @@ class ControllerSpec(Partial, frozen=True):
     min_ready_seconds: int = 0
     paused: bool = False
     template: Template | None = None
+    volume_claim_templates: list[VolumeClaimTemplate] | None = None
+    ordinals: Ordinals | None = None
     pod_replacement_policy: str | None = ""
 
 

@@ -14,6 +14,7 @@ from shared.adapters.kubernetes import containers, selectors, wire
 from shared.adapters.kubernetes.odd_objects import RawPart
 from shared.core.cluster import names
 from shared.core.cluster.pod import Owner, Phase, Pod, PodClass, Volume
+from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.resources import Resources
 
 _PHASES: Final = {phase.value: (phase, phase.finished) for phase in Phase} | {"": (Phase.PENDING, False)}
@@ -147,6 +148,7 @@ def _parts(pod: wire.Pod) -> tuple[object, ...]:
         spec.eviction_responders,
         spec.host_network,
         spec.scheduler_name,
+        spec.runtime_class_name,
         spec.priority,
         spec.priority_class_name,
         spec.termination_grace_period_seconds,
@@ -176,8 +178,8 @@ def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime
     return ready, since, unschedulable, infeasible
 
 
-def pod_class(pod: wire.Pod) -> PodClass:
-    """Return the class of a pod.
+def pod_class(pod: wire.Pod, asks: ContainerRequests | None = None) -> PodClass:
+    """Return the class of a pod; `asks` stands for what its containers request, where that is known already.
 
     Raises:
         BadInput: a part is not of the API's shape, or a quantity cannot be read.
@@ -185,7 +187,7 @@ def pod_class(pod: wire.Pod) -> PodClass:
     meta, spec = pod.metadata, pod.spec
     owner, labels = _controller(meta.owner_references), _labels.read(_own_labels(meta.labels)) or {}
     affinity, spread = selectors.affinity(_affinity_words(spec, owner)), bytes(spec.topology_spread_constraints)
-    asks, grace = containers.requests_of(spec), spec.termination_grace_period_seconds
+    asks, grace = asks or containers.requests_of(spec), spec.termination_grace_period_seconds
     extended = _given(pod.status.extended_resource_claim_status)
     return PodClass(
         namespace=meta.namespace,
@@ -207,6 +209,7 @@ def pod_class(pod: wire.Pod) -> PodClass:
         scheduling_gates=_names(_gates.read(spec.scheduling_gates)),
         eviction_responders=_names(_responders.read(spec.eviction_responders)),
         scheduler=spec.scheduler_name or "default-scheduler",
+        runtime_class=spec.runtime_class_name or "",
         priority=spec.priority or 0,
         priority_class=spec.priority_class_name,
         grace_seconds=_DEFAULT_GRACE_SECONDS if grace is None else min(grace, _MOST_GRACE_SECONDS),

@@ -191,6 +191,7 @@ class PodSpec(Partial, frozen=True):
     eviction_responders: msgspec.Raw = ABSENT
     host_network: bool = False
     scheduler_name: str = ""
+    runtime_class_name: str | None = ""
     priority: int | None = None
     priority_class_name: str = ""
     termination_grace_period_seconds: int | None = None

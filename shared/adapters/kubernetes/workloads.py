@@ -5,25 +5,37 @@ rollout is under way is judged as `kubectl rollout status` does, except that rep
 yet there because the workload was scaled up, make no rollout.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import msgspec
+from msgspec import structs
 
 from shared.adapters.kubernetes import controller_wire, wire
 from shared.adapters.kubernetes.client import Call, KubernetesClient, segment
-from shared.adapters.kubernetes.containers import template_requests
-from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate, TemplateNotes
+from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate
+from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.adapters.kubernetes.node_objects import limit
-from shared.core.cluster.requests import ContainerRequests
-from shared.core.cluster.workloads import A_QUARTER, Deployment, Workload
-from shared.errors import Gone
+from shared.adapters.kubernetes.templates import Template, template_class
+from shared.core.cluster import names
+from shared.core.cluster.pod import CLAIM, Pod, PodClass, Volume
+from shared.core.cluster.selectors import NO_LABELS, Labels
+from shared.core.cluster.workloads import A_QUARTER, Deployment, Revisions, Workload
+from shared.errors import BadInput, Gone
 
 REPLICA_SET: Final = "ReplicaSet"
 DEPLOYMENT: Final = "Deployment"
 STATEFUL_SET: Final = "StatefulSet"
+JOB: Final = "Job"
+OTHERS: Final[Mapping[str, tuple[str, str]]] = {
+    "ReplicationController": ("replicationcontrollers", ""),
+    JOB: ("jobs", "batch"),
+}
+"""By kind the list and the API group of those of which only the template is read, and only if they have pods."""
 _PROGRESSING: Final = "Progressing"
 _AT_REST: Final = frozenset({"NewReplicaSetAvailable", "DeploymentPaused"})
 """Reasons of the condition Progressing while nothing is being rolled out (deployment controller, progress.go)."""
@@ -65,23 +77,53 @@ def owner_key(replica_set: Controller) -> str:
 def replica_set(given: Controller, deployment: Controller | None) -> Workload:
     """Return the Deployment's numbers: during a rollout its replicas are spread over several ReplicaSets.
 
-    The next pod is made from the ReplicaSet's template, or from the Deployment's, if that has just been changed.
+    The next pod is made from the ReplicaSet's template, or from the Deployment's, if that has just been changed. A
+    ReplicaSet's template stays as it is while something controls it, which has put its hash on the ReplicaSet's name.
     """
-    template = template_requests(given.spec.template)
-    mark = _template_notes(given).steered
+    template, templates = given.spec.template or Template(), _made(given)
+    fixed, mark = _controlled_by(given) is not None, template.annotation(names.STEERED)
     if deployment is None:
-        return replace(_workload(given, REPLICA_SET, template, rolling=False), template_mark=mark)
-    newest = template_requests(deployment.spec.template)
-    template = template.highest(newest) if template and newest else template or newest
-    known = _workload(deployment, DEPLOYMENT, template, rolling=_deployment_rolls(deployment))
-    return replace(known, template_mark=mark)
+        return _workload(given, REPLICA_SET, templates, rolling=False, fixed_template=fixed, template_mark=mark)
+    newest, rolling = deployment.spec.template or Template(), _deployment_rolls(deployment)
+    if newest.spec != template.spec:
+        templates = (*templates, *_made(deployment))
+    return _workload(deployment, DEPLOYMENT, templates, rolling=rolling, fixed_template=fixed, template_mark=mark)
 
 
 def stateful_set(given: Controller) -> Workload:
-    return _workload(given, STATEFUL_SET, template_requests(given.spec.template), rolling=_stateful_set_rolls(given))
+    spec, status = given.spec, given.status
+    update = spec.update_strategy.rolling_update if spec.update_strategy.type != _ON_DELETE else None
+    newest = "" if _is_unseen(given) else status.update_revision
+    first = (spec.ordinals.start if spec.ordinals else 0) + update.partition if update else 0
+    made = _made(given, {names.REVISION_LABEL: newest} if newest else NO_LABELS)
+    templates = tuple(_with_claims(each, given) for each in made)
+    revisions = Revisions(status.current_revision, newest, first)
+    return _workload(given, STATEFUL_SET, templates, rolling=_stateful_set_rolls(given), revisions=revisions)
 
 
-def _workload(given: Controller, kind: str, template: ContainerRequests | None, *, rolling: bool) -> Workload:
+def _made(given: Controller, labels: Labels = NO_LABELS) -> tuple[PodClass, ...]:
+    """Return what is made of a controller's template, if it has one.
+
+    Raises:
+        BadInput: the template cannot be read.
+    """
+    template, meta = given.spec.template, given.metadata
+    if template is None or not template.spec:
+        return ()
+    try:
+        return (template_class(template, meta.namespace, labels=labels),)
+    except BadInput as fault:
+        raise BadInput(f"the template of {meta.namespace}/{meta.name}: {fault}") from fault
+
+
+def _with_claims(made: PodClass, given: Controller) -> PodClass:
+    """Return the class with the claims that are made for each pod, which stand for volumes of the same name."""
+    claims = {each.metadata.name: Volume(each.metadata.name, CLAIM) for each in given.spec.volume_claim_templates or ()}
+    others = (each for each in made.volumes if each.name not in claims)
+    return replace(made, volumes=(*claims.values(), *others)) if claims else made
+
+
+def _workload(given: Controller, kind: str, templates: tuple[PodClass, ...], *, rolling: bool, **own: Any) -> Workload:
     status, behind = given.status, _controlled_by(given)
     return Workload(
         _key(given, kind),
@@ -90,10 +132,11 @@ def _workload(given: Controller, kind: str, template: ContainerRequests | None, 
         rolling,
         status.replicas,
         f"{given.metadata.namespace}/{behind.kind}/{behind.name}" if behind else "",
-        template,
-        status.terminating_replicas,
+        templates,
+        terminating=status.terminating_replicas,
         replaced_at_end=given.spec.pod_replacement_policy == _AT_THE_END,
         deployment=deployment(given) if kind == DEPLOYMENT else None,
+        **own,
     )
 
 
@@ -122,17 +165,11 @@ def deployment(given: Controller, template: str = "") -> Deployment:
         paused=spec.paused,
         deleting=meta.deletion_timestamp is not None,
         wish=meta.annotations.surge if meta.annotations else "",
-        stamp=_template_notes(given).stamp,
+        stamp=(spec.template or Template()).annotation(names.SURGE_STAMP),
         earlier=meta.annotations.surged_before if meta.annotations else "",
         generation=meta.generation,
         template=template,
     )
-
-
-def _template_notes(given: Controller) -> TemplateNotes:
-    template = given.spec.template
-    notes = template.metadata.annotations if template and template.metadata else None
-    return notes or TemplateNotes()
 
 
 def _key(given: Controller, kind: str) -> str:
@@ -238,4 +275,44 @@ def _kind(controller: str) -> str:
 
 def _read(items: Iterator[controller_wire.Controller]) -> tuple[controller_wire.Controller, ...]:
     """Leave out what has no pods: a Deployment keeps ten old ReplicaSets at zero."""
-    return tuple(each for each in items if each.spec.replicas != 0 or each.status.replicas)
+    return tuple(map(_kept, (each for each in items if each.spec.replicas != 0 or each.status.replicas)))
+
+
+def _kept(given: controller_wire.Controller) -> controller_wire.Controller:
+    template = given.spec.template and given.spec.template.kept()
+    return structs.replace(given, spec=structs.replace(given.spec, template=template))
+
+
+def read_others(client: KubernetesClient, pods: Iterable[Pod]) -> tuple[dict[str, Workload], tuple[str, ...]]:
+    """Read what the pods of Jobs and ReplicationControllers are made of, and name the lists that we may not read.
+
+    Nothing is asked where there are no such pods.
+    """
+    counted, lists = pods_of_others(pods), AdvisoryLists(client)
+    found: dict[str, Workload] = {}
+    for kind, (resource, group) in OTHERS.items():
+        if any(_kind(name) == kind for name in counted):
+            for each in lists.read(resource, partial(_read_other, kind, counted), group):
+                found |= each
+    return found, tuple(lists.unread)
+
+
+def _read_other(kind: str, counted: Mapping[str, int], raw: bytes | msgspec.Raw) -> dict[str, Workload]:
+    return other(kind, counted, _one.decode(raw))
+
+
+def pods_of_others(pods: Iterable[Pod]) -> Counter[str]:
+    """Count the living pods of each Job and ReplicationController."""
+    named: Counter[str] = Counter()
+    for spec, number in Counter(pod.spec for pod in pods if not pod.phase.finished).items():
+        if spec.owner is not None and spec.owner.kind in OTHERS:
+            named[spec.workload] += number
+    return named
+
+
+def other(kind: str, counted: Mapping[str, int], given: Controller) -> dict[str, Workload]:
+    """Return one by its name if it has pods. The template of a Job that runs never changes (batch/validation)."""
+    name = _key(given, kind)
+    if name not in counted:
+        return {}
+    return {name: Workload(name, counted[name], templates=_made(given), fixed_template=kind == JOB)}

@@ -253,7 +253,7 @@ class LimitsOfNamespace:
 
 @dataclass(frozen=True)
 class NamespaceLimits:
-    """The limits of a whole cluster. `unread` are the lists that we may not read."""
+    """The limits of a whole cluster. `unread` are the lists of them that we may not read, or of templates."""
 
     ranges: tuple[LimitRange, ...] = ()
     quotas: tuple[ResourceQuota, ...] = ()

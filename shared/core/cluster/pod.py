@@ -47,6 +47,14 @@ CLAIM: Final = "persistentVolumeClaim"
 EPHEMERAL: Final = "ephemeral"
 WITH_CLAIM: Final = frozenset({CLAIM, EPHEMERAL})
 """Volumes of a pod that have a claim: one that is named, or one that is made for the pod and goes with it."""
+WITHOUT_PLACE: Final = frozenset(
+    {"emptyDir", "configMap", "secret", "projected", "downwardAPI", "image", "gitRepo", "hostPath"}
+    | {"csi", "nfs", "cephfs", "glusterfs", "azureFile"}
+)
+"""Volumes of a pod's own spec that no filter of the scheduler looks at: they are made, or mounted, on any node.
+
+(Whether local data may be lost is `rules.pods`' question.)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,10 @@ class HostPort:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodClass:
-    """What pods of one kind have in common: spec and metadata, and what their controller makes of the next ones."""
+    """What pods of one kind have in common: spec and metadata, and what their controller makes of the next ones.
+
+    A pod template is one, too: see `templates`.
+    """
 
     namespace: str
     owner: Owner | None = None
@@ -92,6 +103,10 @@ class PodClass:
     """Whether another comes only once the pod has ended, where others come as it begins to end."""
     refused_by: tuple[str, ...] = ()
     """What in its namespace would not let another one like it in, and why, in words."""
+    template_adds: tuple[str, ...] = ()
+    """The API's fields in which its template asks for more than its own spec: see `templates`."""
+    node_name: str = ""
+    """The node that its template names (nodeName): such pods pass the scheduler, and a cordon."""
     node_selector: Labels = field(default_factory=no_labels)
     os: str = ""
     """The operating system that its spec names: the kubelet of another one rejects it. Empty: it names none."""
@@ -108,6 +123,7 @@ class PodClass:
     eviction_responders: tuple[str, ...] = ()
     """Who answers requests to evict the pod (Kubernetes 1.37, KEP-4563); an eviction by the API passes them by."""
     scheduler: str = "default-scheduler"
+    runtime_class: str = ""
     priority: int = 0
     priority_class: str = ""
     grace_seconds: int = 30

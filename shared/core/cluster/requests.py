@@ -75,6 +75,8 @@ class ContainerRequests:
 
     def highest(self, other: "ContainerRequests") -> "ContainerRequests":
         """Return the containers of both, each with the larger amount of each resource."""
+        if self == other:
+            return self
         theirs = {(row.init, row.name): row for row in other.containers}
         both = tuple(row.highest(theirs.get((row.init, row.name), row)) for row in self.containers)
         overhead, pod_level = self.overhead.largest(other.overhead), self.pod_level.largest(other.pod_level)
@@ -83,8 +85,8 @@ class ContainerRequests:
     def with_missing(self, other: "ContainerRequests") -> "ContainerRequests":
         """Return these containers, and those that only the other one has."""
         mine = {(row.init, row.name) for row in self.containers}
-        added = (row for row in other.containers if (row.init, row.name) not in mine)
-        return replace(self, containers=(*self.containers, *added))
+        added = tuple(row for row in other.containers if (row.init, row.name) not in mine)
+        return replace(self, containers=(*self.containers, *added)) if added else self
 
     def changed(self, change: Callable[[Container], Container]) -> "ContainerRequests":
         """Return the same pod with every container changed."""

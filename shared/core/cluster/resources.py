@@ -110,6 +110,8 @@ class Resources:
 
     def largest(self, other: "Resources") -> "Resources":
         """Return the element-wise maximum."""
+        if self.amounts == other.amounts or not other.amounts:
+            return self
         mine, theirs = dict(self.amounts), dict(other.amounts)
         return Resources.of({name: max(mine.get(name, 0), theirs.get(name, 0)) for name in mine | theirs})
 

@@ -1,9 +1,10 @@
-"""What the replacement of a pod requests, if that is more than the pod has here (docs/decisions/returns.md).
+"""What the replacement of a pod is like, if that is not as the pod is here (docs/decisions/returns.md).
 
 An evicted pod is not moved: its controller makes another from its template. Its namespace and a VerticalPodAutoscaler
 change that pod, and the scheduler books the result. So a pod has two amounts. `Pod.booked` is what it takes where it
 runs. `PodClass.requests` is what it needs elsewhere: for each resource, the highest of pod, template and
-recommendation. Both are put into the pods of a snapshot once, with whether the namespace admits another pod.
+recommendation. Both are put into the pods of a snapshot once, with the rules of its template (`templates`), and with
+whether the namespace admits another pod.
 
 An autoscaler's webhook writes its target unless its mode is Off, within the container's policy; a boost for the start
 is always added. The target is the one at the moment of the reading.
@@ -11,7 +12,7 @@ Source: kubernetes/autoscaler, vertical-pod-autoscaler/pkg/admission-controller/
 recommendation_provider), pkg/utils/vpa/capping.go; AEP-7862 for the boost.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -22,6 +23,7 @@ from shared.core.cluster.namespace_limits import NO_LIMITS, UNLIMITED, LimitsOfN
 from shared.core.cluster.pod import Pod, PodClass, cron_job_of, is_daemon, is_mirror
 from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import CPU, MEMORY, NOTHING, Resources
+from shared.core.cluster.templates import Making, as_made, label_keys, making_of
 from shared.core.cluster.workloads import UNKNOWN, Workload
 
 ANY_CONTAINER: Final = "*"
@@ -135,12 +137,13 @@ def as_they_return(
     autoscalers: Iterable[VerticalAutoscaler] = (),
     limits: NamespaceLimits = NO_LIMITS,
 ) -> tuple[Pod, ...]:
-    """Return the pods, each with what it takes here and what it needs elsewhere.
+    """Return the pods, each with what it takes here, and with what it needs and the rules that it has elsewhere.
 
     A pod that has no node yet is left as it is: its controller has made it, and it is what the scheduler will book.
     """
-    returning = _Returning(workloads, autoscalers, limits)
-    return tuple(returning.pod(pod) if pod.node else pod for pod in pods)
+    given = tuple(pods)
+    returning = _Returning(given, workloads, autoscalers, limits)
+    return tuple(returning.pod(pod) if pod.node else pod for pod in given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +162,20 @@ class _Returning:
     """The replacements by class of pods; pods of one class stay of one class."""
 
     def __init__(
-        self, workloads: Mapping[str, Workload], autoscalers: Iterable[VerticalAutoscaler], limits: NamespaceLimits
+        self,
+        pods: Collection[Pod],
+        workloads: Mapping[str, Workload],
+        autoscalers: Iterable[VerticalAutoscaler],
+        limits: NamespaceLimits,
     ) -> None:
+        self._pods = pods
         self._workloads = workloads
         self._limits = limits.by_namespace()
         self._autoscalers: dict[str, list[VerticalAutoscaler]] = {}
         for autoscaler in autoscalers:
             self._autoscalers.setdefault(autoscaler.target, []).append(autoscaler)
         self._classes: dict[tuple[PodClass, Resources | None], PodClass] = {}
+        self._keys: frozenset[str] | None = None
 
     def pod(self, pod: Pod) -> Pod:
         kind = pod.spec, pod.booked
@@ -179,21 +188,28 @@ class _Returning:
         if is_daemon(spec) or is_mirror(spec) or spec.owner is None:
             return spec
         workload = self._workloads.get(spec.workload, UNKNOWN)
-        limits = self._limits.get(spec.namespace, UNLIMITED)
-        made = self._made(spec, workload, limits)
+        limits, making = self._limits.get(spec.namespace, UNLIMITED), making_of(spec, workload)
+        ruled, made = as_made(spec, making, self._selected_by), self._made(spec, workload, making, limits)
         needs, raised_by = made.requests.largest(booked or NOTHING), made.raised_by
         if needs != made.requests:
             raised_by = (*raised_by, "a resize in place that its node has not ended")
-        refused_by, late = _admission(limits, made, needs, booked or spec.requests, spec.priority_class)
+        takes, priority_class = booked or spec.requests, making.priority_class(spec)
+        refused_by, late = _admission(limits, made, needs, takes, priority_class)
         late = late or workload.replaced_at_end
         if needs == spec.requests and not late and not refused_by:
-            return spec
-        return replace(spec, requests=needs, raised_by=raised_by, replaced_at_end=late, refused_by=refused_by)
+            return ruled
+        return replace(ruled, requests=needs, raised_by=raised_by, replaced_at_end=late, refused_by=refused_by)
 
-    def _made(self, spec: PodClass, workload: Workload, limits: LimitsOfNamespace) -> _Made:
+    def _selected_by(self) -> frozenset[str]:
+        if self._keys is None:
+            templates = (each for workload in self._workloads.values() for each in workload.templates)
+            self._keys = label_keys((*{pod.spec for pod in self._pods}, *templates))
+        return self._keys
+
+    def _made(self, spec: PodClass, workload: Workload, making: Making, limits: LimitsOfNamespace) -> _Made:
         """Return what the controller makes, and what the scheduler may book."""
-        own = spec.asks or ContainerRequests()
-        template = workload.template or own
+        own, asked = spec.asks or ContainerRequests(), making.asks
+        template = asked or own
         sent = limits.completed(template.with_missing(own))
         made, requests, raised_by = own.highest(template), spec.requests, list[str]()
 
@@ -204,13 +220,14 @@ class _Returning:
                 raised_by.append(by)
 
         book(made, f"the template of {workload.name or spec.workload}")
-        made = made.highest(sent)
-        book(made, f"{' and '.join(f'LimitRange {limit_range.key}' for limit_range in limits.ranges)}")
+        if limits.ranges:
+            made = made.highest(sent)
+            book(made, f"{' and '.join(f'LimitRange {limit_range.key}' for limit_range in limits.ranges)}")
         written = sent
         for autoscaler in self._autoscalers_of(spec, workload):
             made, written = made.changed(autoscaler.written_into), written.changed(autoscaler.written_into)
             book(made, f"VerticalPodAutoscaler {autoscaler.key}")
-        known = workload.template.containers if workload.template else ()
+        known = asked.containers if asked else ()
         return _Made(sent, written, requests, tuple(raised_by), frozenset(container.name for container in known))
 
     def _autoscalers_of(self, spec: PodClass, workload: Workload) -> Iterator[VerticalAutoscaler]:

@@ -106,6 +106,35 @@ class NodeTerm:
         return by_label and all(requirement.matches({"metadata.name": name}) for requirement in self.fields)
 
 
+NodeTerms = tuple[NodeTerm, ...] | None
+"""Any of the terms may match; None = all nodes do."""
+
+
+def both_terms(one: NodeTerms, other: NodeTerms) -> NodeTerms:
+    """Return terms that match the nodes that both match; `one` itself where it asks for all that `other` does."""
+    if one is None or other is None:
+        return other if one is None else one
+    mine, theirs = _asking(one), _asking(other)
+    if all(any(_implies(each, wider) for wider in theirs) for each in mine):
+        return one
+    return tuple(_joined(each, further) for each in mine for further in theirs)
+
+
+def _asking(terms: tuple[NodeTerm, ...]) -> tuple[NodeTerm, ...]:
+    """Leave out terms without any expression, which match no node."""
+    return tuple(each for each in terms if each.expressions or each.fields)
+
+
+def _implies(term: NodeTerm, wider: NodeTerm) -> bool:
+    return set(wider.expressions) <= set(term.expressions) and set(wider.fields) <= set(term.fields)
+
+
+def _joined(one: NodeTerm, other: NodeTerm) -> NodeTerm:
+    return NodeTerm(
+        tuple(dict.fromkeys((*one.expressions, *other.expressions))), tuple(dict.fromkeys((*one.fields, *other.fields)))
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class PodTerm:
     """One required inter-pod (anti-)affinity term.

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from shared.core.cluster import names
 from shared.core.cluster.names import Namespaced
 from shared.core.cluster.pod import PodClass
-from shared.core.cluster.requests import ContainerRequests
 from shared.core.cluster.selectors import LabelSelector
 from shared.core.policy import Limit
 
@@ -83,6 +83,25 @@ _MARK_LENGTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Revisions:
+    """Of which revision a StatefulSet makes the pod of an ordinal that is missing.
+
+    Source: kubernetes, controller/statefulset (newVersionedStatefulSetPod).
+    """
+
+    current: str = ""
+    update: str = ""
+    """The one of the template as it stands."""
+    first_updated: int = 0
+    """The lowest ordinal of the newest revision; those below the partition are made of the current one."""
+
+    def of(self, spec: PodClass) -> str:
+        """Return the revision of the next pod in the place of this one."""
+        name = spec.labels.get(names.POD_INDEX_LABEL) or spec.labels.get(names.POD_NAME_LABEL, "").rpartition("-")[2]
+        return self.current if name.isdecimal() and int(name) < self.first_updated else self.update
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """What is behind a pod's controller: for the ReplicaSet of a Deployment, that Deployment."""
 
@@ -99,8 +118,12 @@ class Workload:
     counts those on their way out too); None = not known."""
     owner: str = ""
     """Its own controller (`namespace/kind/name`): a VerticalPodAutoscaler may name that."""
-    template: ContainerRequests | None = None
-    """What its next pods request; None = not known."""
+    templates: tuple[PodClass, ...] = ()
+    """What its next pods are made of: a ReplicaSet's own, and its Deployment's where that is another by now."""
+    fixed_template: bool = False
+    """Whether all its pods were made of the first of them: that of a ReplicaSet that something controls stays."""
+    revisions: Revisions | None = None
+    """Of a StatefulSet: which of its pods will be made of its template; None of others: all of them."""
     terminating: int | None = None
     """Pods on their way out that `created` does not count; None = not reported (before Kubernetes 1.35)."""
     replaced_at_end: bool = False

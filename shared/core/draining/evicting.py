@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.core.cluster.pod import Pod
+from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.workloads import UNKNOWN, Workload, mark
 from shared.core.draining.drain import Drain, Evict, Observation, Proof, Prove, ReturnNode, Step
 from shared.core.policy import Limit
@@ -60,9 +61,13 @@ def refused_for_good(drain: Drain) -> Step | None:
 
 
 def pod_blocks(drain: Drain) -> Step | None:
-    """A pod slipped in before all had seen the cordon: one that blocks is a failure, one that merely waits is not."""
+    """A pod slipped in before all had seen the cordon: one that blocks is a failure, one that merely waits is not.
+
+    A pod whose template names the node passes the cordon, and does so again after each eviction.
+    """
     staying = (pod for pod in movable(drain.observed.pods, drain.now) if pod.deleting is None)
-    found = [each for pod in staying for each in judge(pod, drain.pod_rules) if not each.reason.row.delays]
+    following = as_they_return(staying, drain.observed.workloads)
+    found = [each for pod in following for each in judge(pod, drain.pod_rules) if not each.reason.row.delays]
     for each in sorted(found, key=lambda each: each.reason.row.passes):
         why = ReturnReason.POD_WAITS if each.reason.row.passes else ReturnReason.POD_BLOCKS
         return ReturnNode(why, f"{each.object}: {each.reason.value}")

@@ -64,7 +64,8 @@ def refusal(packing: Packing, removal: Removal) -> NoPlace:
     if fixed:
         return NoPlace(pod, fixed[0].reason.value)
     admitting, fitting = packing.options(removal.blocked, removal.node)
-    raised = f" for it as it comes back (by {' and '.join(pod.spec.raised_by)})" if pod.spec.raised_by else ""
+    changed = (*pod.spec.raised_by, *(f"{field} of its template" for field in pod.spec.template_adds))
+    raised = f" for it as it comes back (by {' and '.join(changed)})" if changed else ""
     accepting = f"{admitting or 'no'} other node{'s accept' if admitting > 1 else ' accepts'} it"
     return NoPlace(pod, f"{accepting}; {fitting or 'none'} {'has' if fitting in {0, 1} else 'have'} room{raised}")
 

@@ -84,8 +84,8 @@ class PodBlock(Reason):
         "The pod is already terminating, with more time left than a drain has.", NOTHING_TO_DO, passes=True)
     TOLERATES_DRAIN_TAINT = _pod("tolerates_drain_taint", "The pod tolerates Ebb's taint and would return to the node.",
         "Narrow the pod's tolerations; it tolerates every taint.")
-    NAMES_ITS_NODE = _pod("names_its_node", "The pod selects this node by name and fits on no other.",
-        "Let the pod select its node by labels instead of by name.")
+    NAMES_ITS_NODE = _pod("names_its_node", "The pod or its template names its node, and it fits on no other.",
+        "Let the pod template select nodes by labels instead of by name.")
     FOREIGN_SCHEDULER = _pod("foreign_scheduler", "A scheduler whose rules Ebb does not model places the pod.",
         _NOT_MODELLED)
     RESOURCE_CLAIMS = _pod("resource_claims", "The pod uses dynamic resource claims, which Ebb does not model.",

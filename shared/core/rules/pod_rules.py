@@ -10,7 +10,8 @@ from typing import Final
 
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod, PodClass, Volume
-from shared.core.cluster.selectors import NO_LABELS, NO_SCHEDULE, Taint
+from shared.core.cluster.selectors import NO_LABELS
+from shared.core.cluster.templates import DRAIN_TAINT
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.policy import DrainSettings, Jobs, KubeSystemPods, LocalStorage, LongGrace, SingleReplicas
 from shared.core.reasons import Finding, PodBlock
@@ -101,9 +102,9 @@ def grace_too_long(spec: PodClass, context: DrainContext) -> Iterable[Finding]:
 
 def comes_back(spec: PodClass, _: DrainContext) -> Iterable[Finding]:
     """Block what our taint does not keep away; a cordon alone the autoscaler may lift."""
-    taint = Taint(names.OUR_TAINT, NO_SCHEDULE, "order")
-    if any(toleration.tolerates(taint) for toleration in spec.tolerations):
-        yield Finding(PodBlock.TOLERATES_DRAIN_TAINT)
+    if any(toleration.tolerates(DRAIN_TAINT) for toleration in spec.tolerations):
+        detail = "tolerations of its template" if "tolerations" in spec.template_adds else ""
+        yield Finding(PodBlock.TOLERATES_DRAIN_TAINT, detail)
 
 
 def do_not_disrupt(pod: Pod, context: DrainContext) -> Iterable[Finding]:

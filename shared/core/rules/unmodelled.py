@@ -5,7 +5,7 @@ not modelled is never assumed to fit.
 Source: kubernetes.io/docs/concepts/scheduling-eviction (filters of the default scheduler profile).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from shared.core.cluster import names
@@ -14,7 +14,7 @@ from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import PODS, Resources
 from shared.core.cluster.selectors import NodeTerm, tolerated
 from shared.core.reasons import Finding, PodBlock
-from shared.core.rules.volumes import VolumeFacts, volume_blocks
+from shared.core.rules.volumes import VOLUME_BLOCKS, VolumeFacts, volume_blocks
 
 ONE_POD: Final = Resources.of({PODS: 1})
 """The place that any pod takes on its node."""
@@ -46,7 +46,9 @@ def _scheduler(spec: PodClass) -> str | None:
 
 
 def pinned_to_one_node(spec: PodClass) -> str | None:
-    """Return the one node that selector or affinity name, or None when the pod may run elsewhere."""
+    """Return the one node that template, selector or affinity name, or None when the pod may run elsewhere."""
+    if spec.node_name:
+        return spec.node_name
     named = spec.node_selector.get(names.HOSTNAME_LABEL)
     if named is not None:
         return named
@@ -69,8 +71,24 @@ UNMODELLED: Final[tuple[tuple[PodBlock, UnmodelledQuestion], ...]] = (
 )
 
 
+_FIELDS: Final[Mapping[PodBlock, frozenset[str]]] = {
+    PodBlock.NAMES_ITS_NODE: frozenset({"nodeName", "nodeSelector", "affinity"}),
+    PodBlock.FOREIGN_SCHEDULER: frozenset({"schedulerName"}),
+    PodBlock.SCHEDULING_GATES: frozenset({"schedulingGates"}),
+    PodBlock.RESOURCE_CLAIMS: frozenset({"resourceClaims"}),
+    **{reason: frozenset({"volumes"}) for reason, _ in VOLUME_BLOCKS},
+}
+"""The API's fields that each is about."""
+
+
 def unmodelled(spec: PodClass, volumes: VolumeFacts | None) -> tuple[Finding, ...]:
     """Return everything in the pod's spec that placement does not model, each by its name; empty = may be placed."""
     asked = ((reason, question(spec)) for reason, question in UNMODELLED)
     found = (Finding(reason, detail) for reason, detail in asked if detail is not None)
-    return (*found, *volume_blocks(spec, volumes))
+    return tuple(_by_template(spec, each) for each in (*found, *volume_blocks(spec, volumes)))
+
+
+def _by_template(spec: PodClass, found: Finding) -> Finding:
+    """Return the finding; if it is about what the pod's template adds, that is named."""
+    fields = [each for each in spec.template_adds if each in _FIELDS.get(found.reason, ())]
+    return Finding(found.reason, f"{found.detail} ({', '.join(fields)} of its template)") if fields else found

@@ -9,19 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from shared.core.cluster.pod import CLAIM, WITH_CLAIM, PodClass, Volume
+from shared.core.cluster.pod import CLAIM, WITH_CLAIM, WITHOUT_PLACE, PodClass, Volume
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import PersistentVolume, PersistentVolumeClaim, Storage, StorageClass
 from shared.core.reasons import Finding, PodBlock
 
-WITHOUT_PLACE: Final = frozenset(
-    {"emptyDir", "configMap", "secret", "projected", "downwardAPI", "image", "gitRepo", "hostPath"}
-    | {"csi", "nfs", "cephfs", "glusterfs", "azureFile"}
-)
-"""Volumes of a pod's own spec that no filter of the scheduler looks at: they are made, or mounted, on any node.
-
-(Whether local data may be lost is `rules.pods`' question.)
-"""
 NODES_OWN: Final = frozenset({"local", "hostPath"})
 """Persistent volumes that lie on one node."""
 MOUNTED: Final = frozenset({"nfs", "cephfs", "glusterfs", "azureFile"})

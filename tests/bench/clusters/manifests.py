@@ -15,6 +15,11 @@ from tests.bench.pages import full_container, full_pod
 
 Json = dict[str, Any]
 _HASH: Final = "5d4f8b9c77"
+_OWN_LABELS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Deployment": {"pod-template-hash": _HASH},
+    "StatefulSet": {"controller-revision-hash": _HASH, "statefulset.kubernetes.io/pod-name": "POD-NAME"},
+}
+"""What the controllers add to the labels of their pods."""
 _MOST_DISKS: Final = 15
 """That the CSI driver attaches to one machine."""
 
@@ -30,9 +35,11 @@ def lists(cluster: BenchCluster) -> Mapping[str, list[Json]]:
         "nodes": [_node(each) for each in cluster.nodes],
         "namespaces": [{"metadata": {"name": name, "labels": {}}} for name in ("default", "kube-system")],
         "poddisruptionbudgets": [_budget(each, replicas[each.name]) for each in living if each.budget],
-        "replicasets": [_controller(_set_name(each), replicas[each.name], each.name) for each in deployments],
-        "deployments": [_controller(each.name, replicas[each.name]) for each in deployments],
-        "statefulsets": [_controller(each.name, replicas[each.name]) for each in living if each.kind == "StatefulSet"],
+        "replicasets": [_controller(each, replicas[each.name], "ReplicaSet") for each in deployments],
+        "deployments": [_controller(each, replicas[each.name], "Deployment") for each in deployments],
+        "statefulsets": [
+            _controller(each, replicas[each.name], each.kind) for each in living if each.kind == "StatefulSet"
+        ],
         "persistentvolumeclaims": [claim for claim, _ in claims],
         "persistentvolumes": [volume for _, volume in claims],
         "storageclasses": [_storage_class()],
@@ -62,7 +69,7 @@ def _pod(workload: BenchWorkload) -> Json:
     meta = {
         "name": "POD-NAME",
         "uid": "uid-POD-NAME",
-        "labels": {**labels_of(workload), "pod-template-hash": _HASH},
+        "labels": {**labels_of(workload), **_OWN_LABELS.get(workload.kind, {})},
         "annotations": annotations_of(workload),
         "ownerReferences": _owners(workload),
     }
@@ -107,16 +114,29 @@ def _node(node: BenchNode) -> Json:
     return row
 
 
-def _controller(name: str, replicas: int, deployment: str = "") -> Json:
-    owners = [_owner("Deployment", deployment)] if deployment else []
+def _controller(workload: BenchWorkload, replicas: int, kind: str) -> Json:
+    behind = kind == "ReplicaSet"
+    name, owners = (_set_name(workload), [_owner("Deployment", workload.name)]) if behind else (workload.name, [])
     meta = {"name": name, "namespace": "default", "uid": f"uid-{name}", "generation": 1, "ownerReferences": owners}
     counts = dict.fromkeys(("replicas", "updatedReplicas", "availableReplicas", "readyReplicas"), replicas)
     revision = {"currentRevision": _HASH, "updateRevision": _HASH}
     return {
         "metadata": {**meta, "creationTimestamp": CREATED},
-        "spec": {"replicas": replicas},
+        "spec": {"replicas": replicas, **_made_of(workload, kind)},
         "status": {**counts, **revision, "observedGeneration": 1},
     }
+
+
+def _made_of(workload: BenchWorkload, kind: str) -> Json:
+    """Return the pod template, without what only the API server and the scheduler write into pods."""
+    pod = json.loads(json.dumps(_pod(workload)).replace(CLAIM, claim_name(f"{workload.name}-0")))
+    made = kind == "StatefulSet" and workload.disk
+    spec = {key: value for key, value in pod["spec"].items() if key not in {"nodeName", "tolerations", "volumes"}}
+    labels = {**labels_of(workload), **(_OWN_LABELS["Deployment"] if kind == "ReplicaSet" else {})}
+    if workload.disk and not made:
+        spec["volumes"] = [each for each in pod["spec"]["volumes"] if "persistentVolumeClaim" in each]
+    claims = {"volumeClaimTemplates": [{"metadata": {"name": "data"}}]} if made else {}
+    return {"template": {"metadata": {"labels": labels}, "spec": spec}, **claims}
 
 
 def _budget(workload: BenchWorkload, healthy: int) -> Json:

@@ -12,7 +12,7 @@ from shared.core.cluster.resources import Resources
 from shared.core.cluster.returning import ContainerPolicy, VerticalAutoscaler, VerticalAutoscalers
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
-from tests.builders import cluster, node, pod, resources
+from tests.builders import cluster, node, pod, pod_template, resources
 
 WEB = "default/Deployment/web"
 PROXY = Container("proxy", resources(0.5, 0.5))
@@ -32,10 +32,10 @@ def web(name: str = "web-1", *more: Container, **changes: Any) -> Pod:
     return pod(name, **{**given, **changes})
 
 
-def seen(*pods: Pod, autoscalers: tuple[VerticalAutoscaler, ...] = (), **template: Any) -> Snapshot:
+def seen(*pods: Pod, autoscalers: tuple[VerticalAutoscaler, ...] = (), **limits: Any) -> Snapshot:
     """One node of four CPUs, and pods of a Deployment whose template asks for what they do."""
-    asks = ContainerRequests((Container("app", resources(1, 1), **template),))
-    workloads = {f"default/ReplicaSet/{name}": Workload(WEB, template=asks) for name in ("web", "old")}
+    made = pod_template(Container("app", resources(1, 1), **limits))
+    workloads = {f"default/ReplicaSet/{name}": Workload(WEB, templates=(made,)) for name in ("web", "old")}
     found = VerticalAutoscalers(autoscalers)
     return cluster([node("n1", cpu=4, memory=16)], pods, workloads=workloads, autoscalers=found)
 

@@ -120,7 +120,9 @@ class _Maker:
         }  # fmt: skip
         spec |= self.rare()
         yield from self.storage(spec, name, namespace, on)
-        labels = {"app": app, "acme.io/part": self.one("acme-x", "acme-y"), "pod-template-hash": f"acme{number % 2}"}
+        labels = {"app": app, "acme.io/part": self.one("acme-x", "acme-y"), "pod-template-hash": f"acme{number % 2}",
+                  names.REVISION_LABEL: f"acme-{1 + number % 2}", names.POD_INDEX_LABEL: f"{number % 4}",
+                  names.POD_NAME_LABEL: name}  # fmt: skip
         meta = self.meta(name, namespace, labels=labels, annotations=self.notes(), ownerReferences=self.owner(app))
         status = {"phase": "Running" if on else "Pending", "startTime": CREATED, "message": "acme said so",
                   "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": CREATED}],
@@ -154,11 +156,19 @@ class _Maker:
         return {"name": "acme-main", "image": "acme/app", "env": [{"name": "ACME", "value": "acme"}],
                 "resources": {"requests": asked}, "ports": ports if self.often(0.06) else []}  # fmt: skip
 
-    def template(self) -> Object:
-        """Return what the next pods ask for: at times more than those that run."""
+    def template(self, app: str) -> Object:
+        """Return what the next pods are made of: at times they ask for more than those that run."""
         side = {"name": "acme-side", "restartPolicy": "Always", "resources": {"limits": {"cpu": "50m"}}}
         more: Object = {"initContainers": [side], "overhead": {"cpu": "10m"}} if self.often(0.2) else {}
-        return {"metadata": {"labels": {"app": "acme"}}, "spec": {"containers": [self.container()], **more}}
+        rules: Object = self.one(
+            {}, {}, {"nodeSelector": {TIERS[0]: "acme-tin"}}, {"tolerations": self.tolerations()},
+            {"affinity": self.affinity(app, NAMESPACES[0])}, {"nodeName": self.nodes[0]},
+            {"schedulingGates": [{"name": "acme.io/hold"}]}, {"runtimeClassName": "acme-vm"},
+            {"volumes": [{"name": "acme-more", "persistentVolumeClaim": {"claimName": "acme-more"}}]},
+        )  # fmt: skip
+        labels = {"app": app, **({"acme.io/part": "acme-z"} if self.often(0.2) else {})}
+        spec = {"containers": [self.container()], "topologySpreadConstraints": self.spread(app), **more, **rules}
+        return {"metadata": {"labels": labels}, "spec": spec}
 
     def autoscaler(self, app: str, namespace: str) -> Object:
         """Return a VerticalPodAutoscaler with all that is read of one."""
@@ -239,7 +249,9 @@ class _Maker:
         return {}
 
     def owner(self, app: str) -> list[Object]:
-        kind = self.dice.choices(("ReplicaSet", "StatefulSet", "Job", "AcmeSet", ""), (70, 15, 5, 5, 2))[0]
+        kind = self.dice.choices(
+            ("ReplicaSet", "StatefulSet", "Job", "ReplicationController", "AcmeSet", ""), (65, 15, 5, 5, 5, 2)
+        )[0]
         return [{"kind": kind, "name": f"{app}-rs", "uid": f"uid-acme-{app}", "controller": True}] if kind else []
 
     def tolerations(self) -> list[Object]:
@@ -372,11 +384,17 @@ class _Maker:
             namespace = NAMESPACES[number % 4]
             counts = {"replicas": 3, "updatedReplicas": 3 - number % 2, "availableReplicas": 3, "observedGeneration": 1}
             owner = [{"kind": "Deployment", "name": app, "uid": f"uid-acme-{app}", "controller": True}]
-            rest: Object = {"spec": {"replicas": 3, "template": self.template()}, "status": counts}
+            rest: Object = {"spec": {"replicas": 3, "template": self.template(app)}, "status": counts}
             yield {"kind": "ReplicaSet", "metadata": self.meta(f"{app}-rs", namespace, ownerReferences=owner), **rest}
             late = {**rest, "spec": {**rest["spec"], "podReplacementPolicy": "TerminationComplete"}}
             yield {"kind": "Deployment", "metadata": self.meta(app, namespace), **(late if number == 1 else rest)}
             yield self.autoscaler(app, namespace)
             revisions = {"currentRevision": "acme-1", "updateRevision": self.one("acme-1", "acme-2")}
-            yield {"kind": "StatefulSet", "metadata": self.meta(f"{app}-rs", namespace), "spec": {"replicas": 3},
-                   "status": {**counts, **revisions}}  # fmt: skip
+            update = self.one({"type": "OnDelete"}, {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}})
+            claims = [{"metadata": {"name": self.one("acme-data", "acme-other")}}] if self.often(0.3) else []
+            own = {"replicas": 3, "updateStrategy": update, "ordinals": {"start": 1}, "volumeClaimTemplates": claims}
+            yield {"kind": "StatefulSet", "metadata": self.meta(f"{app}-rs", namespace),
+                   "spec": {**own, "template": self.template(app)}, "status": {**counts, **revisions}}  # fmt: skip
+            for kind in ("Job", "ReplicationController"):
+                yield {"kind": kind, "metadata": self.meta(f"{app}-rs", namespace),
+                       "spec": {"template": self.template(app)}}  # fmt: skip

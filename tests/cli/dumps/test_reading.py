@@ -67,7 +67,10 @@ def test_workloads_are_read_where_they_were_printed(tmp_path: Path) -> None:
     (pod,) = reading.pods
     (workload,) = reading.workloads.values()
     expected = Workload("default/Deployment/web", 2, 2, rolling=True, created=2)
-    assert {pod.spec.workload: replace(workload, deployment=None)} == {**reading.workloads, pod.spec.workload: expected}
+    assert {pod.spec.workload: replace(workload, deployment=None, fixed_template=False)} == {
+        **reading.workloads,
+        pod.spec.workload: expected,
+    }
 
 
 def test_a_dump_without_workloads_knows_none(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ NODE = {
 }
 POD = {
     *("kind", "name", "node", "verdict", "reason", "workload", "requests", "usage", "stays_with_node", "budgets"),
-    *("choice", "needs_elsewhere", "raised_by", *KEPT),
+    *("choice", "needs_elsewhere", "raised_by", "template_adds", *KEPT),
 }
 
 

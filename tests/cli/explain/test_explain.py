@@ -142,7 +142,10 @@ def test_what_is_meant_is_explained_though_another_word_means_nothing(dump: Path
 def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path) -> None:
     whole = json.loads(dumps.write(tmp_path / "dump.json", 24).read_text())
     name, asked = "web-5d4f8b", {"cpu": "3500m", "memory": "512Mi"}
-    template = {"spec": {"containers": [{"name": "main", "resources": {"requests": asked}}]}}
+    template = {
+        "metadata": {"labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "main", "resources": {"requests": asked}}], "nodeSelector": {"disk": "ssd"}},
+    }
     owner = {"kind": "ReplicaSet", "metadata": {"name": name, "namespace": "shop"}}
     items = [each for each in whole["items"] if (each["kind"], each["metadata"]["name"]) != ("ReplicaSet", name)]
     autoscaler = {
@@ -159,8 +162,11 @@ def test_a_pod_shows_what_it_takes_here_and_as_what_it_comes_back(tmp_path: Path
     assert "comes back as 3500m CPU" in shown
     assert f"by the template of shop/ReplicaSet/{name}" in shown
     assert "requests 3500m" not in shown
+    assert "its template adds nodeSelector" in shown
     assert "by VerticalPodAutoscaler shop/db" in " ".join(_explain(path, "shop/db-7").split())
-    assert "comes back as" not in _explain(tmp_path / "dump.json", "shop/db-7")
+    plain = _explain(tmp_path / "dump.json", "shop/db-7")
+    assert "comes back as" not in plain
+    assert "its template adds" not in plain
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.returning import VerticalAutoscaler, as_they_return
 from shared.core.cluster.workloads import Workload
-from tests.builders import pod, resources
+from tests.builders import pod, pod_template, resources
 
 SET, WEB = "default/ReplicaSet/web", "default/Deployment/web"
 GIB = 1024**3
@@ -28,7 +28,7 @@ def running(requests: Resources = NOTHING, *others: Container, **changes: Any) -
 
 
 def template(*containers: Container, **more: Any) -> dict[str, Workload]:
-    return {SET: Workload(WEB, template=ContainerRequests(containers, **more))}
+    return {SET: Workload(WEB, templates=(pod_template(asks=ContainerRequests(containers, **more)),))}
 
 
 def of_container(**row: Any) -> NamespaceLimits:
@@ -195,6 +195,14 @@ def test_a_quota_lets_another_pod_in_at_once_or_at_the_end_or_never(
     found = back(running(resources(0.2, 1)), SMALL, limits).spec
 
     assert (bool(found.refused_by), found.replaced_at_end) == expected
+
+
+def test_a_quota_for_the_priority_class_of_the_template_counts() -> None:
+    limits = quota({"pods": 1}, {"pods": 9}, QuotaScope("PriorityClass", "In", frozenset({"high"})))
+    named = {SET: Workload(WEB, templates=(pod_template(priority_class="high"),))}
+
+    assert not back(running(), SMALL, limits).spec.refused_by
+    assert back(running(), named, limits).spec.refused_by
 
 
 def test_what_comes_back_larger_must_fit_the_quota_as_it_comes_back() -> None:

@@ -9,7 +9,7 @@ from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.resources import Resources
 from shared.core.cluster.returning import ContainerPolicy, StartupBoost, VerticalAutoscaler, as_they_return
 from shared.core.cluster.workloads import Workload
-from tests.builders import pod, pod_class, resources
+from tests.builders import pod, pod_class, pod_template, resources
 
 SET, WEB = "default/ReplicaSet/web", "default/Deployment/web"
 
@@ -27,7 +27,7 @@ def running(cpu: float = 1, memory: float = 1, **changes: Any) -> Pod:
 
 
 def workload(*containers: Container, **changes: Any) -> dict[str, Workload]:
-    return {SET: Workload(WEB, template=asks(*containers) if containers else None, **changes)}
+    return {SET: Workload(WEB, templates=(pod_template(*containers),) if containers else (), **changes)}
 
 
 def vpa(target: str = WEB, **changes: Any) -> VerticalAutoscaler:
@@ -70,6 +70,13 @@ def test_a_pod_needs_elsewhere_the_highest_of_itself_and_its_template(
     (found,) = as_they_return([given], workloads)
 
     assert amounts(found) == (given.requests, expected)
+
+
+def test_of_two_templates_the_highest_amounts_count() -> None:
+    both = {SET: Workload(WEB, templates=(pod_template(app(2, 0.5)), pod_template(app(0.5, 2))))}
+    (found,) = as_they_return([running()], both)
+
+    assert amounts(found) == (HERE, resources(2, 2))
 
 
 @pytest.mark.parametrize(

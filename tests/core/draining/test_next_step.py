@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT, OUR_ANNOTATION
 from shared.core.cluster.pod import Phase
+from shared.core.cluster.workloads import Workload
 from shared.core.draining.completion import deadline, grace_seconds
 from shared.core.draining.cordon import uncordoned_by_autoscaler
 from shared.core.draining.drain import Await, Cordon, Evict, Observation, Proof, Prove, RecordPhase, ReturnNode, Settle
@@ -18,7 +19,9 @@ from shared.core.draining.next_step import next_step
 from shared.core.policy import DrainSettings, LongGrace
 from shared.core.reasons import Blocker, Outcome, ReturnReason, Unremovable
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress
-from tests.builders import NOW, claim, mounts, node, order, our_taint, pdb, pod, pod_class, policy, taint
+from tests.builders import NOW, claim, mounts, node, order, our_taint, pdb, pod, pod_class, pod_template, policy, taint
+
+WEB = "default/ReplicaSet/web"
 
 LATER = NOW + timedelta(minutes=1)
 STAYS = pod("p", on="n1")
@@ -186,6 +189,12 @@ def ago(seconds: float, *, ended: float | None = None, **changes: Any) -> Proof:
             record("cordoned"),
             observed(pod("bare", on="n1", owner=None)),
             id="a bare pod slipped in before the cordon",
+        ),
+        pytest.param(
+            ReturnNode(ReturnReason.POD_BLOCKS, "default/p: names_its_node"),
+            record("cordoned", pods=asked("p", "granted")),
+            observed(pod("p", on="n1"), workloads={WEB: Workload(WEB, templates=(pod_template(node_name="n1"),))}),
+            id="a pod came back because its template names the node",
         ),
         pytest.param(
             ReturnNode(ReturnReason.POD_WAITS, "default/p: job_running"),

@@ -240,7 +240,7 @@ BY_OTHERS = {
 NO_RULE = {
     "priority", "priority_class", "grace_seconds", "restart_policy", "asks", "raised_by", "replaced_at_end",
     "eviction_responders",
-    "refused_by",
+    "refused_by", "template_adds", "runtime_class",
 }  # fmt: skip
 MODELLED: dict[str, Any] = {
     "affinity": TERM,
@@ -250,6 +250,7 @@ MODELLED: dict[str, Any] = {
     "volumes": mounts("data"),
 }
 NOT_MODELLED: dict[str, Any] = {
+    "node_name": "n1",
     "resource_claims": ("gpu",),
     "scheduling_gates": ("wait",),
     "scheduler": "mine",

@@ -225,6 +225,15 @@ def test_what_is_not_modelled_blocks_by_name(expected: PodBlock, spec: dict[str,
     assert blocks(pod("p", **spec)) == [expected]
 
 
+@pytest.mark.parametrize(("expected", "adds"), [("", ()), ("tolerations of its template", ("tolerations",))])
+def test_a_toleration_of_the_template_that_would_bring_the_pod_back_is_named_so(
+    expected: str, adds: tuple[str, ...]
+) -> None:
+    (found,) = judge(pod("p", tolerations=(Toleration("", "Exists"),), template_adds=adds), context())
+
+    assert (found.reason, found.detail) == (PodBlock.TOLERATES_DRAIN_TAINT, expected)
+
+
 @pytest.mark.parametrize(
     ("expected", "labels"),
     [

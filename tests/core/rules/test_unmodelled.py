@@ -6,6 +6,7 @@ import pytest
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Volume
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.reasons import Finding, PodBlock
 from shared.core.rules.unmodelled import could_take, is_destination, pinned_to_one_node, unmodelled
@@ -23,6 +24,7 @@ def term(key: str, operator: str, *values: str, by_name: bool = False) -> NodeTe
     ("expected", "spec"),
     [
         pytest.param(None, {}, id="no request"),
+        pytest.param("n1", {"node_name": "n1"}, id="its template's"),
         pytest.param("n1", {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, id="selector by hostname"),
         pytest.param("n1", {"node_terms": (term("metadata.name", "In", "n1", by_name=True),)}, id="by name"),
         pytest.param("n1", {"node_terms": (term(names.HOSTNAME_LABEL, "In", "n1"),)}, id="affinity by hostname"),
@@ -43,6 +45,27 @@ def test_a_rule_that_only_the_reader_knows_blocks_as_well() -> None:
     assert unmodelled(pod_class(unmodelled=("runtimeClass x",)), None) == (
         Finding(PodBlock.UNMODELLED, "runtimeClass x"),
     )
+
+
+@pytest.mark.parametrize(
+    ("expected", "spec"),
+    [
+        pytest.param("n1 (nodeName of its template)", {"node_name": "n1"}, id="a node"),
+        pytest.param("hold (schedulingGates of its template)", {"scheduling_gates": ("hold",)}, id="gates"),
+        pytest.param("mine (schedulerName of its template)", {"scheduler": "mine"}, id="a scheduler"),
+        pytest.param("gpu (resourceClaims of its template)", {"resource_claims": ("gpu",)}, id="resource claims"),
+        pytest.param(
+            "flexVolume d (volumes of its template)", {"volumes": (Volume("d", "flexVolume"),)}, id="a volume"
+        ),
+        pytest.param("x", {"unmodelled": ("x",)}, id="what names the template itself"),
+    ],
+)
+def test_what_a_template_adds_is_named_so(expected: str, spec: dict[str, Any]) -> None:
+    adds = ("nodeName", "ports", "resourceClaims", "schedulerName", "schedulingGates", "volumes")
+    own = tuple(each for each in adds if each not in expected)
+
+    assert [each.detail for each in unmodelled(pod_class(template_adds=adds, **spec), None)] == [expected]
+    assert "template" not in unmodelled(pod_class(template_adds=own, **spec), None)[0].detail
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from functions.drainer.main import PushReply
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import LongGrace, NamespaceRate, SingleReplicas
 from shared.core.records.drain_record import DrainPhase
-from tests.builders import NOW, node, order, pod, pod_class, policy
+from tests.builders import NOW, node, order, pod, pod_class, pod_template, policy
 from tests.functions.fake_ebb import FakeEbb
 
 WEB = pod_class(owner="ReplicaSet/web")
@@ -31,6 +31,11 @@ def holder(ebb: FakeEbb) -> str | None:
         pytest.param("rolling_out", Workload("default/Deployment/web", 2, 2, rolling=True), id="a rollout began"),
         pytest.param("single_replica", Workload("default/Deployment/web", 1, 1), id="it was scaled to one"),
         pytest.param("too_few_available", Workload("default/Deployment/web", 2, 1), id="its other replica was lost"),
+        pytest.param(
+            "names_its_node",
+            Workload("default/Deployment/web", 2, 2, templates=(pod_template(node_name="n1"),)),
+            id="its template names the node",
+        ),
     ],
 )
 def test_what_became_of_a_workload_since_the_snapshot_refuses_the_order(expected: str, workload: Workload) -> None:
@@ -42,6 +47,19 @@ def test_what_became_of_a_workload_since_the_snapshot_refuses_the_order(expected
     (result,) = ebb.log.of("drain_result")
     assert (result["reason"], expected in result["message"]) == ("blocked_by_pod", True)
     assert ebb.effects() == []
+
+
+def test_a_template_by_which_no_other_node_would_take_the_pod_returns_the_node_untouched() -> None:
+    ebb = fake_ebb(pod("p", on="n1", kind=WEB))
+    made = pod_template(node_selector={"nobody": "has"})
+    ebb.cluster.workloads[WORKLOAD] = Workload("default/Deployment/web", 2, 2, templates=(made,))
+
+    ebb.drain(order())
+
+    (result,) = ebb.log.of("drain_result")
+    assert (result["reason"], "nodeSelector of its template" in result["message"]) == ("stale", True)
+    assert not any(call[0] == "evict" for call in ebb.effects())
+    assert holder(ebb) is None
 
 
 def test_a_workload_that_is_not_known_is_not_taken_for_a_single_replica() -> None:

@@ -109,6 +109,7 @@ def _pod_spec(resources: Rule) -> Rule:
     return fields(
         "hostNetwork", "priority", "terminationGracePeriodSeconds", "restartPolicy",
         nodeName=named("node"), schedulerName=named("scheduler", names.SCHEDULERS), priorityClassName=_PRIORITY,
+        runtimeClassName=named("runtime"),
         containers=containers, initContainers=containers, resources=resources, overhead=amounts,
         workloadRef=_EMPTY, schedulingGroup=_EMPTY, nodeSelector=labels, tolerations=every(taint), affinity=affinity,
         topologySpreadConstraints=every(spread), resourceClaims=_NAMED_GATES, schedulingGates=_NAMED_GATES,
@@ -135,15 +136,14 @@ def _pod(namer: Namer, given: Mapping[str, Any]) -> Any:
     return _POD(namer, given)
 
 
-_TEMPLATES: Final = every(fields("restartPolicy", name=_CONTAINER_NAME, resources=_AMOUNTS))
+_TEMPLATE: Final = kind("pod", spec=_pod_spec(_AMOUNTS))
 _UPDATE: Final = fields("type", rollingUpdate=fields("partition", "maxSurge", "maxUnavailable"))
 _CONTROLLER: Final = kind(
     "workload",
     spec=fields(
         "replicas", "podReplacementPolicy", "minReadySeconds", "paused", strategy=_UPDATE, updateStrategy=_UPDATE,
-        template=fields(
-            spec=fields(resources=_AMOUNTS, overhead=amounts, containers=_TEMPLATES, initContainers=_TEMPLATES)
-        ),
+        template=_TEMPLATE, volumeClaimTemplates=every(fields(metadata=fields(name=named("volume")))),
+        ordinals=fields("start"),
     ),
     status=fields(
         "replicas", "updatedReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration",
@@ -197,7 +197,7 @@ KINDS: Final[Mapping[str, Rule]] = {
         ),
     ),
     "Namespace": kind("namespace"),
-    **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet"), _CONTROLLER),
+    **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job"), _CONTROLLER),
     "VerticalPodAutoscaler": kind(
         "autoscaler",
         spec=fields(
@@ -227,7 +227,7 @@ KINDS: Final[Mapping[str, Rule]] = {
         spec=fields("scopes", scopeSelector=fields(matchExpressions=every(_scope))),
         status=fields(hard=_counted, used=_counted),
     ),
-    "PodTemplate": kind("template", template=kind("pod", spec=_pod_spec(_AMOUNTS))),
+    "PodTemplate": kind("template", template=_TEMPLATE),
     "ComputeClass": kind(
         "workload",
         spec=fields(buffers=every(fields("provisioningStrategy", limits=amounts)), autoscalingPolicy=_numbers),

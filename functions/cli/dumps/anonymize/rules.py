@@ -51,6 +51,8 @@ NAMED_VALUES: Final[Mapping[str, str]] = {
     names.HOSTNAME_LABEL: "node",
     names.COMPUTE_CLASS_LABEL: "workload",
     "kubernetes.io/metadata.name": "namespace",
+    names.REVISION_LABEL: "revision",
+    names.POD_NAME_LABEL: "pod",
 }
 """Labels whose value is the name of something."""
 SWITCHES: Final = frozenset(
@@ -64,15 +66,13 @@ KEPT_VALUES: Final = frozenset({
     "cloud.google.com/gke-accelerator-count", "cloud.google.com/gke-tpu-accelerator",
     "cloud.google.com/gke-provisioning", "cloud.google.com/gke-local-nvme-ssd",
     "cloud.google.com/gke-ephemeral-storage-local-ssd", "cloud.google.com/machine-family", names.STANDBY_NODE,
-    names.MANAGED_NODE,
+    names.MANAGED_NODE, names.POD_INDEX_LABEL,
 })  # fmt: skip
-"""Labels whose values are the platform's words."""
+"""Labels whose values are the platform's words, or numbers."""
 _KEPT_KEYS: Final = frozenset({
     *KEPT_VALUES, *SWITCHES, *NAMED_VALUES, *names.QUEUED_KEYS, *names.PLACEMENT_LABELS, *names.GOING_TAINTS,
     *names.OUTSIDE_TAINTS,
-    names.NODE_TYPE_LABEL, names.OUR_TAINT,
-    "pod-template-hash", "controller-revision-hash", "statefulset.kubernetes.io/pod-name",
-    "nvidia.com/gpu", "google.com/tpu",
+    names.NODE_TYPE_LABEL, names.OUR_TAINT, names.TEMPLATE_HASH_LABEL, "nvidia.com/gpu", "google.com/tpu",
 })  # fmt: skip
 _KEPT_PREFIXES: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "cloud.google.com/gke-")
 _RESOURCES: Final = frozenset({

@@ -1,0 +1,71 @@
+"""Laws of templates: one that agrees with its pods changes nothing; of one that does not, the proof holds as well."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.requests import Container, ContainerRequests
+from shared.core.cluster.returning import as_they_return
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Workload
+from shared.core.placement import Simulation
+from tests.depth import examples
+from tests.placement_checker import faults
+from tests.properties.clusters import APPS, classes, clusters
+
+
+@given(clusters(), st.booleans())
+def test_a_template_that_agrees_with_its_pods_changes_nothing(snapshot: Snapshot, fixed: bool) -> None:
+    for each in snapshot.pods:
+        made = replace(each.spec, owner=None)
+        known = {each.spec.workload: Workload(each.spec.workload, 1, templates=(made,), fixed_template=fixed)}
+        (found,) = as_they_return([each], known)
+
+        assert found is each
+
+
+@st.composite
+def with_templates(draw: st.DrawFn) -> tuple[Snapshot, Mapping[str, PodClass]]:
+    """A cluster whose pods are of other templates than those that stand now, and these by workload."""
+    snapshot = draw(clusters())
+    kinds = {each.spec.workload: each.spec for each in snapshot.pods if not each.spec.stays}
+    made = {name: _edited(kind, draw(classes()), draw(st.sampled_from([*APPS, ""]))) for name, kind in kinds.items()}
+    workloads = {name: Workload(name, 1, templates=(each,)) for name, each in made.items()}
+    pods = as_they_return(snapshot.pods, workloads)
+    return replace(snapshot, pods=pods, workloads=workloads), made
+
+
+def _edited(kind: PodClass, other: PodClass, app: str) -> PodClass:
+    asks = ContainerRequests((Container("app", other.requests),))
+    labels = {**kind.labels, "app": app} if app else kind.labels
+    return replace(other, owner=kind.owner, namespace=kind.namespace, labels=labels, asks=asks)
+
+
+@examples(400)
+@given(with_templates())
+def test_what_comes_back_by_its_template_alone_has_a_place_where_the_proof_puts_it(
+    drawn: tuple[Snapshot, Mapping[str, PodClass]],
+) -> None:
+    snapshot, made = drawn
+    leaving = [each.name for each in snapshot.nodes if each.drain_taint is not None]
+    simulation = Simulation.of(snapshot, leaving)
+    for each in snapshot.nodes:
+        if each.name not in leaving:
+            simulation.try_remove(each.name)
+    moves = {move.pod: move.node for moves in simulation.assignments.moves().values() for move in moves}
+    moves |= {move.pod: move.node for move in simulation.assignments.reservations()}
+    waiting = {each.key for each in simulation.unplaced} - moves.keys()
+    judged = tuple(each for each in snapshot.pods if each.key not in waiting)
+
+    def as_edited(pod: Pod) -> Pod:
+        """What is not modelled moves only where its node is lost anyway, and nothing is proved of it."""
+        moved = pod.node and pod.key in moves and not pod.spec.unmodelled
+        return structs.replace(pod, spec=made[pod.spec.workload]) if moved else pod
+
+    drained = {*simulation.taken, *leaving}
+    assert faults(replace(snapshot, pods=judged), moves, drained) == []
+    assert faults(replace(snapshot, pods=tuple(map(as_edited, judged))), moves, drained) == []
