@@ -167,13 +167,25 @@ def sentence_of(error: Any) -> str:
     if not isinstance(error, typer.BadParameter) or error.ctx is None:
         what, _, meant = error.message.removesuffix(".").partition(". Did you mean ")
         close = re.findall(r"'([^']+)'", meant) or sorted(getattr(error, "possibilities", None) or ())
-        return f"{what}; {f'did you mean {_either(close)}?' if close else f'see {command} --help.'}"
+        if given := getattr(error, "option_name", ""):
+            asked = _option_like(given, error.ctx.command.params if error.ctx else ())
+        else:
+            asked = f"did you mean {_either(close)}?" if close else ""
+        return f"{what}; {asked or f'see {command} --help.'}"
     param: Any = error.param
     option = next((name for name in (*param.opts, *param.secondary_opts) if name.startswith("--")), param.metavar or "")
     if not error.message:
         wanted = (_spelled(each) for each in error.ctx.command.params if each.required)
         return f"{option.removesuffix('...')} is missing: write {' '.join((command, *wanted))}."
     return f"{option}: {_plain_english(error.message)}"
+
+
+def _option_like(given: str, params: Iterable[Any]) -> str:
+    """Return which option may be meant: by its name, or as the one whose help has that word (`--html` is `--out`)."""
+    names = {name: param for param in params for name in param.opts if name.startswith("--")}
+    word = given.removeprefix("--").lower()
+    found = [name for name, param in names.items() if word in re.findall(r"[a-z]+", (param.help or "").lower())]
+    return near(given, names) or (f"did you mean {found[0]}?" if len(found) == 1 else "")
 
 
 def _spelled(parameter: Any) -> str:

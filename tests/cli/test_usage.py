@@ -76,3 +76,17 @@ def test_every_fault_of_a_policy_begins_with_file_and_line(expected: str, text: 
     given = tmp_path / "policy.yaml"
     given.write_text(text)
     assert ebb("policy", "check", given).stderr.startswith(f"ebb: {given}{expected}")
+
+
+@pytest.mark.parametrize(
+    ("expected", "typed"),
+    [
+        pytest.param("did you mean --policy?", ("plan", "--polcy", "x"), id="letters that are like an option's"),
+        pytest.param("did you mean --out?", ("fleet", "--html", "x"), id="what one option's help has"),
+        pytest.param("see ebb plan --help.", ("plan", "--json"), id="what the help of several has"),
+        pytest.param("see ebb plan --help.", ("plan", "--xyz"), id="nothing that is like it"),
+    ],
+)
+def test_an_unknown_option_is_named_with_the_one_that_may_be_meant(expected: str, typed: tuple[str, ...]) -> None:
+    result = ebb(*typed)
+    assert (result.exit_code, result.stderr) == (2, f"ebb: No such option: {typed[1]}; {expected}\n")

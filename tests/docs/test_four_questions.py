@@ -88,13 +88,14 @@ def test_the_plan_names_every_reason_that_keeps_a_node(files: list[str], facts: 
 
 def test_the_report_shows_what_is_saved_which_nodes_go_and_why_the_others_stay(tmp_path: Path) -> None:
     report = reports.told(reports.shop(tmp_path, 24))["report"]
-    now, rest = (
-        next(row for row in report["ladder"] if row["rung"] == scenario) for scenario in ("now", "policy_at_rest")
+    now, alone, rest = (
+        next(row for row in report["ladder"] if row["rung"] == scenario)
+        for scenario in ("now", "autoscaler_alone", "policy_at_rest")
     )
     nodes = reports.objects(report["nodes"])
     reasons = {row["reason"] for part in report["blockers"] for row in part["rows"]}
 
-    assert {now["nodes"], rest["nodes"]} <= set(re.findall(r"\d+", report["title"]))
+    assert {alone["nodes"], rest["nodes"]} <= set(re.findall(r"\d+", report["title"]))
     assert sum(node["gone"] for node in nodes) == int(now["nodes"]) - int(rest["nodes"]) == len(report["order"]["rows"])
     assert {node["reason"].removeprefix("pod: ") for node in nodes if node["verdict"] == "keep"} <= reasons
 

@@ -13,6 +13,9 @@ from functions.cli.drains import status_table
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of, with_scenarios
+from functions.cli.policy import diff_json
+from functions.cli.policy.diff import Impact, PolicyChange, PolicyDiff
+from functions.cli.policy.real_drains import DrainsCompared, RealDrains
 from functions.planner.commitments import UsedCommitments
 from functions.planner.pass_log import PassReport, summary
 from functions.planner.steer import Steered
@@ -21,9 +24,10 @@ from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, Plan, Potential
 from shared.core.records.orders import DrainResult, Order
 from shared.port_types import Traffic
+from tests.builders import NOW
 from tests.cli.drains.test_status import rich_in_everything
 from tests.cli.explain.explained import everything_explained
-from tests.cli.plan.plans import ENDS, billed, blocked, order, ordered, plan, some_committed
+from tests.cli.plan.plans import ENDS, billed, blocked, busy, order, ordered, plan, some_committed, some_scenarios
 from tests.cli.plan.test_as_json import REAPED
 from tests.pages import DOCS, rows, section
 
@@ -112,6 +116,20 @@ def test_every_key_of_what_is_explained() -> None:
     of_node = {key.replace("nodes[]", "explained[]", 1): kind for key, kind in in_plan.items() if "nodes[]." in key}
 
     holds({**of_node, **table("## Explained", "| key | type | unit | meaning |")}, everything_explained())
+
+
+def test_every_key_of_a_policy_diff() -> None:
+    in_plan = table("## Plan", "| key | type | unit | meaning |")
+    ladder = {key.removeprefix("ladder[]"): kind for key, kind in in_plan.items() if key.startswith("ladder[].")}
+    of_both = {f"ladder.{when}[]{key}": kind for when in ("before", "after") for key, kind in ladder.items()}
+    drains = DrainsCompared(RealDrains("dryRun is true"), RealDrains(begins={"n1": NOW}), NOW)
+    impact = Impact(plan(busy("n1")), plan(ordered("n1")), (some_scenarios(), some_scenarios()), ())
+    found = PolicyDiff((PolicyChange("cluster", "dryRun", "true", "false"),), drains, impact)
+
+    own = table("## Policy diff", "| key | type | unit | meaning |")
+    holds({**own, **of_both}, diff_json.document(found))
+    unknown = diff_json.document(PolicyDiff((), DrainsCompared(RealDrains(), RealDrains(begins=None))))
+    assert unknown.keys() == diff_json.document(found).keys()
 
 
 def test_every_key_of_the_status() -> None:

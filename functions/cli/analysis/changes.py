@@ -93,6 +93,11 @@ class Change:
     how_of_all: str = ""
     """The same for all pools, if that is one change; without it each pool has a change of its own."""
 
+    @property
+    def is_setting(self) -> bool:
+        """Whether it is a line of the policy."""
+        return self.how.startswith("policy: ")
+
 
 def workload_of(situation: Situation, pod: Pod) -> str:
     """Return what a change of the pod's template is made on: its workload, or the pod itself.

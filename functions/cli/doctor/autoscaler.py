@@ -52,7 +52,8 @@ def _of_pools(pools: str, rule: ScaleDownRule) -> CheckResult:
     if rule.only_empty:
         what = f"the autoscaler only deletes empty nodes, {delay}; {_CHECK}"
     else:
-        what = f"the autoscaler also empties nodes that are used up to {gate}, {delay}, and competes with Ebb; {_HOW}"
+        used = f"used up to {gate} without DaemonSets, {delay}"
+        what = f"the autoscaler also empties nodes that are {used}, and competes with Ebb; {_HOW}"
     if rule.unneeded > LONG:
         where = (
             "consolidationDelayMinutes"

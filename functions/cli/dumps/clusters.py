@@ -113,7 +113,7 @@ def clusters_of(parts: Sequence[DumpPart]) -> list[DumpPart]:
     found: list[DumpPart] = []
     for part in parts:
         if part.contents.nodes:
-            _join(found, part, [each for each in found if _same(each.contents, part.contents)])
+            _join(found, part, [each for each in found if each.contents.signs.are_of_one(part.contents.signs)])
     for part in parts:
         if not part.contents.nodes:
             _place(found, part)
@@ -130,16 +130,6 @@ def _is_one(part: DumpPart) -> None:
         raise BadDump(f"{_files(part)}: holds nodes of two clusters, {homes[0]} and {other}, in one list; {APART}.")
     if len(contents.kube_system) > 1:
         raise BadDump(f"{_files(part)}: holds the namespace kube-system of two clusters in one list; {APART}.")
-
-
-def _same(one: DumpContents, other: DumpContents) -> bool:
-    """Return whether two parts with nodes are of one cluster: each sign counts only where both have it."""
-    if one.kube_system and other.kube_system:
-        return one.kube_system == other.kube_system
-    known = [home for home in one.homes if any(home)], [home for home in other.homes if any(home)]
-    if all(known):
-        return all(mine.may_be(theirs) for mine in known[0] for theirs in known[1])
-    return not one.nodes.keys().isdisjoint(other.nodes.keys())
 
 
 def _join(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:

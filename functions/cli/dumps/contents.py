@@ -5,14 +5,14 @@ Whatever a plan reads of a cluster is listed here, in the words of `kubectl get`
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
-from functions.cli.dumps.homes import Home, NodePlace, cloud_of, home_of
+from functions.cli.dumps.homes import ClusterSigns, Home, NodePlace, cloud_of, home_of
 from shared.adapters.kubernetes import (
     buffer_objects,
     controller_wire,
@@ -35,6 +35,8 @@ from shared.core.cluster.storage import NO_CLAIMS, Storage, uses_claims
 from shared.errors import BadInput
 from shared.port_types import ClusterReading
 
+AHEAD: Final = timedelta(days=1)
+"""By how much the clock of the machine that reads a dump may be behind that of the cluster."""
 _SHORT: Final = {
     "persistentvolumeclaims": "pvc",
     "persistentvolumes": "pv",
@@ -112,10 +114,38 @@ class Stamped(wire.Partial, frozen=True):
         return (each for each in given if each is not None)
 
 
+Number = Annotated[int, msgspec.Meta(ge=0)] | None
+
+
+class CountedSpec(wire.Partial, frozen=True):
+    replicas: Number = None
+
+
+class CountedStatus(wire.Partial, frozen=True):
+    replicas: Number = None
+    ready_replicas: Number = None
+    available_replicas: Number = None
+    updated_replicas: Number = None
+    disruptions_allowed: Number = None
+    current_healthy: Number = None
+    desired_healthy: Number = None
+    expected_pods: Number = None
+
+
+class Counted(wire.Partial, frozen=True):
+    """The counts of a controller or a budget, of which the API server takes none below 0."""
+
+    spec: CountedSpec = CountedSpec()
+    status: CountedStatus = CountedStatus()
+
+
+LAST: Final = datetime.max.replace(tzinfo=UTC)
 Bytes = bytes | msgspec.Raw
 Rows = Iterator[tuple[str, Any]]
 """An object by its name."""
 _stamped: Final = msgspec.json.Decoder(Stamped)
+_counted: Final = msgspec.json.Decoder(Counted)
+_COUNTED: Final = frozenset({"ReplicaSet", "Deployment", "StatefulSet", "PodDisruptionBudget"})
 _node: Final = msgspec.json.Decoder(wire.Node)
 _place: Final = msgspec.json.Decoder(NodePlace)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
@@ -129,8 +159,10 @@ _MAY_BE_EMPTY: Final = (storage_lists.ATTACHMENTS.resource, storage_lists.DRIVER
 class DumpContents:
     """What has been read so far. `ignored` counts items of kinds that no plan needs; `demand` keeps some, undecoded."""
 
-    def __init__(self, folder: PodFolder | None = None) -> None:
+    def __init__(self, folder: PodFolder | None = None, now: datetime | None = None) -> None:
+        """`now`: the clock of the machine that reads; objects with later times have their names in `future`."""
         self._folder = folder or PodFolder()
+        self._latest = now + AHEAD if now else LAST
         self._odd = OddObjects()
         self._storage = storage_lists.StorageRows()
         self._buffers = BufferRows()
@@ -149,7 +181,8 @@ class DumpContents:
             **{each.kind: partial(each.add, self._storage.rows[each.resource]) for each in storage_lists.ALL},
         }
         self._rows: dict[str, dict[str, Any]] = {kind: {} for kind in self._readers}
-        self.newest = datetime.min.replace(tzinfo=UTC)
+        self._newest = self._latest_of_all = datetime.min.replace(tzinfo=UTC)
+        self._future: list[str] = []
         self.ignored: Counter[str] = Counter()
         self.demand: dict[bytes, str] = {}
         self.kinds: Counter[str] = Counter()
@@ -186,13 +219,33 @@ class DumpContents:
         stamped = _stamped.decode(raw)
         if not stamped.metadata.name:
             raise BadInput(f"this {kind} has no metadata.name")
+        if kind in _COUNTED:
+            _counted.decode(raw)
         if kind in self._adders:
             self._adders[kind](raw)
         else:
             for key, row in self._readers[kind](raw):
                 self._rows[kind].setdefault(key, row)
         self.kinds[kind] += 1
-        self.newest = max((self.newest, *stamped.times()))
+        self._stamp(f"{kind} {stamped.metadata.name}", max(stamped.times(), default=self._newest))
+
+    def _stamp(self, name: str, time: datetime) -> None:
+        """Count in the newest time of an object."""
+        self._latest_of_all = max(self._latest_of_all, time)
+        if time > self._latest:
+            self._future.append(name)
+        else:
+            self._newest = max(self._newest, time)
+
+    @property
+    def future(self) -> tuple[str, ...]:
+        """The objects with a time in the future; none if most have one: then it is the clock here that is behind."""
+        return tuple(self._future) if 2 * len(self._future) < self.kinds.total() else ()
+
+    @property
+    def newest(self) -> datetime:
+        """The time of the snapshot: the newest timestamp that is not in the future."""
+        return self._newest if self.future else self._latest_of_all
 
     def merge(self, other: "DumpContents") -> None:
         """Add what was printed elsewhere of the same cluster; what is known already stays."""
@@ -208,7 +261,14 @@ class DumpContents:
         self.clouds |= other.clouds
         self.kube_system |= other.kube_system
         self.doubted |= other.doubted
-        self.newest = max(self.newest, other.newest)
+        self._newest = max(self._newest, other._newest)  # noqa: SLF001 - same
+        self._latest_of_all = max(self._latest_of_all, other._latest_of_all)  # noqa: SLF001 - same
+        self._future += other._future  # noqa: SLF001 - same
+
+    @property
+    def signs(self) -> ClusterSigns:
+        nodes = frozenset(f"{node.name} {node.uid}" for node in self.nodes.values())
+        return ClusterSigns(frozenset(self.kube_system), frozenset(self.homes), nodes)
 
     def rows(self) -> tuple[dict[str, Any], ...]:
         """Return what was printed of each kind, by name."""

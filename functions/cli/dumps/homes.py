@@ -50,6 +50,23 @@ class Home(NamedTuple):
         return " ".join(part for part in (self.name, self.region, self.project) if part)
 
 
+class ClusterSigns(NamedTuple):
+    """What a reading of a cluster is known by: the UIDs of kube-system, homes, and nodes by name and UID."""
+
+    kube_system: frozenset[str] = frozenset()
+    homes: frozenset[Home] = frozenset()
+    nodes: frozenset[str] = frozenset()
+
+    def are_of_one(self, other: "ClusterSigns") -> bool:
+        """Return whether two readings are of one cluster; the first sign that both have decides."""
+        if self.kube_system and other.kube_system:
+            return self.kube_system == other.kube_system
+        mine, theirs = ([home for home in signs.homes if any(home)] for signs in (self, other))
+        if mine and theirs:
+            return all(one.may_be(another) for one in mine for another in theirs)
+        return not self.nodes.isdisjoint(other.nodes)
+
+
 def home_of(node: NodePlace) -> Home:
     """Return where a node belongs."""
     on_gce = _ON_GCE.fullmatch(node.spec.provider_id)

@@ -4,7 +4,7 @@ Files, folders of them and `.gz`; lists of all kinds, typed lists, single object
 Whatever is malformed is named with file and item; no other failure leaves here.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,7 @@ import msgspec
 from functions.cli.dumps.clusters import APART, DumpPart, Print, clusters_of, home
 from functions.cli.dumps.contents import DumpContents
 from functions.cli.dumps.files import MAKE_ONE, ReadBytes, files_of, name_of, pieces, remedy, what_it_is
-from functions.cli.dumps.homes import Home
+from functions.cli.dumps.homes import ClusterSigns, Home
 from functions.cli.dumps.objects import Document, Found, NoList, NotJson, Values, documents
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.fold import PodFolder
@@ -52,6 +52,7 @@ class DumpedCluster:
 
     files: tuple[Path, ...]
     home: Home
+    signs: ClusterSigns
     reading: ClusterReading
     newest: datetime
     kinds: frozenset[str]
@@ -60,6 +61,8 @@ class DumpedCluster:
     """Objects that no plan reads and simulated days do, each with its kind."""
     prints: tuple[Print, ...] = ()
     """Where it was printed more than once: when, the one that counts last."""
+    future: tuple[str, ...] = ()
+    """Objects with a time in the future, each by kind and name."""
 
 
 def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tuple[ClusterReading, datetime]:
@@ -75,14 +78,16 @@ def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tu
     return one.reading, one.newest
 
 
-def read_dumps(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tuple[DumpedCluster, ...]:
-    """Return the clusters that the files hold, in the order in which they were found.
+def read_dumps(
+    paths: Sequence[Path], progress: ReadBytes = lambda _: None, now: datetime | None = None
+) -> tuple[DumpedCluster, ...]:
+    """Return the clusters that the files hold, in the order in which they were found; `now` is the time here.
 
     Raises:
         BadDump: a file cannot be read, an item is malformed, there are no nodes, or parts cannot be separated.
     """
     folder = PodFolder()
-    parts = [part for file in files_of(paths) for part in _parts(file, folder, progress)]
+    parts = [part for file in files_of(paths) for part in _parts(file, lambda: DumpContents(folder, now), progress)]
     found = clusters_of(parts)
     if not any(each.contents.nodes for each in found):
         raise BadDump(_no_nodes(paths, found))
@@ -94,12 +99,14 @@ def _cluster(part: DumpPart) -> DumpedCluster:
     return DumpedCluster(
         tuple(part.files),
         home(contents),
+        contents.signs,
         contents.read(),
         contents.newest,
         frozenset(contents.kinds),
         frozenset(contents.clouds),
         tuple((kind, raw) for raw, kind in contents.demand.items()),
         (*sorted(part.outdated), part.picture) if part.outdated and part.picture else (),
+        contents.future,
     )
 
 
@@ -117,11 +124,11 @@ def _names(paths: Sequence[Path]) -> str:
     return ", ".join(map(name_of, paths)) or "no file"
 
 
-def _parts(file: Path, folder: PodFolder, progress: ReadBytes) -> Iterator[DumpPart]:
+def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -> Iterator[DumpPart]:
     """Yield each list of a file as a part of its own, and all objects that stand by themselves as one."""
-    alone = DumpPart([file], DumpContents(folder))
+    alone = DumpPart([file], empty())
     for document, found in documents_of(file, progress):
-        part = DumpPart([file], DumpContents(folder))
+        part = DumpPart([file], empty())
         for kind, each in typed(file, document, found):
             _add(part.contents if document.is_list else alone.contents, file, kind, each)
         yield part

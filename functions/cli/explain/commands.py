@@ -1,5 +1,6 @@
 """The commands `ebb plan`, `ebb explain` and `ebb why-not`."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -83,7 +84,7 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
 def explain(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NODE|POD|WORKLOAD", help="Full names, or any unambiguous suffix."),
+        typer.Argument(metavar="NODE|POD|WORKLOAD", help="Full names, or any unambiguous suffix; and dump files."),
     ],
     *,
     sources: Sources,
@@ -95,13 +96,15 @@ def explain(
     reported at the end, with exit code 2.
 
     Examples:
-      ebb explain gke-prod-web-pool-1a2b3c4d-x7z9 --dump cluster.json
+      ebb explain gke-prod-web-pool-1a2b3c4d-x7z9 cluster.json
       ebb explain x7z9 shop/cart-0 --policy policy.yaml
       ebb explain shop/Deployment/cart -o json
     """
     from functions.cli.explain.compute import explain_all
+    from functions.cli.explain.resolve import names_and_files
 
-    explain_all(sources, names, output)
+    words, files = names_and_files(names)
+    explain_all(replace(sources, dumps=(*files, *sources.dumps)), words, output)
 
 
 @with_sources()

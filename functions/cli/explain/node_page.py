@@ -136,10 +136,10 @@ _MOST_NAMED: Final = 3
 def _fitting(known: NodeExplanation) -> Iterator[str]:
     """Yield whether all of them fit at once, and for those that do not which rule excludes most nodes."""
     if known.refusal:
-        yield f"They do not all fit at once in every order of placement: {known.refusal}."
+        yield f"Some may find no place, depending on the scheduler's order: {known.refusal}."
         yield from islice(filter(None, map(_excluded, known.pods)), _MOST_NAMED)
     elif known.decision.verdict is not Verdict.IN_FLIGHT:
-        yield "They all fit at once, in every order of placement that Ebb tries."
+        yield "All of them find a place, in every order that Ebb tries."
 
 
 def _excluded(place: PodPlace) -> str:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
+from functions.cli.dumps.files import STDIN
 from functions.cli.errors import near
 from functions.cli.output.format import some
 from shared.core.cluster.pod import Pod
@@ -24,6 +26,34 @@ _KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("job", "jobs"), "job"),
 }
 """What kubectl calls kinds, short or in the plural."""
+
+
+_OF_FILES: Final = (".json", ".yaml", ".yml", ".gz", "/")
+
+
+def names_and_files(words: Iterable[str]) -> tuple[Sequence[str], Sequence[Path]]:
+    """Return the names to explain, and the dumps: what is a file here, or is called like a file or a folder.
+
+    Raises:
+        BadInput: there is no name.
+    """
+    names: list[str] = []
+    files: list[Path] = []
+    for word in words:
+        if word == str(STDIN) or word.endswith(_OF_FILES) or _is_file(word):
+            files.append(Path(word))
+        else:
+            names.append(word)
+    if not names:
+        raise BadInput(f"NODE|POD|WORKLOAD is missing: write ebb explain NODE {some(list(map(str, files)), 1)}.")
+    return names, files
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except OSError:  # longer than a name may be
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """`ebb why-not`: tries single changes of cluster and policy; prints them by harm, then by the money that each frees."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -9,7 +8,8 @@ import typer
 from functions.cli.analysis.changes import Harm, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
-from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
+from functions.cli.analysis.forecast.relaxations import Held
+from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, WhyNot, why_not
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.analysis.shapes.advice import least_cost
 from functions.cli.explain.parts import PagePart, as_text, show
@@ -21,11 +21,10 @@ from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import money
-from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
+from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving, relaxation
 from functions.cli.plan.sentences import is_odd, other_types, show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.node import Node
-from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import GIB
 from shared.core.reasons import Unremovable
 from shared.core.rules.situation import Situation
@@ -100,7 +99,6 @@ def _oversized(each: Oversized) -> dict[str, Any]:
     return {**own, "difference_per_hour": money(dollars(each.cost))}
 
 
-_BY_POD: Final = Unremovable.BLOCKED_BY_POD.value
 _HEADROOM: Final = "The share of each remaining node that the policy keeps free."
 """The reason's own sentence is about a single node."""
 _HARM: Final[Mapping[Harm, str]] = {
@@ -109,13 +107,14 @@ _HARM: Final[Mapping[Harm, str]] = {
     Harm.WEAKENS: "weakens a protection: ask its owner first",
 }
 AT_LEAST: Final = "+: at least so much. The search was cut short."
-FREES: Final = "What each change frees{what} by itself; harmless changes first:"
+SAVES: Final = "Savings{what} of each change alone, safest first:"
+MORE: Final = "--top N evaluates more changes."
 REQUESTS: Final = "Write the recommended requests into the templates, or let the autoscalers do it (updateMode)."
 LESS_MEMORY: Final = (
     "Less memory is recommended{workloads}. Compare it with the peaks: pods above their memory requests are evicted "
     "first when a node runs out."
 )
-NOTHING: Final = "No single change that was tried would free more."
+NOTHING: Final = "No change that was evaluated saves more."
 
 
 def _base(found: WhyNot, whose: str) -> str:
@@ -137,46 +136,25 @@ def _months(cost: Callable[[Iterable[Node]], int], base: PolicyAtRest) -> tuple[
 
 
 def _others(found: WhyNot) -> Iterator[str]:
-    """Yield a sentence for each group of changes that are not in the table, with the most that one of them holds."""
+    """Yield a sentence for each group of changes that are not in the table."""
     idle = [each.held for each in found.freed if not each.saving]
     rows = (
-        (idle, "{changes} tried would free nothing alone: {names}."),
+        (idle, "{changes} would free nothing alone: {names}."),
         (found.hopeless, "{changes} cannot free anything, by the bound: {names}."),
-        (found.passing, f"{{changes}} skipped ({{most}} a month at most), for {_kept_too(found)}: {{names}}."),
-        (found.left, "{changes} not tried ({most} a month at most, --top N tries more): {names}."),
+        ((*found.left, *found.passing), "{changes} not evaluated (at most {most} a month): {names}."),
     )
-    return (_of_group(text, held) for held, text in rows if held)
-
-
-def _kept_too(found: WhyNot) -> str:
-    """Return what else keeps the nodes of skipped changes in steady state, if they are still there.
-
-    Without what the change itself would take away, and without `blocked_by_pod`: the pod's own reason is there.
-    """
-    decisions = {each.name: each for each in found.base.decisions}
-    words: Counter[str] = Counter()
-    for held in found.passing:
-        for name in sorted(decisions.keys() & set(held.nodes)):
-            words.update(sorted(_reasons(decisions[name]) - {held.subject.reason.value, _BY_POD}))
-    also = some([word for word, _ in words.most_common()], 4)
-    return f"their nodes would stay all the same ({also})" if words else "their nodes would stay all the same"
-
-
-def _reasons(decision: NodeDecision) -> set[str]:
-    return {decision.reason, *(each.reason.value for each in decision.blockers)}
+    yield from (_of_group(text, held) for held, text in rows if held)
+    if found.left:
+        yield MORE
 
 
 def _of_group(text: str, held: Sequence[Held]) -> str:
-    most = monthly(max(each.cost for each in held))
-    return text.format(changes=count(len(held), "change"), names=_names(held), most=most)
-
-
-def _names(held: Sequence[Held]) -> str:
-    return some([each.subject.name for each in held], 4)
+    names = some([relaxation(each.subject) for each in held], 4)
+    return text.format(changes=count(len(held), "change"), names=names, most=monthly(sum(each.cost for each in held)))
 
 
 _CHANGES: Final = (
-    Column("frees/mo", right=True), Column("nodes", right=True), Column("without", code=True, wraps=True, style=BOLD),
+    Column("saves/month", right=True), Column("nodes", right=True), Column("change", wraps=True, style=BOLD),
     Column("meaning", wraps=True, below=True), Column("harm", wraps=True, below=True, style="yellow"),
     Column("how", code=True, wraps=True, below=True, style="cyan"),
 )  # fmt: skip
@@ -184,15 +162,15 @@ _CHANGES: Final = (
 
 def page(found: WhyNot, cluster: str, whose: str, notes: Sequence[str], more: Sequence[str] = ()) -> str:
     """Return the changes as one page of markdown."""
-    title = f"# What single changes would free: {text(cluster or 'the cluster')}"
+    title = f"# What single changes would save: {text(cluster or 'the cluster')}"
     return "\n\n".join((title, as_text(parts(found, whose, more)), *(f"> {text(note)}" for note in notes)))
 
 
 def parts(found: WhyNot, whose: str, more: Sequence[str] = ()) -> Iterator[PagePart]:
-    """Yield the policy's steady state, what single changes free beyond it, `more` sentences, and what was not tried."""
+    """Yield the policy's steady state, what single changes save beyond it, `more` sentences, and the other changes."""
     freeing = [each for each in found.freed if each.saving]
     yield _base(found, whose)
-    yield FREES.format(what="" if found.base.bill.is_list else " of the bill") if freeing else NOTHING
+    yield SAVES.format(what="" if found.base.bill.is_list else " on the bill") if freeing else NOTHING
     if freeing:
         is_whole = all(each.is_rest for each in freeing)
         yield Table.of(_CHANGES, map(_row, freeing), foot="" if is_whole else AT_LEAST)
@@ -243,9 +221,9 @@ def amounts(each: Oversized) -> tuple[str, str]:
 
 
 def _row(freed: Freed) -> Sequence[str]:
-    subject, frees = freed.subject, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
-    meaning = _HEADROOM if subject.reason is Exclusion.ROOM else subject.reason.sentence
-    return frees, f"{freed.nodes:,}", subject.name, meaning, _HARM[subject.harm], how(subject)
+    subject, saves = freed.subject, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
+    meaning = _HEADROOM if subject.reason is Exclusion.ROOM else f"{subject.reason}: {subject.reason.sentence}"
+    return saves, f"{freed.nodes:,}", relaxation(subject), meaning, _HARM[subject.harm], how(subject)
 
 
 UNPRICED = "why-not: no price is known for these machines, and changes are ranked by money; name a table with --prices."

@@ -1,4 +1,4 @@
-"""One source read and planned in a process of its own; readings that share a node are of one cluster.
+"""One source read and planned in a process of its own; two readings of one cluster count once.
 
 Commitments that clusters share are divided by what each of them uses, so that their savings add up. Which part a
 cluster has is known when all are read. So these clusters are planned once more, with their part.
@@ -33,7 +33,7 @@ from shared.core.policy.values import Capacity, Commitments
 from shared.errors import EbbError
 
 if TYPE_CHECKING:
-    from functions.cli.dumps.homes import Home
+    from functions.cli.dumps.homes import ClusterSigns, Home
     from shared.core.cluster.snapshot import Snapshot
 
 DIVIDED: Final = "The commitments that {clusters} share are divided by what each of them uses."
@@ -105,19 +105,16 @@ def _of(size: Capacity, share: Fraction) -> Capacity:
     return Capacity(size.vcpu * share, size.gib * share)
 
 
-if TYPE_CHECKING:
-    from functions.cli.dumps.homes import Home
-
 _PREFIX: Final = "EBB_"
 
 
 @dataclass(frozen=True)
 class PlannedCluster:
-    """One cluster as it was planned; by its `nodes` a second reading is recognised."""
+    """One cluster as it was planned; by its `signs` a second reading is recognised, as in a plan of several dumps."""
 
     view: PlanView
     home: "Home | None"
-    nodes: frozenset[str]
+    signs: "ClusterSigns"
     has_policy: bool = False
     use: SharedUse | None = None
     """What it uses of commitments that it shares."""
@@ -201,8 +198,17 @@ def _planned(reading: Reading, source: ClusterSource, planning: FleetPlanning) -
     inputs = _with_its_share(inputs, planning.shares.get(inputs.snapshot.cluster))
     with no_search_for_cycles():
         view = planned(inputs, planning.options, POLICY if policy else DEFAULTS)
-    nodes = frozenset(f"{node.name} {node.uid}" for node in inputs.snapshot.nodes)
-    return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, nodes, policy is not None, use)
+    signs = reading.dumped.signs or _signs_of(inputs.snapshot)
+    return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, signs, policy is not None, use)
+
+
+def _signs_of(snapshot: "Snapshot") -> "ClusterSigns":
+    """Return what a cluster is known by that was read from its API."""
+    from functions.cli.dumps.homes import ClusterSigns, Home
+
+    project, _, name = parts_of(snapshot.cluster) or ("", "", "")
+    nodes = frozenset(f"{node.name} {node.uid}" for node in snapshot.nodes)
+    return ClusterSigns(frozenset(), frozenset({Home(project, region_of(snapshot.nodes), name)}), nodes)
 
 
 def _with_its_share(inputs: Inputs, share: Mapping[str, Fraction] | None) -> Inputs:
@@ -230,7 +236,7 @@ def counted_once(
     kept: list[tuple[SourceResult, PlannedCluster]] = []
     notes: list[str] = []
     for result, newer in newest:
-        other = next((pair for pair in kept if not pair[1].nodes.isdisjoint(newer.nodes)), None)
+        other = next((pair for pair in kept if pair[1].signs.are_of_one(newer.signs)), None)
         if other is None:
             kept.append((result, newer))
         else:

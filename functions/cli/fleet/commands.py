@@ -69,8 +69,8 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
     """Compare clusters: cost, possible savings, what holds most money, and which installations fail.
 
     Each cluster is planned by itself, under --policy, else under the policy of
-    its installation, else with default settings. Changes nothing. What cannot
-    be read is a row with its sentence, and the others are read all the same.
+    its installation, else with default settings. Changes nothing. A cluster that
+    cannot be read is a row with its sentence; the others are read anyway.
 
     Exit codes: 0 all were read, 1 one could not be read (all others are
     printed), 2 wrong usage. An installation that fails is no error here.

@@ -42,7 +42,7 @@ def _title(view: FleetView) -> str:
     if scenarios is None:
         return every
     clusters = every if len(view.views) == len(view.rows) else f"{len(view.views):,} of {every}"
-    return title(scenarios, totals.money_of(view.views, scenarios), f"in {clusters}")
+    return title(scenarios, totals.money_of(view.views, scenarios), f" in {clusters}")
 
 
 def _seen(view: FleetView) -> str:

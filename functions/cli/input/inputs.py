@@ -51,11 +51,11 @@ NOT_GKE: Final = (
 )
 NO_PROFILE: Final = (
     "The autoscaling profile is taken as balanced, because no pod shows another. It drains nodes up to 50% of "
-    "requests, or up to the threshold of their ComputeClass."
+    "requests without DaemonSets, or up to the threshold of their ComputeClass."
 )
 PACKING: Final = (
     "The autoscaling profile is taken as optimize-utilization, because pods name its scheduler. It drains nodes up "
-    "to 85% of requests, or up to the threshold of their ComputeClass."
+    "to 85% of requests without DaemonSets, or up to the threshold of their ComputeClass."
 )
 BY_DEFAULTS_ALONE: Final = (
     "defaults.enabled: defaults hold only for pools that nodePools names, so Ebb drains nothing of {pools}; "
@@ -166,7 +166,7 @@ def inputs_of(
     unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
     prices = prices_of(snapshot, dumped.cloud, listed)
     known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *without_requests(snapshot), *unread)
-    sentences = (dumped.partial, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
+    sentences = (dumped.partial, *dumped.impossible, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
     short = tuple(f"{WARNING}{each}" for each in sentences if each)
     unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
     costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))

@@ -138,26 +138,27 @@ def cloud(clouds: Iterable[str]) -> str:
     return f" ({some([_CLOUDS.get(each, each) for each in other])})" if other else ""
 
 
-_PENDING: Final = "{pods} {are} pending ({names}); every figure counts the room that {they}, where there is any."
+_PENDING: Final = "{pods} pending ({names}). Every figure includes the room that {they}{known}."
 _NO_PLACE: Final = (
-    "{pods} {have} no place now ({names}) and {count} in no figure; nor do nodes that the autoscaler may add."
+    "{pods} pending ({names}). {left} no place now{which} and {is_} not included in any figure; "
+    "neither are nodes that the autoscaler may add."
 )
 
 
-def pending_note(pending: Sequence[Pod]) -> str:
-    """Return who is pending; empty where nobody is."""
+def pending_note(pending: Sequence[Pod], left: Sequence[Pod] | None = None) -> str:
+    """Return who is pending, and who of them has no place now; empty where nobody is.
+
+    `left`: those without a place, once the others have theirs; None where nobody has looked.
+    """
     if not pending:
         return ""
-    are, they = ("is", "it needs") if len(pending) == 1 else ("are", "they need")
-    return _PENDING.format(pods=count(len(pending), "pod"), are=are, names=_named(pending), they=they)
-
-
-def no_place_note(left: Sequence[Pod]) -> str:
-    """Return which of those that are pending have no place; empty where all have one."""
-    have, counts = ("has", "counts") if len(left) == 1 else ("have", "count")
-    pods = count(len(left), "pending pod")
-    return _NO_PLACE.format(pods=pods, have=have, count=counts, names=_named(left)) if left else ""
-
-
-def _named(pods: Sequence[Pod]) -> str:
-    return some([pod.key for pod in pods])
+    is_one = len(pending) == 1
+    pods, names = f"{count(len(pending), 'pod')} {'is' if is_one else 'are'}", some([pod.key for pod in pending])
+    if not left:
+        they, known = ("it needs" if is_one else "they need"), "" if left is not None else ", as far as nodes have it"
+        return _PENDING.format(pods=pods, names=names, they=they, known=known)
+    all_of_them = len(left) == len(pending)
+    subject = ("It" if is_one else "They") if all_of_them else f"{len(left):,} of them"
+    which = "" if all_of_them else f" ({some([pod.key for pod in left])})"
+    has, is_ = ("has", "is") if len(left) == 1 else ("have", "are")
+    return _NO_PLACE.format(pods=pods, names=names, left=f"{subject} {has}", which=which, is_=is_)

@@ -27,8 +27,6 @@ PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN",
 """The same, and a table with a row for each node."""
 ReportOutput = StrEnum("ReportOutput", ["HTML", "JSON"])
 """What a report is written as."""
-DiffFormat = StrEnum("DiffFormat", ["TABLE", "MARKDOWN"])
-"""How a change of policy is printed."""
 Sort = StrEnum("Sort", ["NAME", "COST", "CPU", "MEMORY", "REASON"])
 """What listed nodes may be sorted by."""
 FleetSort = StrEnum("FleetSort", ["NAME", "COST", "SAVED", "STATE"])

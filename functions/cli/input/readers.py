@@ -19,7 +19,7 @@ from shared.settings import read_settings
 
 if TYPE_CHECKING:
     from functions.cli.dumps import DumpedCluster
-    from functions.cli.dumps.homes import Home
+    from functions.cli.dumps.homes import ClusterSigns, Home
     from shared.core.policy import Policy
 
 _CLUSTER: Final = re.compile(
@@ -75,6 +75,10 @@ class Dumped:
     """Objects that no plan reads and simulated days do, each with its kind."""
     again: str = ""
     """That it was printed more than once, and when."""
+    impossible: tuple[str, ...] = ()
+    """What it holds that no cluster can, in sentences."""
+    signs: "ClusterSigns | None" = None
+    """What the cluster is known by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +111,24 @@ def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Rea
     from functions.cli.dumps import read_dumps
 
     with reading_bar(_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
-        found = read_dumps(paths, bar.add)
+        found = read_dumps(paths, bar.add, system_time())
     return tuple(_of_dump(each, _title(each, found, paths), confirmed=confirmed) for each in found)
 
 
 def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
+    from functions.cli.input.impossible import set_right
+
     check_usable(name, found.reading)
     again = printed_again([(each.time, [_names([file]) for file in each.files]) for each in found.prints])
     lacks, whose = left_out(found.kinds), cloud(found.clouds)
     budgets = "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS
-    about = Dumped(partial(found.reading.pods), lacks, budgets, whose, found.home, found.demand, again)
+    cluster_reading, impossible = set_right(found.reading, found.newest, found.future)
+    about = Dumped(
+        partial(found.reading.pods), lacks, budgets, whose, found.home, found.demand, again, impossible, found.signs
+    )
     note = f"A dump has no GKE API: {NO_GKE_API}"
     installed = is_installed(found.home, confirmed=confirmed)
-    return Reading(name, found.reading, BY_LABELS, found.newest, note, about, installed)
+    return Reading(name, cluster_reading, BY_LABELS, found.newest, note, about, installed)
 
 
 def _title(each: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[Path, ...]) -> str:

@@ -121,6 +121,14 @@ def span(length: timedelta | None) -> str:
     return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"
 
 
+def duration(length: timedelta) -> str:
+    """Return a duration for people: `33 min`, `2 h 33 min`, `45 s`."""
+    minutes, seconds = divmod(round(length.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = ((hours, "h"), (minutes, "min"), (0 if hours else seconds, "s"))
+    return " ".join(f"{number:,} {unit}" for number, unit in parts if number) or "0 s"
+
+
 def some(names: Sequence[str], most: int = 3) -> str:
     """Return the first names and how many more there are."""
     rest = len(names) - most

@@ -1,6 +1,6 @@
 """`ebb plan`: gathers the input, makes plan and forecast, prints them; for several clusters a sum, too."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,7 +11,7 @@ from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.analysis.potential import potential
 from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, remembered
-from functions.cli.input.missing_data import no_place_note
+from functions.cli.input.missing_data import pending_note
 from functions.cli.input.options import Format, Sources
 from functions.cli.input.pricing import priced_nodes
 from functions.cli.output.documents import print_document, text
@@ -24,6 +24,7 @@ from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_scenarios
 from shared.collector import no_search_for_cycles
+from shared.core.cluster.pod import Pod
 from shared.core.placement.assignments import NOTHING_REACHED
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
@@ -109,13 +110,20 @@ def planned(
         notes = (*notes, BEYOND)
     else:
         most = None
-    left = no_place_note(begun.snapshot.pending) if found else ""
-    view = view_of(plan, most, (*((f"{WARNING}{left}",) if left else ()), *notes), inputs.partial)
+    if found:
+        notes = _with_places(notes, inputs.snapshot.pending, begun.snapshot.pending)
+    view = view_of(plan, most, notes, inputs.partial)
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
     rest, later = (found.left, found.later) if found else (None, ())
     committed = committed_of(situation, inputs.prices, rest, later)
     view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules, committed=committed)
     return with_scenarios(view, found, whose, pools_known=inputs.snapshot.pools_known) if found else view
+
+
+def _with_places(notes: Sequence[str], pending: Sequence[Pod], left: Sequence[Pod]) -> tuple[str, ...]:
+    """Return the notes; that on pending pods names those that have no place now."""
+    found, known = (f"{WARNING}{note}" for note in (pending_note(pending), pending_note(pending, left)))
+    return tuple(known if note == found else note for note in notes)
 
 
 def _scenarios(situation: Situation, past: PastPasses, prices: Prices, phase: Callable[[str], None]) -> Scenarios:

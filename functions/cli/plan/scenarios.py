@@ -15,10 +15,10 @@ from functions.cli.output.format import (
     count,
     dollars,
     dollars_a_month,
+    duration,
     rfc3339,
     rounded_percent,
     some,
-    span,
     whole_money,
     whole_month,
     yearly,
@@ -100,7 +100,7 @@ def month_with_saving(now: int, cost: int) -> int:
 POLICY: Final = "this policy"
 DEFAULTS: Final = "default settings"
 ADDED: Final = "Ebb adds"
-BOUND: Final = "no plan can go below"
+BOUND: Final = "lower bound"
 _NONE: Final = "-"
 _TITLES: Final = {
     ScenarioKind.NOW: "now",
@@ -112,7 +112,7 @@ _RELAXED: Final = {
     "jobs": "running Jobs may move",
     "limits": "no ratio limits",
     "required_count": "no required number of nodes",
-    "excess": "no excess nodes required",
+    "excess": "no spare nodes required",
     "pools": "pool enabled",
     "local_storage": "local storage may move",
     "pdb": "PDB allows 1",
@@ -241,18 +241,18 @@ def question(scenarios: Scenarios, rules: Mapping[str, ScaleDownRule], *, pools_
 
 
 def steady(scenarios: Scenarios, now: datetime) -> str:
-    """Return by when the steady state is reached, and what delays it most; empty if no node goes."""
+    """Return by when the steady state is reached, and the limits that delay it most; empty if no node goes."""
     if not scenarios.by:
         return ""
     by, begun = by_the_minute(scenarios.by), now.replace(second=0, microsecond=0)
-    return f"by {clock(by, now)} UTC, in {span(by - begun)}{_held(scenarios.held_up)}"
+    return f"by {clock(by, now)} UTC, in {duration(by - begun)}{_held(scenarios.held_up)}"
 
 
 def sentences(scenarios: Scenarios) -> Iterator[str]:
     """Yield what the rows leave open: a slow pace, gates that never open, relaxations without effect or skipped."""
     yield from slow_pace(scenarios.held_up)
     for reason, nodes in sorted(scenarios.never.items(), key=lambda each: -each[1]):
-        yield f"{count(nodes, 'removable node')} never may go: {reason.value}. {reason.sentence}"
+        yield f"{count(nodes, 'removable node')} can never go: {reason.value}. {reason.sentence}"
     if scenarios.idle:
         yield f"Relaxing one of these alone removes no node: {some([relaxation(each) for each in scenarios.idle])}."
     if not all(map(is_followed, scenarios.in_order)):
@@ -266,7 +266,7 @@ def slow_pace(held_up: Mapping[Reason, int]) -> Iterator[str]:
     own = {reason: seconds for reason, seconds in held_up.items() if reason in _PACE}
     if timedelta(seconds=sum(own.values())) > _NIGHT:
         most = max(own, key=lambda reason: own[reason])
-        delay = span(timedelta(seconds=own[most]))
+        delay = duration(timedelta(seconds=own[most]))
         yield f"Delayed by {_PACE[most]} for {delay}: ebb policy init writes a pace for one night."
 
 
@@ -283,21 +283,22 @@ def is_followed(scenario: Scenario) -> bool:
 
 def _held(held_up: Mapping[Reason, int]) -> str:
     most = sorted(held_up.items(), key=lambda each: -each[1])[:_MOST_HELD]
-    rows = (f"{reason.value} ({span(timedelta(seconds=seconds))})" for reason, seconds in most)
-    return f"; delayed most by {', '.join(rows)}" if most else ""
+    rows = (f"{reason.value} ({duration(timedelta(seconds=seconds))})" for reason, seconds in most)
+    return f"; slowest limits: {', '.join(rows)}" if most else ""
 
 
-def title(scenarios: Scenarios, money: ScenarioMoney, where: str = "here") -> str:
-    """Return the one sentence about a cluster, or about those that `where` names."""
-    adds = worth(scenarios, money)
-    if adds:
-        now = f"of {count(scenarios.now.nodes, 'node')} {scenarios.at_rest.nodes:,} stay, not {scenarios.alone.nodes:,}"
-        return f"Ebb would add {adds} to the autoscaler's savings {where}: {now}"
+def title(scenarios: Scenarios, money: ScenarioMoney, where: str = "") -> str:
+    """Return the one sentence about a cluster, or about several: ` in 3 clusters`."""
+    if worth(scenarios, money):
+        fewer = count(scenarios.alone.nodes - scenarios.at_rest.nodes, "node")
+        does = f"saves {whole_money(money.added)} a month" if money.known else f"removes {fewer}"
+        nodes = f"{count(scenarios.at_rest.nodes, 'node')} instead of {scenarios.alone.nodes:,}"
+        return f"Ebb {does} more than the autoscaler alone{where}: {nodes}"
     saved = money.saved(scenarios.alone)
     if saved > 0:
-        return f"Ebb would add nothing {where}: the autoscaler alone would save {whole_money(saved)} a month"
+        return f"Ebb saves nothing more than the autoscaler alone{where}, which saves {whole_money(saved)} a month"
     stay = "1 node stays" if scenarios.at_rest.nodes == 1 else f"all {count(scenarios.at_rest.nodes, 'node')} stay"
-    return f"Ebb would save nothing {where}: {stay}"
+    return f"Ebb saves nothing{where}: {stay}"
 
 
 def scenario_documents(scenarios: Scenarios) -> list[dict[str, Any]]:

@@ -262,9 +262,9 @@ def autoscaler_note(snapshot: Snapshot, *, in_dump: bool) -> Iterator[str]:
     if only_empty:
         yield f"The autoscaler only deletes empty nodes{pools(only_empty)} ({_PAGE})."
     if others:
-        used = f"used up to {percent(max(rule.gate for rule in others.values()))}, and competes with Ebb"
-        how = f"{_PAGE} shows how to let it delete only empty ones"
-        yield f"The autoscaler itself empties nodes{pools(others)} that are {used}; {how}."
+        used = f"used up to {percent(max(rule.gate for rule in others.values()))} without DaemonSets"
+        how = f"competes with Ebb; {_PAGE} shows how to let it delete only empty ones"
+        yield f"The autoscaler itself empties nodes{pools(others)} that are {used}, and {how}."
     if unknown:
         classes = some(sorted({rule.compute_class for rule in unknown.values()}))
         remedy = "add computeclasses to the dump" if in_dump else "let this account list computeclasses"

@@ -22,7 +22,7 @@ FIGURES: Final = (
     Column("bound", right=True, style=DIM),
     Column("saved", right=True),
 )
-MEANING: Final = f"All money is a month. alone: with the autoscaler alone. bound: {BOUND}."
+MEANING: Final = f"All money is a month. alone: with the autoscaler alone. bound: the {BOUND} of any plan."
 
 OF_BILLS: Final = "Money is the bill where capacity is committed, and the list price elsewhere."
 

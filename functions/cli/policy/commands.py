@@ -12,10 +12,11 @@ import typer
 
 from functions.cli.errors import Commands
 from functions.cli.input.options import (
+    AnswerAs,
+    AnswerFormat,
     At,
     CommitmentPath,
     Context,
-    DiffFormat,
     Files,
     Kubeconfig,
     OneDump,
@@ -132,19 +133,13 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
     assume_marked: Annotated[
         bool, typer.Option("--assume-marked", help="Treat every removable node as marked long ago.")
     ] = False,
-    output: Annotated[
-        DiffFormat,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Output format: a table, or markdown for a pull request.",
-        ),
-    ] = DiffFormat.TABLE,
+    output: AnswerAs = AnswerFormat.TABLE,
 ) -> None:
-    """Compare two policies: changed settings, and changed verdicts of nodes in a cluster or a dump.
+    """Compare two policies: real drains that start or stop, changed settings, and changed verdicts of nodes.
 
+    The first line names the drains: how many nodes at most, and from when.
     Without a cluster, dump or kubeconfig, only the settings are compared.
-    Markdown also has the scenarios before and after, and new reasons.
+    Markdown, for a pull request, also has the reasons that keep other nodes.
 
     Examples:
       ebb policy diff old.yaml new.yaml

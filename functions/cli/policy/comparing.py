@@ -1,9 +1,8 @@
-"""`ebb policy diff`: two policies, and where a cluster was named, the steady state of each.
+"""`ebb policy diff`: two policies, and if a cluster was named, what each drains and its steady state.
 
 The same snapshot is planned twice.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -13,12 +12,13 @@ import typer
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios, scenarios_of
 from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, gather, warnings_of
-from functions.cli.input.options import DiffFormat, Sources
+from functions.cli.input.options import AnswerFormat, Sources
+from functions.cli.output.documents import print_document
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
-from functions.cli.plan.sentences import show_notes
-from functions.cli.policy import diff, diff_markdown
-from functions.cli.policy.diff import Impact
+from functions.cli.policy import diff, diff_json, diff_markdown
+from functions.cli.policy.diff import Impact, PolicyDiff
+from functions.cli.policy.real_drains import DrainsCompared, real_drains
 from shared.collector import no_search_for_cycles
 from shared.core.planning.bill import Bill
 from shared.core.planning.make_plan import make_plan
@@ -32,13 +32,11 @@ from shared.errors import BadInput
 UNMARKED: Final = (
     "No marks are known here, so nodes wait that the planner may have marked long ago; see --assume-marked."
 )
-SETTINGS_ONLY: Final = (
-    "No cluster was named, so only settings are compared; --dump, --kubeconfig or --context compares verdicts too."
-)
+NO_CLUSTER: Final = "Name a cluster to see how many nodes, and from when."
 
 
 def print_diff(
-    old: Path, new: Path, sources: Sources, *, assume_marked: bool, output: DiffFormat = DiffFormat.TABLE
+    old: Path, new: Path, sources: Sources, *, assume_marked: bool, output: AnswerFormat = AnswerFormat.TABLE
 ) -> None:
     """Print what a change of policy would change: settings always, verdicts where a cluster or a dump was named.
 
@@ -53,38 +51,41 @@ def print_diff(
         raise BadInput(f"{needing[0]}: it needs a cluster; add --dump FILE.")
     first, other = (read_policy(each) for each in (old, new))
     inputs = gather(sources, first) if sources.named else None
-    changed = diff.settings(first, other)
-    if output is DiffFormat.MARKDOWN:
-        found = None if inputs is None else impact_of(inputs, other, assume_marked=assume_marked)
-        typer.echo(diff_markdown.page(changed, found, () if inputs else (SETTINGS_ONLY,)))
-    elif inputs is None:
-        with printing() as console:
-            show_notes(console, [SETTINGS_ONLY])
-            diff.show(console, changed, (), None)
+    impact = impact_of(inputs, other, assume_marked=assume_marked) if inputs else None
+    found = PolicyDiff(diff.settings(first, other), drains_of(inputs, first, other), impact)
+    if output is AnswerFormat.MARKDOWN:
+        typer.echo(diff_markdown.page(found))
+    elif output is not AnswerFormat.TABLE:
+        print_document(diff_json.document(found), output, found.notes)
     else:
-        _show(impact_of(inputs, other, assume_marked=assume_marked), changed)
+        with printing() as console:
+            diff.show(console, found)
 
 
-def _show(impact: Impact, changed: Sequence[diff.PolicyChange]) -> None:
-    before, moved = impact.before, diff.verdicts(impact.before, impact.after)
-    with printing() as console:
-        show_notes(console, impact.notes)
-        diff.show(console, changed, moved, len(before.decisions))
-        if changed or moved:
-            diff.show_scenarios(console, impact.scenarios, before.taken_at)
+def drains_of(inputs: Inputs | None, first: Policy, other: Policy) -> DrainsCompared:
+    """Return the real drains of both policies; if the cluster is not known as a whole, only whether there are any."""
+    known = inputs if inputs and is_whole(inputs) else None
+    with reading_line("the drains of both policies", doing="Planning"), no_search_for_cycles():
+        before, after = (real_drains(known, policy) for policy in (first, other))
+    unknown = "" if known else diff.UNKNOWN if inputs else NO_CLUSTER
+    return DrainsCompared(before, after, known.snapshot.taken_at if known else None, unknown)
+
+
+def is_whole(inputs: Inputs) -> bool:
+    """Whether a forecast can be made: all pods are known, and there are nodes."""
+    return not inputs.partial and bool(inputs.snapshot.nodes)
 
 
 def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
     """Return the steady state of a cluster under the policy that the inputs have, and under another."""
     policies = inputs.policy, inputs.committed_under(other)
     given = [_given(inputs, policy, assume_marked=assume_marked) for policy in policies]
-    is_whole = not inputs.partial and inputs.snapshot.nodes
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():
         before, after = (make_plan(*each, inputs.prices) for each in given)
         scenarios = tuple(
             scenarios_of(asked, marks or {}, inputs.prices, assume_marked=assume_marked)
             for asked, marks in given
-            if is_whole
+            if is_whole(inputs)
         )
     scenarios = paid_alike(scenarios, policies[1].commitments, inputs.prices)
     return Impact(before, after, scenarios, tuple(_notes(inputs, other, assume_marked=assume_marked)))

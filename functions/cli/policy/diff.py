@@ -1,8 +1,9 @@
-"""What differs between two policies: settings, verdicts of nodes and scenarios; and how a terminal shows it."""
+"""What differs between two policies: real drains, settings, verdicts, scenarios; and how a terminal shows it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from itertools import groupby
 from typing import Final
 
@@ -12,7 +13,8 @@ from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.output.format import by_the_minute, clock, count, span, whole_money, yearly
 from functions.cli.output.tables import Column, Table, draw
 from functions.cli.plan.scenarios import BOUND, ScenarioMoney, paid
-from functions.cli.plan.sentences import HOLDING, VERDICTS, LegendEntry, WordKind, legend
+from functions.cli.plan.sentences import HOLDING, VERDICTS, LegendEntry, WordKind, legend, show_notes
+from functions.cli.policy.real_drains import DrainsCompared
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
@@ -131,6 +133,9 @@ def _entries(plan: Plan) -> dict[tuple[WordKind, str], LegendEntry]:
     return {(each.kind, each.word): each for each in legend(plan) if each.kind in HOLDING}
 
 
+SETTINGS_ONLY: Final = (
+    "No cluster was named, so only settings are compared; --dump, --kubeconfig or --context compares verdicts too."
+)
 SAME: Final = "Nothing changes: the same settings hold."
 NOTHING: Final = "Nothing changes: the same settings hold, and every node keeps its verdict."
 
@@ -169,25 +174,60 @@ def _verdict(decision: NodeDecision) -> str:
     return ": ".join(part for part in (VERDICTS[decision.verdict], decision.reason) if part)
 
 
-def show(console: Console, changed: Sequence[PolicyChange], moved: Sequence[PolicyChange], nodes: int | None) -> None:
-    """Print both kinds of changes, and one line that sums up; or that nothing changes.
+@dataclass(frozen=True)
+class PolicyDiff:
+    """All that differs between two policies; without a cluster `impact` is None, and settings alone are compared."""
 
-    Without a cluster `nodes` is None: then no verdicts are shown.
-    """
-    if not changed and not moved:
-        console.print(SAME if nodes is None else NOTHING)
+    settings: tuple[PolicyChange, ...]
+    drains: DrainsCompared
+    impact: Impact | None = None
+
+    @cached_property
+    def verdicts(self) -> tuple[PolicyChange, ...]:
+        return verdicts(self.impact.before, self.impact.after) if self.impact else ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What it rests on."""
+        return self.impact.notes if self.impact else (SETTINGS_ONLY,)
+
+    @property
+    def same(self) -> str:
+        """The sentence that nothing changes; empty where something does."""
+        if self.settings or self.verdicts:
+            return ""
+        return NOTHING if self.impact else SAME
+
+
+def show(console: Console, found: PolicyDiff) -> None:
+    """Print first what becomes of real drains, then what changes; or that nothing does."""
+    impact = found.impact
+    if not found.same:
+        console.print(found.drains.sentence, style="bold")
+        console.print()
+    show_notes(console, found.notes)
+    if found.same:
+        console.print(found.same)
         return
-    for place, changes in groupby(changed, key=lambda change: change.place):
+    _show_changes(console, found)
+    if impact:
+        console.print(_sum(found.verdicts, len(impact.before.decisions)))
+        _show_scenarios(console, impact.scenarios, impact.before.taken_at)
+    else:
+        console.print(f"{count(len(found.settings), 'setting')} would change.")
+
+
+def _show_changes(console: Console, found: PolicyDiff) -> None:
+    for place, changes in groupby(found.settings, key=lambda change: change.place):
         _print(console, place, ("setting", "old", "new"), [(each.name, each.old, each.new) for each in changes])
-    if not changed:
+    if not found.settings:
         console.print("No setting changes.\n")
-    for (old, new), nodes_moved in groupby(moved, key=lambda change: (change.old, change.new)):
-        found = [(each.name, each.place or "-") for each in nodes_moved]
-        _print(console, f"{old} → {new} ({len(found):,})", ("node", "pool"), found)
-    console.print(f"{count(len(changed), 'setting')} would change." if nodes is None else _sum(moved, nodes))
+    for (old, new), nodes_moved in groupby(found.verdicts, key=lambda change: (change.old, change.new)):
+        rows = [(each.name, each.place or "-") for each in nodes_moved]
+        _print(console, f"{old} → {new} ({len(rows):,})", ("node", "pool"), rows)
 
 
-def show_scenarios(console: Console, scenarios: Sequence[Scenarios], now: datetime) -> None:
+def _show_scenarios(console: Console, scenarios: Sequence[Scenarios], now: datetime) -> None:
     """Print the steady state before and after."""
     console.print()
     if scenarios:

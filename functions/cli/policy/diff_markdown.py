@@ -13,15 +13,13 @@ from functions.cli.output.format import count, moment, monthly, some
 from functions.cli.plan.sentences import VERDICTS, LegendEntry, WordKind
 from functions.cli.policy.diff import (
     HEADS,
-    NOTHING,
-    SAME,
     Impact,
     PolicyChange,
+    PolicyDiff,
     ReasonChange,
     counted,
     headline,
     rows,
-    verdicts,
 )
 from functions.cli.policy.diff import UNCHANGED_CELL as UNCHANGED
 from functions.cli.policy.words import meaning_of
@@ -39,17 +37,19 @@ _OF: Final = {WordKind.NODE: "node", WordKind.POD: "pod"}
 _FIGURES: Final = ("before", "after", "difference", "nodes before", "nodes after", "holds/mo", "nodes")
 
 
-def page(changed: Sequence[PolicyChange], impact: Impact | None, notes: Sequence[str] = ()) -> str:
-    """Return the page; without an impact only settings are compared."""
-    moved = verdicts(impact.before, impact.after) if impact else ()
-    if not changed and not moved:
-        return f"{TITLE}\n\n{NOTHING if impact else SAME}"
-    parts = [TITLE, *([f"**{headline(impact.scenarios)}**"] if impact else []), *_settings(changed)]
+def page(found: PolicyDiff) -> str:
+    """Return the page: first what becomes of real drains."""
+    if found.same:
+        return f"{TITLE}\n\n{found.same}"
+    impact, settings = found.impact, _settings(found.settings)
+    parts = [TITLE, f"**{text(found.drains.sentence)}**"]
     if impact:
-        parts += [_figures(impact), *_reasons(impact.reasons()), *_moved(moved, len(impact.before.decisions))]
-    rests_on = impact.notes if impact else notes
-    notes_below = "\n".join(f"- {text(note)}" for note in rests_on)
-    return _within(parts, details("What this rests on", notes_below) if rests_on else "")
+        parts += [f"**{headline(impact.scenarios)}**", *settings, _figures(impact), *_reasons(impact.reasons())]
+        parts += _moved(found.verdicts, len(impact.before.decisions))
+    else:
+        parts += settings
+    notes_below = "\n".join(f"- {text(note)}" for note in found.notes)
+    return _within(parts, details("What this rests on", notes_below) if found.notes else "")
 
 
 def _within(parts: Sequence[str], last: str) -> str:

@@ -141,12 +141,12 @@ def _left(because: str, why_not: str) -> Mapping[str, Any]:
 def _pool(because: str, name: str, pace: NightPace, zone: str) -> Mapping[str, Any]:
     window = {"schedule": NIGHT, "duration": f"{HOURS}h", "timeZone": zone}
     where = "put your own time zone" if zone == UTC else "the night where the nodes stand"
-    passing = "the most that the forecast begins in one pass" if pace.is_forecast else "guessed, for half of the nodes"
+    passing = "the most that one pass of the forecast starts" if pace.is_forecast else "guessed, for half of the nodes"
     return {
         "enabled": Noted(value=True, because=because),
         "maxNodesPerPass": Noted(pace.per_pass.get(name, 1), passing),
         "disruption": {
-            "consolidateAfter": Noted("5m", "so long a node has to be underutilized"),
+            "consolidateAfter": Noted("5m", "a node must be underutilized for this long"),
             "budgets": Noted([{"nodes": BUDGET}], "no more of the pool are drained at once"),
             "windows": Noted([window], f"{where}; leave it out to drain at any time"),
         },

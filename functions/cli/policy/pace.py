@@ -12,7 +12,7 @@ from math import ceil
 from typing import Final
 
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, policy_at_rest
-from functions.cli.output.format import count, span
+from functions.cli.output.format import count, duration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
@@ -121,9 +121,6 @@ def _sentence(steady: PolicyAtRest) -> str:
         alone = f" The autoscaler removes {count(rest.gone, 'node')} by itself." if rest.gone else ""
         return f"no node goes by this policy.{alone}"
     left, minutes = len(rest.snapshot.nodes), timedelta(minutes=ceil((rest.by - now.now) / timedelta(minutes=1)))
-    nodes, more = (
-        count(len(now.snapshot.nodes), "node"),
-        "" if rest.is_rest else " The forecast ends there; more may go.",
-    )
-    left_after = f"of {nodes} {left:,} stay, after {span(minutes)}"
-    return f"{left_after}, with {_evictions(rest):.1f} evictions for a node that goes.{more}"
+    nodes = f"{left:,} of {count(len(now.snapshot.nodes), 'node')} stay after {duration(minutes)}"
+    more = "" if rest.is_rest else " The forecast ends there; more may go."
+    return f"{nodes}, with {_evictions(rest):.1f} evictions for a node that goes.{more}"

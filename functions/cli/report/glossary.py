@@ -37,7 +37,7 @@ GLOSSARY: Final = {
     "is known to reach it.",
     "policy, default settings": "The rules that Ebb follows: yours, or without a policy its defaults for every pool.",
     "ratio limit": "How full a node may be and still count as underutilized.",
-    "required number of nodes, excess nodes": "How many underutilized nodes there must be before one goes, and how "
+    "required number of nodes, spare nodes": "How many underutilized nodes there must be before one goes, and how "
     "many of them stay as a reserve.",
     "local storage, local SSD": "Data that a pod keeps on its node; it is lost when the pod moves.",
     "mark": "Since when a node could go. A node is drained only after it could for some time.",

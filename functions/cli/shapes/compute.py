@@ -8,21 +8,22 @@ from typing import Final
 
 import typer
 
+from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.advice import Advice, advise
 from functions.cli.analysis.shapes.machine_types import FAMILIES
 from functions.cli.analysis.shapes.study import ShapeRequest
 from functions.cli.explain.parts import as_text, show
-from functions.cli.input.inputs import Inputs, gather
+from functions.cli.input.inputs import Inputs, PastPasses, gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import some
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
+from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import show_odd, show_rests_on
 from functions.cli.shapes.view import document, notes_of, parts
 from shared.collector import no_search_for_cycles
 from shared.core.planning.bill import Bill
-from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -57,19 +58,20 @@ def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -
         BadInput: the dump does not hold the whole cluster, or its machines have no price.
     """
     inputs = gather_times(sources)
-    with reading_line(inputs[0].snapshot.cluster, doing="Comparing machine types of"), no_search_for_cycles():
-        found = computed(inputs, request)
-    notes = (*notes_of(found, len(inputs)), *inputs[0].notes)
-    cluster = inputs[0].snapshot.cluster
+    first, past = inputs[0], remembered(inputs[0], assume_marked=False)
+    cluster, whose = first.snapshot.cluster, POLICY if first.own_policy else DEFAULTS
+    with reading_line(cluster, doing="Comparing machine types of") as phase, no_search_for_cycles():
+        found = computed(inputs, request, past, lambda at, of: phase(f"exchange {at:,} of {of:,}"))
+    notes = (*notes_of(found, len(inputs)), *past.notes_of(first))
     if output is AnswerFormat.MARKDOWN:
-        page = (f"# Machine types for {text(cluster or 'the cluster')}", as_text(parts(found, request)))
+        page = (f"# Machine types for {text(cluster or 'the cluster')}", as_text(parts(found, request, whose)))
         typer.echo("\n\n".join((*page, *(f"> {text(note)}" for note in notes))))
     elif output is not AnswerFormat.TABLE:
         print_document(document(found, request, cluster), output, notes)
     else:
         with printing() as console:
             show_odd(console, notes)
-            show(console, parts(found, request))
+            show(console, parts(found, request, whose))
             console.print()
             show_rests_on(console, notes)
 
@@ -102,8 +104,11 @@ def _each_by_itself(sources: Sources) -> tuple[Inputs, ...]:
     return found if all(each.snapshot.nodes and each.snapshot.pods for each in found) else ()
 
 
-def computed(inputs: tuple[Inputs, ...], request: ShapeRequest) -> Advice:
+def computed(
+    inputs: tuple[Inputs, ...], request: ShapeRequest, past: PastPasses, progress: DoneOf = no_progress
+) -> Advice:
     """Return the advice for snapshots of one cluster, with the prices and commitments of the first."""
     first = inputs[0]
     bill = Bill.of(first.prices, first.policy.commitments, first.snapshot.nodes, first.snapshot.taken_at)
-    return advise([Situation(each.snapshot, ClusterState(), each.policy) for each in inputs], bill, request)
+    situations = [Situation(each.snapshot, past.state, each.policy) for each in inputs]
+    return advise(situations, bill, request, past.marks or {}, progress)

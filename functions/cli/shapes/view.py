@@ -25,10 +25,13 @@ IN_PLACE: Final = (
 LOOSE: Final = "How close this is to the best is not known: the bound is far off (this saves {share:.0%} as much)."
 _NEAR: Final = 0.5
 """A share of the bound below which it shows nothing of the advice."""
-NOTHING: Final = "No other machine types would save money at this price of a pod that moves."
+NOTHING: Final = (
+    "No other machine types would save money at this price of a pod that moves. "
+    "ebb plan shows what the removal of nodes saves."
+)
 NIGHT_ONLY: Final = (
-    f"{WARNING}Pods book {{booked}} of the cluster in this snapshot. If it was taken at night, this is too little for "
-    "the day: add a dump of the day with another --dump, or lower --fill."
+    f"{WARNING}Pods book {{booked}} of the cluster in this snapshot. If it was taken at night, it understates the "
+    "day: add a dump of the day with another --dump, or lower --fill."
 )
 FULLEST: Final = "The pods of all {snapshots} snapshots fit. Nodes and money are those of the fullest."
 NOT_PACKED: Final = (
@@ -43,7 +46,8 @@ def notes_of(found: Advice, snapshots: int) -> tuple[str, ...]:
     night = (NIGHT_ONLY.format(booked=booked),) if found.booked < NIGHT and snapshots == 1 else ()
     several = (FULLEST.format(snapshots=snapshots),) if snapshots > 1 else ()
     homeless = len(found.proof.homeless)
-    left = (f"{WARNING}{count(homeless, 'pod')} fit on no machine type on offer.",) if homeless else ()
+    fit = "fits" if homeless == 1 else "fit"
+    left = (f"{WARNING}{count(homeless, 'pod')} {fit} on no machine type on offer.",) if homeless else ()
     unknown = tuple(f"Pool {each.pool}: {word}." for each in found.pools for word in each.unknown)
     return (*night, *left, *several, *(unknown), NOT_PACKED)
 
@@ -57,7 +61,7 @@ def document(found: Advice, request: ShapeRequest, cluster: str) -> dict[str, An
         "pod_worth_per_month": float(request.pod_worth),
         "families": list(request.families),
         "cost_per_hour": money(dollars(found.now)),
-        "removal_alone_per_hour": money(dollars(found.alone)),
+        "at_rest_per_hour": money(dollars(found.steady)),
         "proposed_per_hour": money(dollars(found.proposed)),
         "saving_per_hour": money(dollars(found.saving)),
         "pods_moved": found.moved,
@@ -98,23 +102,24 @@ _POOLS: Final = (
 )  # fmt: skip
 
 
-def parts(found: Advice, request: ShapeRequest) -> Iterator[PagePart]:
-    """Yield the money, a row for each pool, and what makes the change."""
+def parts(found: Advice, request: ShapeRequest, whose: str) -> Iterator[PagePart]:
+    """Yield the money, a row for each pool, and what makes the change; `whose` is the policy of the steady state."""
     yield f"{count(found.before, 'node')} for {monthly(found.now)} a month now."
-    if found.saving <= 0 or (found.more <= 0 and not any(each.new for each in found.pools)):
+    if found.more <= 0 or not found.has_other_types:
         yield NOTHING
-    if found.saving <= 0:
         return
     yield (
-        f"Proposed: {count(found.after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less; "
-        f"{_more(found)} {count(found.moved, 'pod')} would move once, each counted as "
-        f"${float(request.pod_worth):g} a month. {_how_close(found.share)}"
+        f"Proposed: {count(found.after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less. "
+        f"{count(found.moved, 'pod')} would move once, each counted as ${float(request.pod_worth):g} a month. "
+        f"{_how_close(found.share)}"
+    )
+    yield (
+        f"With Ebb, {whose}, and the machine types of now: {monthly(found.steady)} in steady state (ebb plan). "
+        f"The proposal saves {monthly(found.more)} a month more."
     )
     yield Table.of(_POOLS, map(_row, found.pools))
-    lines = list(commands(found))
-    if lines:
-        yield IN_PLACE
-        yield Table.of((Column("what makes the change", code=True, wraps=True),), ((line,) for line in lines))
+    yield IN_PLACE
+    yield Table.of((Column("what makes the change", code=True, wraps=True),), ((line,) for line in commands(found)))
 
 
 def _how_close(share: float) -> str:
@@ -123,15 +128,9 @@ def _how_close(share: float) -> str:
     return f"This is at least {share:.0%} of what any choice could save."
 
 
-def _more(found: Advice) -> str:
-    if found.more <= 0:
-        return "the removal of nodes alone reaches it."
-    return f"{monthly(found.more)} more than the removal of nodes alone saves."
-
-
 def _row(each: PoolAdvice) -> Sequence[str]:
     new = ", ".join(f"{nodes:,} x {machine}" for machine, nodes in each.types.items())
-    kept = f"{each.kept:,} of today" if each.kept else ""
+    kept = f"{count(each.kept, 'existing node')} kept" if each.kept else ""
     saves = monthly(each.saving) if each.saving >= 0 else f"-{monthly(-each.saving)}"
     proposed = " + ".join(filter(None, (new, kept))) or "none"
     blocked = f"{each.blocked:,}" if each.blocked else ""
@@ -144,9 +143,10 @@ _LONGEST_NAME: Final = 40
 
 
 def commands(found: Advice) -> Iterator[str]:
-    """Yield what makes the change: all new pools for new machine types, then the drain of the nodes that go.
+    """Yield what makes the whole change: all new pools for new machine types, then the drain of all nodes that go.
 
-    All new pools come first: pods of one pool may be planned onto the new nodes of another.
+    All new pools come first: pods of one pool may be planned onto the new nodes of another. So a pool that only loses
+    nodes is drained, too.
     """
     taken = {each.pool for each in found.pools}
     for each in found.pools:
@@ -155,7 +155,7 @@ def commands(found: Advice) -> Iterator[str]:
                 taken.add(name := pool_name(each.pool, machine, taken))
                 yield _created(name, each, machine, nodes, found)
     for each in found.pools:
-        if any(machine != each.machine for machine in each.types) and each.gone:
+        if each.gone:
             yield f"kubectl cordon {' '.join(each.gone)}"
             yield f"kubectl drain --ignore-daemonsets {' '.join(each.gone)}"
 

@@ -120,12 +120,9 @@ class PodSize:
 
 def _amount(unit: str, cell: str, place: str) -> int:
     try:
-        found = amount(unit, cell)
+        return amount(unit, cell)
     except BadInput as error:
         raise BadInput(f"{place}: {error}") from error
-    if found < 0:
-        raise BadInput(f"{place}: {cell!r} is below 0; write 0 where nothing is wanted.")
-    return found
 
 
 def _size(unit: str, controller: str, snapshot: Snapshot, place: str) -> PodSize:

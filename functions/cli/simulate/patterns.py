@@ -108,12 +108,12 @@ BY_NIGHT: Final = (
 )
 BY_LIMITS: Final = (
     "Demand is a curve between the limits of HorizontalPodAutoscalers ({known}): the least from 22 to 6 h {zone}, the "
-    "most from 10 to 17 h, at weekends {weekend}% of the rise; all else stays as it is."
+    "most from 10 to 17 h, at weekends {weekend}% of the rise; all other workloads keep their replicas."
 )
 NOT_READ: Final = (
     "HorizontalPodAutoscalers are not read from a cluster, only from a dump: add hpa to the command of ebb dump."
 )
-BY_FILE: Final = "Demand is that of {file}: {known}; all else stays as it is."
+BY_FILE: Final = "Demand is that of {file}: {known}; workloads that are not listed keep their replicas."
 
 
 @dataclass(frozen=True, slots=True)

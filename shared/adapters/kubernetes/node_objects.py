@@ -108,11 +108,13 @@ def limit(given: int | str | None, where: str) -> Limit | None:
     """Return a number or a percentage; `where` names the object in a fault.
 
     Raises:
-        BadInput: it is neither.
+        BadInput: it is neither, or below 0.
     """
-    if given is None or isinstance(given, int):
-        return None if given is None else Limit(count=given)
-    percent = _PERCENT.fullmatch(given)
+    if given is None:
+        return None
+    if isinstance(given, int) and given >= 0:
+        return Limit(count=given)
+    percent = _PERCENT.fullmatch(str(given))
     if percent is None:
         raise BadInput(f"{where}: {given!r} is neither a number nor a percentage.")
     return Limit(percent=int(percent[1]))

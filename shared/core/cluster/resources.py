@@ -56,9 +56,15 @@ def _scale(suffix: str, exponent: str | None) -> Fraction:
 
 @lru_cache(maxsize=8192)  # a cluster writes few different quantities, each of them many times
 def amount(name: str, quantity: str | float) -> int:
-    """Return a quantity in the scheduler's unit for that resource: millicores for CPU, else whole units."""
-    capped = max(Fraction(-_MOST), min(parse_quantity(quantity), Fraction(_MOST)))
-    exact = capped * (1000 if name == CPU else 1)
+    """Return a quantity in the scheduler's unit for that resource: millicores for CPU, else whole units.
+
+    Raises:
+        BadInput: it is no quantity, or below 0; the API server refuses that (ValidateNonnegativeQuantity).
+    """
+    value = parse_quantity(quantity)
+    if value < 0:
+        raise BadInput(f"{name}: {quantity} is below 0; write 0 or more.")
+    exact = min(value, Fraction(_MOST)) * (1000 if name == CPU else 1)
     return -((-exact.numerator) // exact.denominator)
 
 

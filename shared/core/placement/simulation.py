@@ -56,17 +56,18 @@ class NoPlace:
 
 def refusal(packing: Packing, removal: Removal) -> NoPlace:
     """Return why a removal failed that is taken back by now."""
-    arrays, tried = packing.arrays, f"packed as: {packing.strategy.name}"
+    arrays = packing.arrays
     if removal.blocked is None:
         pod = _pod_of(arrays, removal.node, removal.misplaced or 0)
-        return NoPlace(pod, f"it could not come back to its new place once all lie there; {tried}")
+        return NoPlace(pod, "it could not come back to its new place once all lie there")
     pod, fixed = _pod_of(arrays, removal.node, removal.blocked), arrays.fixed(removal.blocked)
     if fixed:
         return NoPlace(pod, fixed[0].reason.value)
     admitting, fitting = packing.options(removal.blocked, removal.node)
     changed = (*pod.spec.raised_by, *(f"{field} of its template" for field in pod.spec.template_adds))
-    how = f" as it comes back (by {' and '.join(changed)})" if changed else ""
-    return NoPlace(pod, f"other nodes that admit it: {admitting}, with room for one{how}: {fitting}; {tried}")
+    raised = f" for it as it comes back (by {' and '.join(changed)})" if changed else ""
+    accepting = f"{admitting or 'no'} other node{'s accept' if admitting > 1 else ' accepts'} it"
+    return NoPlace(pod, f"{accepting}; {fitting or 'none'} {'has' if fitting in {0, 1} else 'have'} room{raised}")
 
 
 def lost_room(buffers: BufferRoom, packing: Packing, node: int, chunks: Chunks) -> NoPlace | None:
@@ -75,8 +76,7 @@ def lost_room(buffers: BufferRoom, packing: Packing, node: int, chunks: Chunks) 
     if place is None:
         return None
     left, wanted = buffers.fitting(packing)[place], buffers.wanted[place]
-    why = f"without it {left} of {wanted} chunks have room; packed as: {packing.strategy.name}"
-    return NoPlace(buffers.first[place], why)
+    return NoPlace(buffers.first[place], f"without it {left} of {wanted} chunks have room")
 
 
 def _pod_of(arrays: ClusterArrays, node: int, kind: int) -> Pod:

@@ -111,7 +111,7 @@ def _too_full(measured: Usage, settings: PoolPolicy) -> tuple[Blocker, ...]:
 
 
 def _against(ratio: Fraction, limit: Fraction) -> str:
-    return f"{float(ratio):.1%} of {float(limit):.0%}"
+    return f"{float(ratio):.1%} (limit {float(limit):.0%})"
 
 
 def counts_and_excess(situation: Situation, rows: Sequence[AssessedNode]) -> tuple[NodeCounts, dict[str, Fraction]]:

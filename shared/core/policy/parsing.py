@@ -14,7 +14,7 @@ import msgspec
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS, DRAIN_FIELDS, DrainSettings, Policy
 from shared.core.policy.field import Fault, Field, Path, Wrong
 from shared.core.policy.fields import POOL_FIELDS, PoolPolicy, enough_nodes
-from shared.core.policy.reading import read
+from shared.core.policy.reading import FOR_A_DUMP, read
 from shared.core.policy.shapes import Block, ByName, Group, ListOf
 from shared.errors import BadPolicy
 
@@ -205,7 +205,7 @@ def another_kind(written: Mapping[Any, Any]) -> str:
         return ""
     kinds = sorted({_kind(thing) for thing in _objects(written)} - {""})
     if "items" in written and _OF_DUMPS & {*kinds}:
-        return "policy: it is a dump of a cluster and no policy; name it with --dump."
+        return f"policy: it is a dump of a cluster and no policy; {FOR_A_DUMP}"
     imports = sorted({name for thing in _objects(written) for name in _imports(thing)})
     commands = " or ".join(f"`ebb policy import {name}`" for name in imports)
     what = f"policy: it is {' and '.join(kinds) or 'an object'} of Kubernetes and no policy"

@@ -35,6 +35,9 @@ _REMEDIES: Final = {
 _OF_KUBERNETES: Final = b"apiVersion"
 """Where it stands near the beginning, kubectl has printed the file."""
 _BEGINNING: Final = 4096
+_PACKED: Final = b"\x1f\x8b"
+"""How gzip begins."""
+FOR_A_DUMP: Final = "`ebb policy init FILE` prints a policy for it."
 
 
 def read(data: bytes) -> dict[Any, Any]:
@@ -60,8 +63,10 @@ def read_each(data: bytes) -> list[Any]:
 
 
 def _decoded(data: bytes, most: int, load: Callable[[str], Any]) -> Any:
+    if data.startswith(_PACKED):
+        raise BadPolicy(f"policy: it is packed by gzip, as dumps are, and no policy; {FOR_A_DUMP}")
     if len(data) > most:
-        hint = " It looks like a dump of a cluster: name it with --dump." if _OF_KUBERNETES in data[:_BEGINNING] else ""
+        hint = f" It looks like a dump of a cluster; {FOR_A_DUMP}" if _OF_KUBERNETES in data[:_BEGINNING] else ""
         raise BadPolicy(f"policy: {len(data)} bytes are too many; write at most {most}.{hint}")
     try:
         return without_nulls(load(data.decode("utf-8-sig")))

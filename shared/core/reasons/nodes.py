@@ -75,7 +75,7 @@ class Unremovable(Reason):
     TOO_FEW_UNDERUTILIZED = Row("too_few_underutilized",
         "Fewer nodes are underutilized than scaleDownRequiredUnderutilizedNodeCount and the drains in progress "
         "require.", "Wait, or lower scaleDownRequiredUnderutilizedNodeCount of the pool.", ROOM)
-    NO_EXCESS = Row("no_excess", "The pool has fewer excess nodes than excessNodesThreshold.",
+    NO_EXCESS = Row("no_excess", "The pool has fewer spare nodes than excessNodesThreshold.",
         "Wait until the pool is emptier, or lower its excessNodesThreshold.", ROOM)
     PAUSED = Row("paused", "Ebb is paused.", "Run ebb resume, or set paused: false in the policy.", OFF)
     RECENT_ADDITION = Row("recent_addition", "A node was added within timeSinceLastAddition.",

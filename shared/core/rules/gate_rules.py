@@ -241,9 +241,9 @@ def no_excess(proposed: ProposedDrain) -> Blocker | None:
     found = excess(pool.measure.spare, proposed.node)
     if found is not None and found >= threshold:
         return None
-    detail = f"{float(found or 0):.2f} of {float(threshold):g}"
     never = _never_of_so_few(pool.nodes) if threshold >= pool.nodes else ""
-    return Blocker(Unremovable.NO_EXCESS, proposed.node.pool, f"{detail}{never}")
+    detail = f"{round(float(found or 0), 2):g} spare; threshold {float(threshold):g}{never}"
+    return Blocker(Unremovable.NO_EXCESS, proposed.node.pool, detail)
 
 
 def nodes_per_pass(proposed: ProposedDrain) -> Blocker | None:

@@ -44,13 +44,14 @@ def found(
 @pytest.mark.parametrize(
     ("sentence", "given"),
     [
-        pytest.param("the autoscaler also empties nodes that are used up to 50% (profile BALANCED), after 10m "
-                     f"(profile BALANCED), {HOW}", {}, id="it competes by its profile"),
-        pytest.param("the autoscaler also empties nodes that are used up to 85% (profile OPTIMIZE_UTILIZATION), after "
+        pytest.param("the autoscaler also empties nodes that are used up to 50% (profile BALANCED) without "
+                     f"DaemonSets, after 10m (profile BALANCED), {HOW}", {}, id="it competes by its profile"),
+        pytest.param("the autoscaler also empties nodes that are used up to 85% (profile OPTIMIZE_UTILIZATION) without "
+                     "DaemonSets, after "
                      f"1m (profile OPTIMIZE_UTILIZATION), {HOW}", {"profile": "OPTIMIZE_UTILIZATION"},
                      id="by the other"),
-        pytest.param("the autoscaler also empties nodes that are used up to 20% (ComputeClass web), after 5m (the "
-                     f"pool), {HOW}", {"said": AutoscalingPolicy(threshold=Fraction(1, 5)),
+        pytest.param("the autoscaler also empties nodes that are used up to 20% (ComputeClass web) without "
+                     f"DaemonSets, after 5m (the pool), {HOW}", {"said": AutoscalingPolicy(threshold=Fraction(1, 5)),
                                 "pool": NodePool("a", consolidation_delay=5 * MINUTE)}, id="by its class and its pool"),
         pytest.param(f"the autoscaler only deletes empty nodes, after 1m (ComputeClass web); {CHECK}",
                      {"said": REAPER}, id="it reaps"),

@@ -26,7 +26,7 @@ def _explain(dump: Path, *words: str) -> str:
     [
         pytest.param("pdb_never_allows", "0007", id="of a node what its pods show"),
         pytest.param("shop/db-7 ", "0007", id="of a node its pods"),
-        pytest.param("They all fit at once", "0007", id="of a node whether its pods fit"),
+        pytest.param("All of them find a place", "0007", id="of a node whether its pods fit"),
         pytest.param("shop/db allows 0 now, 2 of 2 healthy", "shop/db-7", id="of a pod its budget"),
         pytest.param("workload     shop/StatefulSet/db-5d4f8b", "shop/db-7", id="of a pod its controller"),
         pytest.param("other nodes", "shop/db-7", id="of a pod how many nodes could take it"),
@@ -108,6 +108,28 @@ def test_several_words_are_several_pages_before_one_set_of_notes(dump: Path) -> 
 )
 def test_a_word_that_is_no_one_thing_is_a_mistake(expected: str, word: str, dump: Path) -> None:
     assert expected in _explain(dump, word)
+
+
+@pytest.mark.parametrize("words", [("0007", "DUMP"), ("DUMP", "0007")], ids=" ".join)
+def test_a_dump_may_stand_among_the_names(words: tuple[str, ...], dump: Path) -> None:
+    shown = CliRunner().invoke(app, ["explain", *(word.replace("DUMP", str(dump)) for word in words)])
+    assert (shown.exit_code, shown.stdout) == (0, _explain(dump, "0007"))
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        pytest.param("nowhere.json does not exist", ("0007", "nowhere.json"), id="a file that is not there"),
+        pytest.param("write ebb explain NODE cluster.json", ("cluster.json",), id="no name"),
+        pytest.param("no node", ("n" * 300, "--dump", "DUMP"), id="a name longer than that of a file"),
+    ],
+)
+def test_a_file_in_place_of_a_name_is_a_mistake_in_one_sentence(
+    expected: str, words: tuple[str, ...], dump: Path
+) -> None:
+    shown = CliRunner().invoke(app, ["explain", *(word.replace("DUMP", str(dump)) for word in words)])
+    assert (shown.exit_code, shown.stderr.count("\n")) == (2, 1)
+    assert expected in shown.stderr
 
 
 def test_what_is_meant_is_explained_though_another_word_means_nothing(dump: Path) -> None:

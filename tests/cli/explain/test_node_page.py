@@ -113,7 +113,7 @@ SHUT_OUT = NodeChoice(8, 0, (Excluded(Exclusion.ROOM, "cpu", 3, 1), Excluded(Exc
         pytest.param("shop/web-0  n7       n8          local_storage",
                      {"pods": (place("shop/web-0", "n7", "n8", PodBlock.LOCAL_STORAGE),)}, id="where it would land"),
         pytest.param("shop/web-0  nowhere  -", {"pods": (place("shop/web-0"),)}, id="that it has no place"),
-        pytest.param("do not all fit at once in every order of placement: shop/web-0: why",
+        pytest.param("Some may find no place, depending on the scheduler's order: shop/web-0: why",
                      {"pods": (place("shop/web-0"),), "refusal": "shop/web-0: why"}, id="why not all fit"),
         pytest.param("shop/web-0 has no place: anti_affinity excludes 7 of 8 other nodes.",
                      {"pods": (place("shop/web-0", choice=SHUT_OUT),), "refusal": "why"}, id="what excludes most"),

@@ -176,6 +176,15 @@ def test_two_readings_of_one_cluster_count_once(tmp_path: Path) -> None:
     assert view.not_read == 0
 
 
+def test_clusters_that_share_uids_of_nodes_are_as_many_as_in_a_plan(tmp_path: Path) -> None:
+    """Two copies of one dump, in which only the UID of kube-system differs."""
+    one, other = (dump(tmp_path / f"{name}.json", "prod") for name in ("one", "other"))
+    other.write_text(other.read_text().replace('"uid": "prod"', '"uid": "stage"'))
+    plans = json.loads(ebb("plan", "--dump", one, "--dump", other, "-o", "json").stdout)["clusters"]
+    view = view_of(planned(one, other), ())
+    assert (len(view.rows), len(plans)) == (2, 2)
+
+
 def test_a_folder_may_hold_a_file_a_kind_as_it_may_for_a_plan(tmp_path: Path) -> None:
     items = json.loads(dump(tmp_path / "all.json", "prod").read_text())["items"]
     (tmp_path / "all.json").unlink()

@@ -153,4 +153,4 @@ def test_its_title_does_not_credit_ebb_with_what_the_autoscaler_saves(tmp_path: 
     told, view = headline_of(tmp_path, "300m")
     saved = next(table_of(view, None).rows)[-1]
     assert "Ebb adds nothing" in view.headline
-    assert told == f"Ebb would add nothing in 1 cluster: the autoscaler alone would save {saved} a month"
+    assert told == f"Ebb saves nothing more than the autoscaler alone in 1 cluster, which saves {saved} a month"

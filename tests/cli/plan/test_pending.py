@@ -64,7 +64,19 @@ def test_the_first_line_of_the_nodes_counts_them(tmp_path: Path) -> None:
     assert "pending" not in run_ebb("plan", "--dump", with_pending(tmp_path / "none.json", 0)).stdout
 
 
-def test_pods_that_have_no_place_now_are_named_by_themselves(tmp_path: Path) -> None:
-    huge = unbound(dumps.pod("huge", "", cpu="90"))
-    shown = run_ebb("plan", "--dump", written(tmp_path / "dump.json", [*dumps.items(4), huge])).stdout
-    assert [line for line in shown.splitlines() if "no place now" in line and "shop/huge" in line]
+@pytest.mark.parametrize(
+    ("has_no_place", "cpu"), [pytest.param(True, "90", id="no place"), pytest.param(False, "100m", id="a place")]
+)
+def test_one_pending_pod_is_one_warning(has_no_place: bool, cpu: str, tmp_path: Path) -> None:
+    pod = unbound(dumps.pod("lone", "", cpu=cpu))
+    shown = run_ebb("plan", "--dump", written(tmp_path / "dump.json", [*dumps.items(4), pod])).stdout
+    (said,) = [line for line in shown.splitlines() if "shop/lone" in line]
+    assert ("no place now" in said) is has_no_place
+    assert ("includes the room" in said) is not has_no_place
+
+
+def test_of_several_those_without_a_place_are_named_in_the_same_warning(tmp_path: Path) -> None:
+    pods = [unbound(dumps.pod(name, "", cpu=cpu)) for name, cpu in (("huge", "90"), ("tiny", "100m"))]
+    shown = run_ebb("plan", "--dump", written(tmp_path / "dump.json", [*dumps.items(4), *pods])).stdout
+    (said,) = [line for line in shown.splitlines() if "shop/tiny" in line]
+    assert "2 pods are pending (shop/huge, shop/tiny). 1 of them has no place now (shop/huge)" in said

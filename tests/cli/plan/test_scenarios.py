@@ -84,9 +84,9 @@ def test_what_the_autoscaler_could_have_removed_is_asked_about_with_the_minutes_
 @pytest.mark.parametrize(
     ("expected", "held_up"),
     [
-        pytest.param(["timeGap", "10h30m"], {Unremovable.TIME_GAP: 37_800, Unremovable.BUDGET: 99_999},
+        pytest.param(["timeGap", "10 h 30 min"], {Unremovable.TIME_GAP: 37_800, Unremovable.BUDGET: 99_999},
                      id="a long gap"),
-        pytest.param(["maxNodesPerPass", "5h"], {Unremovable.NODES_PER_PASS: 18_000, Unremovable.RATE: 14_400},
+        pytest.param(["maxNodesPerPass", "5 h"], {Unremovable.NODES_PER_PASS: 18_000, Unremovable.RATE: 14_400},
                      id="two limits together"),
         pytest.param([], {Unremovable.TIME_GAP: 7_200}, id="less than a night"),
         pytest.param([], {Unremovable.BUDGET: 99_999}, id="a budget, which protects"),
@@ -94,12 +94,16 @@ def test_what_the_autoscaler_could_have_removed_is_asked_about_with_the_minutes_
 )  # fmt: skip
 def test_a_pace_that_takes_longer_than_a_night_is_named(expected: list[str], held_up: dict[Reason, int]) -> None:
     told = " ".join(slow_pace(held_up))
-    assert [word for word in ("timeGap", "maxNodesPerPass", "rate", "10h30m", "5h") if f" {word}" in told] == expected
+    assert [
+        word for word in ("timeGap", "maxNodesPerPass", "rate", "10 h 30 min", "5 h") if f" {word}" in told
+    ] == expected
     assert ("ebb policy init" in told) == bool(expected)
 
 
 def test_the_steady_state_has_a_time_and_what_delays_it() -> None:
-    assert steady(some_scenarios(), NOW).startswith("by 23:31 UTC, in 1h31m; delayed most by time_gap (30m), nodes_per")
+    assert steady(some_scenarios(), NOW).startswith(
+        "by 23:31 UTC, in 1 h 31 min; slowest limits: time_gap (30 min), nodes_per"
+    )
     assert steady(replace(some_scenarios(), by=None), NOW) == ""
 
 

@@ -9,8 +9,7 @@ from typer.testing import CliRunner, Result
 
 from functions.cli.input.inputs import all_marked
 from functions.cli.main import app
-from functions.cli.policy.comparing import SETTINGS_ONLY
-from functions.cli.policy.diff import NOTHING, SAME, PolicyChange, settings, verdicts
+from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, PolicyChange, settings, verdicts
 from shared.core.planning.plan import Verdict
 from shared.core.policy import Policy, PoolPolicy
 from tests.builders import cluster, node
@@ -119,10 +118,10 @@ def bare(folder: Path, *rest: str) -> Result:
 
 def test_without_a_cluster_only_settings_are_compared_and_that_is_shown(folder: Path) -> None:
     result = bare(folder, str(folder / "new.yaml"))
-    first, *_, last = result.output.splitlines()
-    assert (result.exit_code, first, last) == (0, SETTINGS_ONLY, "1 setting would change.")
+    assert (result.exit_code, result.output.splitlines()[-1]) == (0, "1 setting would change.")
     assert "pool web-pool\nsetting  old   new\nenabled  true  false\n" in result.output
-    assert "verdict" not in result.output.removeprefix(SETTINGS_ONLY)
+    assert SETTINGS_ONLY in result.output
+    assert "verdict" not in result.output.replace(SETTINGS_ONLY, "")
 
 
 def test_without_a_cluster_equal_policies_are_called_so(folder: Path) -> None:

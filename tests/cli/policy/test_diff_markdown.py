@@ -11,8 +11,7 @@ import pytest
 
 from functions.cli.output.format import by_the_minute
 from functions.cli.plan.scenarios import BOUND
-from functions.cli.policy.comparing import SETTINGS_ONLY
-from functions.cli.policy.diff import NOTHING, SAME, UNKNOWN, rows
+from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, UNKNOWN, rows
 from functions.cli.policy.diff_markdown import MORE, MOST, TITLE
 from tests.builders import NOW
 from tests.cli import dumps

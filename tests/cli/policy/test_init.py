@@ -106,7 +106,7 @@ def test_its_forecast_is_that_of_the_policy_as_it_is_written(tmp_path: Path) -> 
     dump = written(tmp_path / "night.json", 60)
     text = starter("--dump", dump)
     told = at_rest(dump, parse(text.encode()))
-    found = re.search(r"of 60 nodes (\d+) stay, after (\d+)m, with (\S+) evictions", text)
+    found = re.search(r"(\d+) of 60 nodes stay after (\d+) min, with (\S+) evictions", text)
 
     assert found is not None
     assert told.by is not None

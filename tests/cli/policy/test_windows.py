@@ -14,6 +14,7 @@ from functions.cli.policy.calendar import CalendarQuestion, Day, Hour, NodeLimit
 from functions.cli.policy.windows import show
 from shared.core.policy.parsing import parse
 from shared.core.policy.schedule import zone_of
+from tests.cli import dumps
 
 POLICY = """
 dryRun: false
@@ -139,3 +140,12 @@ def test_bad_use_is_one_sentence(expected: str, args: tuple[str, ...], file: Pat
     result = ebb(file, *args)
     assert result.exit_code == 2
     assert expected in re.sub(r"[\s│]+", " ", result.stderr)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_of_a_dump_it_advises_what_there_is(suffix: str, tmp_path: Path) -> None:
+    """The command has no --dump."""
+    result = ebb(dumps.write(tmp_path / f"cluster{suffix}", 120))
+    assert result.exit_code == 1
+    assert "`ebb policy init FILE` prints a policy for it" in result.stderr
+    assert "--dump" not in result.stderr

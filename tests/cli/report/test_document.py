@@ -210,11 +210,15 @@ def test_another_command_may_add_a_section(made: ReportInput) -> None:
 @pytest.mark.parametrize(
     ("expected", "now", "alone", "rest"),
     [
-        pytest.param("Ebb would add $73 a month", 10, 10, 9, id="some go"),
-        pytest.param("Ebb would add $73 a month", 10, 9, 8, id="some by both"),
-        pytest.param("Ebb would save nothing here: all 10 nodes stay", 10, 10, 10, id="nothing goes"),
-        pytest.param("Ebb would save nothing here: 1 node stays", 1, 1, 1, id="one node"),
-        pytest.param("Ebb would add nothing here: the autoscaler alone would save $73", 10, 9, 9, id="autoscaler"),
+        pytest.param(
+            "Ebb saves $73 a month more than the autoscaler alone: 9 nodes instead of 10", 10, 10, 9, id="some go"
+        ),
+        pytest.param(
+            "Ebb saves $73 a month more than the autoscaler alone: 8 nodes instead of 9", 10, 9, 8, id="some by both"
+        ),
+        pytest.param("Ebb saves nothing: all 10 nodes stay", 10, 10, 10, id="nothing goes"),
+        pytest.param("Ebb saves nothing: 1 node stays", 1, 1, 1, id="one node"),
+        pytest.param("Ebb saves nothing more than the autoscaler alone, which saves $73", 10, 9, 9, id="autoscaler"),
     ],
 )
 def test_the_title_shows_what_a_reader_should_keep(

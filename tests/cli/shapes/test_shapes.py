@@ -46,7 +46,15 @@ def test_the_document_has_what_tools_rely_on_and_adds_up(dump: Path) -> None:
     assert found["cost_per_hour"] - found["proposed_per_hour"] == pytest.approx(found["saving_per_hour"], abs=1e-4)
     assert found["pods_moved"] == sum(each["pods_moved"] for each in found["pools"])
     assert "highmem" in " ".join(each["proposed"] for each in found["pools"])
-    assert found["removal_alone_per_hour"] > found["proposed_per_hour"]
+    assert found["at_rest_per_hour"] > found["proposed_per_hour"]
+
+
+def test_what_the_removal_of_nodes_leaves_is_the_figure_of_the_plan(dump: Path) -> None:
+    ladder = json.loads(run_ebb("plan", dump, "-o", "json").stdout)["ladder"]
+    steady = next(each for each in ladder if each["rung"] == "policy_at_rest")
+    assert document(dump)["at_rest_per_hour"] == pytest.approx(steady["cost_per_month"] / 730, abs=1e-4)
+    shown = run_ebb("shapes", dump, "--pod-worth", "1").stdout
+    assert f"With Ebb, default settings, and the machine types of now: ${steady['cost_per_month']:,.0f} in" in shown
 
 
 def test_the_commands_create_each_new_pool_and_drain_what_goes(dump: Path) -> None:
@@ -58,15 +66,29 @@ def test_the_commands_create_each_new_pool_and_drain_what_goes(dump: Path) -> No
     assert len(created) == len(new)
     assert all(any(f"--machine-type={each['machine_type']}" in line for line in created) for _, each in new)
     assert not any(flag in line for line in drained for flag in ("--delete-emptydir-data", "--force"))
-    assert sum(line.count("gke-prod-") for line in drained) == sum(
-        each["nodes_before"] - each["nodes_kept"] for each in {each["pool"]: each for each, _ in new}.values()
-    )
+    assert sum(line.count("gke-prod-") for line in drained) == _going(found)
+
+
+def _going(found: dict[str, Any]) -> int:
+    return sum(each["nodes_before"] - each["nodes_kept"] for each in found["pools"])
+
+
+def test_a_pool_that_only_loses_nodes_is_drained_too(dump: Path, tmp_path: Path) -> None:
+    items = json.loads(dump.read_text())
+    for each in items["items"]:
+        if each["kind"] == "Node" and "web-pool" in each["metadata"]["name"]:
+            each["metadata"]["labels"]["cloud.google.com/gke-ephemeral-storage-local-ssd"] = "true"
+    (tmp_path / "ssd.json").write_text(json.dumps(items))
+    found = document(tmp_path / "ssd.json", "--pod-worth", "1")
+    kept = next(each for each in found["pools"] if each["pool"] == "web-pool")
+    assert (kept["new"], kept["nodes_kept"] < kept["nodes_before"]) == ([], True)
+    assert sum(line.count("gke-prod-") for line in found["commands"] if "drain" in line) == _going(found)
 
 
 def test_all_new_pools_are_created_before_any_node_is_drained(dump: Path) -> None:
     lines = [line.split()[0] for line in document(dump, "--pod-worth", "1")["commands"]]
     assert lines == sorted(lines)
-    assert lines.count("gcloud") > 1
+    assert {*lines} == {"gcloud", "kubectl"}
 
 
 def test_a_new_pool_is_created_with_what_the_labels_of_the_old_one_show(dump: Path, tmp_path: Path) -> None:

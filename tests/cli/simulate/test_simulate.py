@@ -331,7 +331,7 @@ def test_hours_may_be_replicas_or_requests(cell: str, dump: str, tmp_path: Path)
     [
         pytest.param(":2: 'pods' is no unit; write replicas, cpu or memory", f"pods{',1' * 24}", id="no unit"),
         pytest.param(":2: hour 0: 'x' is not a quantity", f"cpu,x{',1' * 23}", id="no quantity"),
-        pytest.param(":2: hour 0: '-1' is below 0", f"cpu,-1{',1' * 23}", id="less than nothing"),
+        pytest.param(":2: hour 0: cpu: -1 is below 0", f"cpu,-1{',1' * 23}", id="less than nothing"),
         pytest.param(":2: hour 0: 30,000,000 replicas are more than", f"cpu,9000000{',1' * 23}", id="too many pods"),
         pytest.param(":2: 2 hours; write 24", "cpu,1,2", id="too few hours"),
         pytest.param(":2: '' is no unit", "", id="an empty line"),

@@ -270,7 +270,7 @@ def config_map(data: dict[str, str]) -> dict[str, Any]:
                      config_map({"x": "y"}), id="a ConfigMap that does not show"),
         pytest.param("a Pod of Kubernetes and no policy; write at least `nodePools: {}`.",
                      {"apiVersion": "v1", "kind": "Pod"}, id="another object"),
-        pytest.param("a dump of a cluster and no policy; name it with --dump.",
+        pytest.param("a dump of a cluster and no policy; `ebb policy init FILE`",
                      {"apiVersion": "v1", "kind": "List", "items": [{"kind": "Node"}, {"kind": "Service"}]},
                      id="a dump"),
         pytest.param("an object of Kubernetes and no policy;", {"apiVersion": "v1", "kind": "List", "items": []},
@@ -361,7 +361,7 @@ def bomb() -> bytes:
         pytest.param("nested too deeply", b"a: " + b"[" * 5000, id="a deep nest"),
         pytest.param("are too many; write at most", b" " * 300_000, id="a large file"),
         pytest.param(
-            "name it with --dump", b'{"apiVersion": "v1", "items": [' + b" " * 300_000, id="a dump of a cluster"
+            "`ebb policy init FILE`", b'{"apiVersion": "v1", "items": [' + b" " * 300_000, id="a dump of a cluster"
         ),
         pytest.param("byte 0 is not UTF-8", b"\xff", id="another encoding"),
         pytest.param("line 1, column 5", b"a: [", id="an open bracket"),

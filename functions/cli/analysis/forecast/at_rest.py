@@ -238,6 +238,8 @@ class PolicyAtRest:
     size: _Size
     settled: bool
     """Whether no drain was left, nor tried in vain."""
+    marks: Mapping[str, PoolMarks] | None = None
+    """None: as if all removable nodes had been marked long ago."""
 
     @cached_property
     def anyway(self) -> Rest:
@@ -271,6 +273,12 @@ class PolicyAtRest:
         start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
         return under_policy(start, passes, pace_of(changed), effort)
 
+    def from_now(self, policy: Policy) -> Rest:
+        """Return what another policy leaves, from the beginning."""
+        changed = Situation(self.situation.snapshot, self.situation.state, policy)
+        passes = OpenPass(changed, self.marks, self.prices, self.size.effort.share, self.rest.workings)
+        return under_policy(self.start, passes, pace_of(changed), self.size.effort)
+
 
 def policy_at_rest(
     situation: Situation,
@@ -288,8 +296,8 @@ def policy_at_rest(
     situation = Situation(snapshot, situation.state, situation.policy)
     things = len(snapshot.nodes) + len(snapshot.pods)
     size = next(each for each in _SIZES if things <= each.most)
-    start = beginning(situation, workings or Workings())
-    passes = OpenPass(situation, None if assume_marked else marks, prices, size.effort.share, start.workings)
+    start, known = beginning(situation, workings or Workings()), None if assume_marked else marks
+    passes = OpenPass(situation, known, prices, size.effort.share, start.workings)
     rest = under_policy(start, passes, pace_of(situation), size.effort)
     settled = rest.is_rest and not passes.has_kept
-    return PolicyAtRest(situation, start, rest, passes.decisions, prices, size, settled)
+    return PolicyAtRest(situation, start, rest, passes.decisions, prices, size, settled, known)

@@ -10,7 +10,8 @@ from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, left_alone, policy_at_rest, reached
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.committed import LaterAddition, later_additions
-from functions.cli.analysis.forecast.what_if import DoneOf, Freed, freed_from, no_progress, subjects
+from functions.cli.analysis.forecast.relaxations import relaxations
+from functions.cli.analysis.forecast.what_if import DoneOf, Freed, freed_from, no_progress
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
 from shared.core.planning.bill import Bill
@@ -110,10 +111,10 @@ def scenarios_of(
 
 def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenarios:
     """Return the same of a steady state that is known."""
-    situation, prices, snapshot = base.situation, base.prices, base.situation.snapshot
+    situation, snapshot = base.situation, base.situation.snapshot
     rest, size = base.rest, base.size
-    held = subjects(base.standing, prices, rest.workings)
-    found = freed_from(base, held, size.tried, min(size.tried, len(held)) * size.onward, progress)
+    changes = relaxations(base)
+    found = freed_from(base, changes, size.tried, min(size.tried, len(changes.tried)) * size.onward, progress)
     idle = (each.held for each in found.freed if not each.saving)
     bill, alone = base.bill, left_alone(base.start)
     least = bound(snapshot, bill, situation.state)

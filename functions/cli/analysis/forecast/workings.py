@@ -38,11 +38,14 @@ class _Kept(Generic[_Found]):
 
 
 class Workings:
-    """Shared by all rounds of one forecast, and by what goes on from where it ends; without any to keep, all is new."""
+    """Shared by all rounds of one forecast, and by what goes on from where it ends; without any to keep, all is new.
 
-    def __init__(self, keeps: int = KEPT) -> None:
+    `scales_down`: False leaves out what the autoscaler would remove by itself.
+    """
+
+    def __init__(self, keeps: int = KEPT, *, scales_down: bool = True) -> None:
         self.arrays_of = _Kept(ClusterArrays, _are_alike, keeps)
-        self.unneeded = _Kept(self._unneeded, is_, keeps)
+        self.unneeded = _Kept(self._unneeded if scales_down else _nothing, is_, keeps)
         """What the autoscaler would announce to remove, in order."""
         self._keeps = keeps
         self._first: Situation | None = None
@@ -56,6 +59,10 @@ class Workings:
     def _unneeded(self, snapshot: Snapshot) -> tuple[str, ...]:
         context = self.situation(snapshot, ClusterState(), Policy()).drain_context("")
         return unneeded(snapshot, context, self.arrays_of)
+
+
+def _nothing(_: Snapshot) -> tuple[str, ...]:
+    return ()
 
 
 def _are_alike(one: Snapshot, other: Snapshot) -> bool:

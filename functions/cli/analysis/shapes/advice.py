@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from functions.cli.analysis.forecast.at_rest import policy_at_rest
+from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.offers import NewGroup
 from functions.cli.analysis.shapes.proof import ProvedWorld
 from functions.cli.analysis.shapes.study import SearchEnd, ShapeRequest, Study
@@ -18,8 +20,10 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.resources import CPU, MEMORY, Resources, total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill
+from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
 
+NO_MARKS: Final[Mapping[str, PoolMarks]] = {}
 NIGHT: Final = 0.6
 """A snapshot that books less of CPU and memory than this share may be one of the night."""
 
@@ -68,8 +72,8 @@ class Advice:
     before: int
     """Nodes of today, those without a pool included."""
     now: int
-    alone: int
-    """What is paid once nodes are removed, as Ebb does, and no other machine types come."""
+    steady: int
+    """What is paid in the policy's steady state, as `ebb plan` shows it: the same machine types, and fewer nodes."""
     proposed: int
     share: float
     """What is saved, less what moves count for, as a share of a bound on what any choice could save."""
@@ -87,27 +91,38 @@ class Advice:
 
     @property
     def more(self) -> int:
-        """What other machine types save beyond the removal of nodes."""
-        return self.alone - self.proposed
+        """What the proposal saves beyond the policy's steady state."""
+        return self.steady - self.proposed
+
+    @property
+    def has_other_types(self) -> bool:
+        """Whether a pool gets nodes of another machine type."""
+        return any(machine != each.machine for each in self.pools for machine in each.types)
 
     @property
     def moved(self) -> int:
         return sum(each.moved for each in self.pools)
 
 
-def advise(situations: Sequence[Situation], bill: Bill, request: ShapeRequest) -> Advice:
+def advise(
+    situations: Sequence[Situation],
+    bill: Bill,
+    request: ShapeRequest,
+    marks: Mapping[str, PoolMarks] = NO_MARKS,
+    progress: DoneOf = no_progress,
+) -> Advice:
     """Return which machine types the pools should have.
 
     Several situations are one cluster at different times: the pods of each must fit. Money is that of the fullest one.
     """
     most = _most_offered(each.snapshot for each in situations)
     fullest, *others = sorted(situations, key=lambda each: -_booked_of(each.snapshot, most))
+    steady = bill.of_all(policy_at_rest(fullest, marks, bill.prices).rest.snapshot.nodes)
     study = Study(fullest, bill, request)
-    found = study.search()
-    proof = study.prover.proved(fullest.snapshot, found.kept, found.new, found.meant)
+    found, proof = study.prove(study.search(progress))
     for other in others:
         proof = _also_for(study, other.snapshot, proof, found)
-    return _advice(study, proof, found)
+    return _advice(study, proof, steady)
 
 
 def least_cost(situation: Situation, bill: Bill) -> int:
@@ -149,16 +164,14 @@ def _group(node: Node) -> NewGroup:
     return NewGroup(node.pool, node.machine, node.zone)
 
 
-def _advice(study: Study, proof: ProvedWorld, found: SearchEnd) -> Advice:
+def _advice(study: Study, proof: ProvedWorld, steady: int) -> Advice:
     bill, nodes = study.bill, study.snapshot.nodes
     pools = tuple(_pools(study, proof))
     now, proposed = bill.of_all(nodes), bill.of_all(proof.world.nodes)
     moved = sum(each.moved for each in pools)
     most = now - study.least
     share = (now - proposed - study.moving * moved) / most if most > 0 else 1.0
-    return Advice(
-        pools, len(nodes), now, found.alone, proposed, min(max(share, 0.0), 1.0), booked(study.snapshot), proof
-    )
+    return Advice(pools, len(nodes), now, steady, proposed, min(max(share, 0.0), 1.0), booked(study.snapshot), proof)
 
 
 def _pools(study: Study, proof: ProvedWorld) -> Iterator[PoolAdvice]:

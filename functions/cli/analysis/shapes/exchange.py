@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from functions.cli.analysis.shapes.offers import NewGroup
 from shared.core.cluster.node import Node
 from shared.core.placement.node_room import OUTSIDE
@@ -109,15 +112,9 @@ class Exchange(Rearrangement):
         each = self.arrays.nodes[node]
         return each.pool, each.machine
 
-    def may_buy(self, group: NewGroup, own: str) -> bool:
-        """Whether the pool has fewer types than it may, or has this one."""
-        key = group.pool, group.machine
-        if group.machine == own or self._bought[key]:
-            return True
-        types = sum(
-            1 for (pool, machine), count in self._bought.items() if pool == group.pool and machine != own and count
-        )
-        return types < MOST_TYPES
+    def types_bought(self, pool: str) -> set[str]:
+        """Return the machine types of which new nodes of the pool are in use."""
+        return {machine for (own, machine), count in self._bought.items() if own == pool and count}
 
     def buy(self, node: int) -> None:
         """Open a new node."""
@@ -164,10 +161,9 @@ class Exchange(Rearrangement):
         self._do(self._lie, kind, node, 1)
         return True
 
-    def free_on(self, node: int) -> list[int]:
-        """Return by axis what is free there."""
-        free: list[int] = self._free[:, node].tolist()
-        return free
+    def free_of(self, nodes: Sequence[int]) -> NDArray[np.float64]:
+        """Return by node and axis what is free."""
+        return self._free[:, nodes].T.astype(np.float64)
 
     def guests(self, node: int) -> list[int]:
         """Return the classes of the pods that were put there, one for each pod."""

@@ -7,6 +7,7 @@ cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes (reservations o
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
 from shared.core.cluster.resources import CPU, MEMORY, Resources
@@ -81,6 +82,7 @@ _EVICTION: Final = 100 * _MIB
 """What the kubelet keeps so that it can evict in time."""
 
 
+@cache
 def allocatable(machine: MachineType) -> Resources:
     """Return the CPU and memory that GKE documents as allocatable: capacity less reservations.
 

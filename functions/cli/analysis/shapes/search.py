@@ -6,21 +6,26 @@ limits the search, so that equal input gives equal advice.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from functions.cli.analysis.shapes.exchange import Exchange
+from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
+from functions.cli.analysis.shapes.exchange import MOST_TYPES, Exchange
+from functions.cli.analysis.shapes.lower_bound import Floats
 from functions.cli.analysis.shapes.offers import NewGroup
 from shared.core.cluster.pod import PodClass
 from shared.core.placement.cluster_arrays import ClusterArrays
 
-TRIALS: Final = 3_000
+Carried = Callable[[], Mapping[int, int]]
+"""Returns by class how many pods a node should carry."""
+TRIALS: Final = 2_400
 """Exchanges tried."""
-STEPS: Final = 400_000
+STEPS: Final = 180_000
 """Pods and nodes tried before no further exchange is."""
 _SIZES: Final = (1, 2, 3, 2, 4, 2, 1, 3, 8, 2)
 """How many nodes are taken away, trial by trial."""
@@ -35,6 +40,7 @@ _PATIENCE: Final = 250
 """Trials after which the search returns to the best."""
 _LARGE: Final = 1.1
 """The power of what a pod is worth, by which large pods go first."""
+_NO_ROOM: Final = 1e-9
 _NEXT_ZONE: Final = 0.9
 """How much less a node counts for each zone that has fewer nodes."""
 
@@ -46,22 +52,22 @@ class ShapeSearch:
     exchange: Exchange
     candidates: Sequence[int]
     """The nodes that may go."""
-    worth: NDArray[np.float64]
+    worth: Floats
     """What a pod is worth, by class."""
     own_types: Mapping[str, str]
     """By pool its machine type."""
     zones: Mapping[str, Mapping[str, int]]
     """By pool and zone how many nodes there are now."""
-    new_allowed: bool = True
+    may_buy: bool = True
     _trials: int = 0
     _bound: dict[tuple[int, str], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Group what may be bought by pool and machine type."""
+        """Group what may be bought by pool, machine type and zone."""
         self._dice = np.random.default_rng(0)
-        self._kinds: dict[tuple[str, str], dict[str, NewGroup]] = {}
+        self._kinds: dict[str, dict[str, dict[str, NewGroup]]] = {}
         for group in self.exchange.new:
-            self._kinds.setdefault((group.pool, group.machine), {})[group.zone] = group
+            self._kinds.setdefault(group.pool, {}).setdefault(group.machine, {})[group.zone] = group
 
     def seat(self, kinds: Sequence[int]) -> list[int]:
         """Give pods that wait a place, on new nodes if need be; return those that have none anywhere."""
@@ -89,7 +95,7 @@ class ShapeSearch:
             exchange.roll_back(0)
         exchange.keep()
 
-    def improve(self, trials: int, steps: int) -> None:
+    def improve(self, trials: int, steps: int, progress: DoneOf = no_progress) -> None:
         """Try exchanges, also some that are a little worse than the best so far; return to the best in the end."""
         exchange = self.exchange
         exchange.keep()
@@ -97,6 +103,7 @@ class ShapeSearch:
         for trial in range(trials):
             if exchange.steps - begun > steps:
                 break
+            progress(trial, trials)
             self._trials, mark = self._trials + 1, exchange.mark()
             homeless = self._restored() if self._trials % 4 == 0 else self._exchanged(self._chosen())
             most = best + round(best * _WORSE * (1 - trial / trials))
@@ -149,11 +156,14 @@ class ShapeSearch:
 
     def _ordered(self, kinds: Sequence[int]) -> list[int]:
         """Return classes, the most worth first, blurred in trials."""
-        blur = {kind: self._blur() for kind in dict.fromkeys(kinds)}
+        distinct = list(dict.fromkeys(kinds))
+        blur = dict(zip(distinct, self._blurs(len(distinct)), strict=True))
         return sorted(kinds, key=lambda kind: (-self.value_of(kind) * blur[kind], kind))
 
-    def _blur(self) -> float:
-        return float(self._dice.uniform(1 - _NOISE, 1 + _NOISE)) if self._trials else 1.0
+    def _blurs(self, number: int) -> list[float]:
+        """Return so many factors around 1; in the beginnings nothing is blurred."""
+        found: list[float] = self._dice.uniform(1 - _NOISE, 1 + _NOISE, number).tolist()
+        return found if self._trials else [1.0] * number
 
     def value_of(self, kind: int) -> float:
         """Return what a pod of the class is worth."""
@@ -161,21 +171,26 @@ class ShapeSearch:
 
     def _place(self, kinds: Sequence[int]) -> list[int]:
         """Place pods in what is free and then on new nodes; return the classes of those that have no place."""
-        left = self.exchange.settle_all(kinds)
+        left: list[int] | None = self.exchange.settle_all(kinds)
         useless: set[NewGroup] = set()
-        while left and self.new_allowed:
-            found = self._most_worth(left, useless)
-            if found is None:
-                break
-            group, node, carried = found
-            mark = self.exchange.mark()
-            self.exchange.buy(node)
-            rest = self._filled(node, left, carried)
-            if len(rest) == len(left):
+        while rest := left:
+            left = self._bought_for(rest, useless) if self.may_buy else None
+            if left is None:
+                return rest
+        return []
+
+    def _bought_for(self, kinds: Sequence[int], useless: set[NewGroup]) -> list[int] | None:
+        """Buy one node for some of these pods; return the classes of the others, or None if no node takes a pod."""
+        while offers := self._by_worth(kinds, useless):
+            for group, node, carried in offers:
+                mark = self.exchange.mark()
+                self.exchange.buy(node)
+                rest = self._filled(node, kinds, carried())
+                if len(rest) < len(kinds):
+                    return rest
                 self.exchange.roll_back(mark)
                 useless.add(group)
-            left = rest
-        return left
+        return None
 
     def _filled(self, node: int, kinds: Sequence[int], first: Mapping[int, int]) -> list[int]:
         """Put pods on a node, those first that it is meant for; return the classes of those that are not there."""
@@ -189,37 +204,41 @@ class ShapeSearch:
                     refused.add(kind)
         return [kind for kind in dict.fromkeys(kinds) for _ in range(left[kind])]
 
-    def _most_worth(
-        self, kinds: Sequence[int], useless: set[NewGroup]
-    ) -> tuple[NewGroup, int, Mapping[int, int]] | None:
-        """Return the new node that carries most worth for its price, with the pods that it carries."""
+    def _by_worth(self, kinds: Sequence[int], useless: set[NewGroup]) -> list[tuple[NewGroup, int, Carried]]:
+        """Return new nodes, those that carry most worth for their price first, with the pods that each carries."""
+        offers = list(self._offers(kinds, useless))
+        if not offers:
+            return []
+        nodes = [node for _, node, _ in offers]
         pods = Pods(self.exchange.arrays, Counter(kinds), self.worth)
-        best, found = 0.0, None
-        for groups in self._kinds.values():
-            blur = self._blur()
-            for group, node in self._on_offer(groups, useless, kinds):
-                carried, value = pods.carried(node, np.array(self.exchange.free_on(node), np.float64))
-                ratio = blur * value / max(self.exchange.worth.price_of_one_more(node), 1)
-                blur *= _NEXT_ZONE
-                if ratio > best:
-                    best, found = ratio, (group, node, carried)
-        return found
+        carried, values = pods.carried(nodes, self.exchange.free_of(nodes))
+        prices = [max(self.exchange.worth.price_of_one_more(node), 1) for node in nodes]
+        ratios = np.array([weight for _, _, weight in offers]) * values / np.array(prices, np.float64)
+        order = [at for at in np.argsort(-ratios, kind="stable").tolist() if ratios[at] > 0]
+        return [(*offers[at][:2], partial(pods.by_class, carried[at])) for at in order]
 
-    def _on_offer(
-        self, groups: Mapping[str, NewGroup], useless: set[NewGroup], kinds: Sequence[int]
-    ) -> Iterator[tuple[NewGroup, int]]:
-        """Yield new nodes of one pool and machine type: in the zone that has fewest nodes for its share.
+    def _offers(self, kinds: Sequence[int], useless: set[NewGroup]) -> Iterator[tuple[NewGroup, int, float]]:
+        """Yield new nodes that may be bought, each with the weight that the dice and its zone give it.
 
-        The other zones follow only if some of the pods may not lie in all of them.
+        The zone of a pool comes first that has fewest nodes for its share. The other zones follow only if some of the
+        pods may not lie in all of them.
         """
-        for zone in sorted(groups, key=lambda zone: (self._fullness(groups[zone]), zone)):
-            group = groups[zone]
-            node = self._next(group)
-            if node is None or group in useless or not self.exchange.may_buy(group, self.own_types[group.pool]):
-                continue
-            yield group, node
-            if not any(self._is_bound(kind, group.pool) for kind in set(kinds)):
-                return
+        distinct = set(kinds)
+        for pool in self._kinds:
+            zones = None if any(self._is_bound(kind, pool) for kind in distinct) else 1
+            order, coming = self._emptiest_first(pool), self._that_may_come(pool)
+            for machine, weight in zip(coming, self._blurs(len(coming)), strict=True):
+                groups = self._kinds[pool][machine]
+                ready = ((groups[zone], self._next(groups[zone])) for zone in order if zone in groups)
+                on_offer = ((group, node) for group, node in ready if node is not None and group not in useless)
+                for rank, (group, node) in enumerate(islice(on_offer, zones)):
+                    yield group, node, weight * _NEXT_ZONE**rank
+
+    def _that_may_come(self, pool: str) -> list[str]:
+        """Return the machine types of which a pool may get new nodes: its own, and `MOST_TYPES` others."""
+        own, bought = self.own_types[pool], self.exchange.types_bought(pool)
+        is_open = len(bought - {own}) < MOST_TYPES
+        return [machine for machine in self._kinds[pool] if is_open or machine == own or machine in bought]
 
     def _next(self, group: NewGroup) -> int | None:
         """Return a new node of the group that is not in use."""
@@ -233,47 +252,53 @@ class ShapeSearch:
             self._bound[kind, pool] = len(own) > 1
         return self._bound[kind, pool]
 
-    def _fullness(self, group: NewGroup) -> float:
-        """Return how many nodes the pool has in a zone, against its share of them now."""
-        return self.exchange.worth.counts[group.pool, group.zone] / max(self.zones[group.pool].get(group.zone, 0), 1)
+    def _emptiest_first(self, pool: str) -> list[str]:
+        """Return the pool's zones, by the number of its nodes against their share now."""
+        fullness = {zone: self.exchange.worth.counts[pool, zone] / share for zone, share in self.zones[pool].items()}
+        return sorted(fullness, key=lambda zone: (fullness[zone], zone))
 
 
 class Pods:
-    """Pods without a place, by class, as arrays: which of them an empty node should carry."""
+    """Pods without a place, by class, as arrays: which of them empty nodes should carry."""
 
-    def __init__(self, arrays: ClusterArrays, counts: Mapping[int, int], worth: NDArray[np.float64]) -> None:
+    def __init__(self, arrays: ClusterArrays, counts: Mapping[int, int], worth: Floats) -> None:
         """`worth` is what a pod is worth, by class."""
         self._kinds = list(counts)
-        self._needs = arrays.requests[:, self._kinds].T.astype(np.float64)
+        needs = arrays.requests[:, self._kinds]
+        self._axes = np.flatnonzero(needs.any(axis=1))
+        self._needs = needs[self._axes].astype(np.float64)
         self._values = worth[self._kinds].clip(1.0)
         most = [1 if _is_choosy(arrays.classes[kind]) else counts[kind] for kind in self._kinds]
-        self._counts = np.array(most, np.int64)
+        self._counts = np.array(most, np.float64)
         self._admitting = [arrays.admitting(kind) for kind in self._kinds]
 
-    def carried(self, node: int, free: NDArray[np.float64]) -> tuple[dict[int, int], float]:
-        """Return by class how many pods the node should carry, and what they are worth.
+    def carried(self, nodes: Sequence[int], free: Floats) -> tuple[Floats, Floats]:
+        """Return how many pods of each class each node should carry (node x class), and what they are worth.
 
         One after another those that are worth most for their share of what is still free: so pods go where their
         proportion of CPU and memory suits. Large pods count a little more than small ones, which fit in later.
         """
-        free = free.copy()
-        left = self._counts * np.fromiter((mask[node] for mask in self._admitting), np.bool_, len(self._kinds))
-        carried: dict[int, int] = {}
-        value = 0.0
-        while len(left):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                fits = np.minimum(np.nanmin(np.where(self._needs > 0, free // self._needs, np.inf), axis=1), left)
-                share = np.where(self._needs > 0, self._needs / np.maximum(free, 1e-9), 0).sum(axis=1)
-            score = np.where(fits >= 1, self._values**_LARGE / share, 0.0)
-            best = int(score.argmax())
-            if score[best] <= 0:
-                return carried, value
-            number = max(int(fits[best]) // 2, 1)
-            carried[self._kinds[best]] = carried.get(self._kinds[best], 0) + number
-            value += number * float(self._values[best])
-            free -= number * self._needs[best]
-            left[best] -= number
-        return carried, value
+        admitted = np.array([mask[nodes] for mask in self._admitting], np.bool_).reshape(len(self._kinds), len(nodes))
+        left, free = np.where(admitted.T, self._counts, 0.0), free.T[self._axes]
+        carried, rows, liked = np.zeros_like(left), np.arange(len(nodes)), self._values**_LARGE
+        with np.errstate(divide="ignore", invalid="ignore"):
+            while left.size and rows.size:
+                room = free[:, rows]
+                most = np.fmin.reduce(room[:, :, np.newaxis] / self._needs[:, np.newaxis, :])  # 0 / 0 limits nothing
+                fits = np.floor(np.minimum(most, left[rows]))
+                score = (fits >= 1) * liked / ((1 / np.maximum(room, _NO_ROOM)).T @ self._needs)
+                best, at = score.argmax(axis=1), np.arange(len(rows))
+                more = score[at, best] > 0
+                number = np.maximum(fits[at, best][more] // 2, 1)
+                rows, best = rows[more], best[more]  # a node that takes no pod now takes none later
+                carried[rows, best] += number
+                left[rows, best] -= number
+                free[:, rows] -= number * self._needs[:, best]
+        return carried, carried @ self._values
+
+    def by_class(self, row: Floats) -> dict[int, int]:
+        """Return by class how many pods one node should carry."""
+        return {self._kinds[kind]: int(row[kind]) for kind in np.flatnonzero(row)}
 
 
 def _is_choosy(spec: PodClass) -> bool:

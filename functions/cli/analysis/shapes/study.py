@@ -1,6 +1,6 @@
 """One cluster at one time: which nodes may go, what may come in their place, the bound, and the search."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -9,10 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.exchange import Exchange, Worth
 from functions.cli.analysis.shapes.lower_bound import Problem, lower_bound
 from functions.cli.analysis.shapes.offers import NewGroup, NewNodes, PoolOffer, offers
-from functions.cli.analysis.shapes.proof import MeantPlaces, Prover, headroom
+from functions.cli.analysis.shapes.proof import MeantPlaces, ProvedWorld, Prover, headroom
 from functions.cli.analysis.shapes.search import STEPS, TRIALS, Pods, ShapeSearch
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import PodClass
@@ -36,6 +37,8 @@ _WORSE: Final = 0.7
 _SPARE: Final = 1.5
 """How many times the nodes that could carry all pods of a cluster stand ready."""
 _MOST_COPIES: Final = 60
+_REMOVING: Final = 4
+"""The part of the trials in which only nodes are removed: these are cheap."""
 _ANYWAY: Final = frozenset({Unremovable.NOT_AUTOSCALED, Unremovable.POOLS_UNKNOWN})
 """What keeps a node from Ebb, but not from a person who gives its pool another machine type."""
 
@@ -55,14 +58,13 @@ class ShapeRequest:
 class SearchEnd:
     """What a search ended with: nodes that stay, new ones, where the pods are meant to lie that moved, and its value.
 
-    `alone` is what is paid once nodes are removed and no other machine types come. In micro-dollars an hour.
+    The value is in micro-dollars an hour.
     """
 
     kept: frozenset[str]
     new: Mapping[NewGroup, int]
     meant: MeantPlaces
     value: int
-    alone: int
 
 
 class Study:
@@ -84,21 +86,32 @@ class Study:
         """Return how many pods have to move once if the node goes."""
         return len(self._situation.moving(node.name))
 
-    def search(self) -> SearchEnd:
-        """Search twice, from what removal alone reaches and from all pods placed again; return the better end."""
-        first = self._searcher()
-        first.new_allowed = False
-        first.remove_alone()
-        first.improve(self.request.trials // 5, self.request.steps // 5)
-        alone, first.new_allowed = first.exchange.worth.cost, True
+    def search(self, progress: DoneOf = no_progress) -> list[SearchEnd]:
+        """Remove nodes, and then exchange them for others; return what each part ended with, the best first.
+
+        It is not certain that the end can be proved.
+        """
+        request, searcher = self.request, self._searcher()
+        searcher.may_buy = False
+        searcher.remove_alone()
+        searcher.improve(request.trials // _REMOVING, request.steps // _REMOVING)
+        removed, searcher.may_buy = self._end_of(searcher.exchange), True
         for each in self.offered:
-            first.rebuild([node for node in first.candidates if first.exchange.kind_of(node)[0] == each.pool])
-        second = self._searcher()
-        second.rebuild(second.candidates)
-        for searcher in (first, second):
-            searcher.improve(self.request.trials // 2, self.request.steps // 2)
-        best = min((first, second), key=lambda each: each.exchange.worth.value)
-        return self._end_of(best.exchange, alone)
+            searcher.rebuild([node for node in searcher.candidates if searcher.exchange.kind_of(node)[0] == each.pool])
+        searcher.improve(request.trials, request.steps, progress)
+        return sorted((removed, self._end_of(searcher.exchange)), key=lambda end: end.value)
+
+    def prove(self, ends: Iterable[SearchEnd]) -> tuple[SearchEnd, ProvedWorld]:
+        """Return the end that is best once it is proved: a proof may have to add nodes, so that none gets better."""
+        found: list[tuple[int, SearchEnd, ProvedWorld]] = []
+        for end in ends:
+            if found and min(value for value, *_ in found) <= end.value:
+                break
+            proof = self.prover.proved(self.snapshot, end.kept, end.new, end.meant)
+            gone = (node for node in self.snapshot.nodes if node.name in self.may_go - proof.kept)
+            moved = sum(map(self.moving_pods, gone))
+            found.append((self.bill.of_all(proof.world.nodes) + self.moving * moved, end, proof))
+        return min(found, key=lambda row: row[0])[1:]
 
     def _searcher(self) -> ShapeSearch:
         arrays = ClusterArrays(self.new_nodes.added_to(self.snapshot, self._stock))
@@ -118,7 +131,7 @@ class Study:
     def _places(self, arrays: ClusterArrays, group: NewGroup, count: int) -> list[int]:
         return [arrays.index[self.new_nodes.node(group, number).name] for number in range(count)]
 
-    def _end_of(self, exchange: Exchange, alone: int) -> SearchEnd:
+    def _end_of(self, exchange: Exchange) -> SearchEnd:
         nodes = exchange.arrays.nodes
         names = {place: node.name for place, node in enumerate(nodes)}
         new: dict[NewGroup, int] = {}
@@ -130,7 +143,7 @@ class Study:
         old = (place for place in range(len(nodes)) if place not in exchange and not exchange.is_new(place))
         lying = exchange.lying().items()
         meant = {exchange.arrays.classes[kind]: [names[place] for place in own] for kind, own in lying}
-        return SearchEnd(frozenset(map(names.__getitem__, old)), new, meant, exchange.worth.value, alone)
+        return SearchEnd(frozenset(map(names.__getitem__, old)), new, meant, exchange.worth.value)
 
 
 def _may_go(situation: Situation, pools: set[str]) -> Iterator[str]:
@@ -208,7 +221,8 @@ class _Sample:
     def _carried(self, worth: NDArray[np.float64]) -> dict[NewGroup, float]:
         """Return by group what the pods are worth at most that fill one of its nodes, as far as there are any."""
         pods = Pods(self._arrays, {kind: int(count) for kind, count in enumerate(self._demand) if count}, worth)
-        return {group: pods.carried(place, self._free[place])[1] for group, place in self._new.items()}
+        places = list(self._new.values())
+        return dict(zip(self._new, pods.carried(places, self._free[places])[1], strict=True))
 
     def _liked(self, offer: PoolOffer, ratio: Mapping[NewGroup, float]) -> Iterator[NewGroup]:
         """Yield the groups of the pool's own type and of the best few of each shape."""

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from functions.cli.analysis.changes import Harm, Subject, lifted
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.forecast.relaxations import relaxations
 from functions.cli.analysis.forecast.scenarios import scenarios_of
-from functions.cli.analysis.forecast.what_if import WhyNot, freed_from, subjects, why_not
-from functions.cli.analysis.forecast.workings import Workings
+from functions.cli.analysis.forecast.what_if import WhyNot, freed_from, why_not
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
@@ -195,10 +195,10 @@ def test_two_pods_of_one_workload_are_one_change() -> None:
 )
 def test_a_setting_of_pools_is_one_change(expected: str, pools: tuple[str, str]) -> None:
     nodes = [node(f"n{at}", pool=pool) for at, pool in enumerate(pools)]
-    pods = [pod(f"p{at}", on=each.name, owner="Job/j", cpu=0.5) for at, each in enumerate(nodes)]
-    (found,) = subjects(
-        _situation(cluster(nodes, pods), Policy(other_pools=PoolPolicy(enabled=True))), PRICES, Workings()
-    )
+    pods = [pod(f"p{at}", on=each.name, owner="Job/j", **HALF) for at, each in enumerate(nodes)]
+    (found,) = relaxations(
+        policy_at_rest(_situation(cluster(nodes, pods), Policy(other_pools=PoolPolicy(enabled=True))), {}, PRICES)
+    ).tried
     assert (found.subject, found.nodes) == (Subject(PodBlock.JOB_RUNNING, expected), ("n0", "n1"))
 
 
@@ -274,7 +274,7 @@ def test_how_far_it_is_is_shown_as_it_goes() -> None:
 
 
 def test_only_what_is_there_is_tried() -> None:
-    assert subjects(_situation(cluster([node("n1")])), PRICES, Workings()) == ()
+    assert relaxations(policy_at_rest(_situation(cluster([node("n1")])), {}, PRICES)).tried == ()
 
 
 def test_what_keeps_a_node_now_and_not_alone_in_steady_state_is_named_and_not_tried() -> None:
@@ -284,6 +284,37 @@ def test_what_keeps_a_node_now_and_not_alone_in_steady_state_is_named_and_not_tr
     found = _freed(cluster(TWO, pods, disruption_budgets=(never,)))
     assert (found.base.rest.gone, found.freed) == (1, ())
     assert [each.subject for each in found.passing] == [Subject(PodBlock.PDB_NEVER_ALLOWS, "default/db")]
+
+
+PASSING: Final = cluster(
+    [node("n1", cpu=8, memory=32), node("n2", cpu=8, memory=32), node("big", cpu=16, memory=64)],
+    [
+        pod("p", on="n1", owner="Job/p", cpu=4.2, memory=0.2),
+        pod("q", on="n2", cpu=2, memory=0.2),
+        pod("k", on="big", owner="StatefulSet/k", cpu=9.6, memory=48, **KEPT),
+    ],
+)
+"""The autoscaler empties n2, and then n1, where a Job runs, is too full for the policy, too."""
+
+
+def test_a_setting_that_keeps_a_node_now_is_tried_from_now_as_a_plan_with_it_would() -> None:
+    found = _freed(PASSING)
+    moving = policy_at_rest(_situation(PASSING, policy(jobs=Jobs.MOVE)), {}, PRICES)
+    (freed,) = (each for each in found.freed if each.subject.reason is PodBlock.JOB_RUNNING)
+    assert (found.base.rest.order, moving.rest.order) == (("n2",), ("n1", "n2"))
+    assert (freed.nodes, freed.saving, freed.is_rest) == (1, moving.saving - found.base.saving, True)
+    assert found.passing == ()
+
+
+def test_it_is_a_scenario_of_the_plan() -> None:
+    scenarios = scenarios_of(_situation(PASSING), {}, PRICES)
+    assert [(each.change, each.nodes) for each in scenarios.relaxed] == [(Subject(PodBlock.JOB_RUNNING, "a"), 1)]
+
+
+def test_a_node_that_goes_anyway_is_held_by_no_change() -> None:
+    """The autoscaler empties n1, whatever Ebb may do with Jobs."""
+    found = _freed(cluster(TWO, [pod("p", on="n1", owner="Job/p", **SMALL), KEEPS]))
+    assert (found.base.rest.order, found.freed, found.passing) == (("n1",), (), ())
 
 
 @examples(15)
@@ -348,7 +379,7 @@ def test_what_goes_without_a_change_too_is_no_merit_of_one() -> None:
     kept = pod("p", on="n1", cpu=3, annotations={"karpenter.sh/do-not-disrupt": "true"})
     base = _at_rest(cluster([*TWO, node("n3")], [kept, pod("q", on="n2", cpu=2.5)]))
     early = replace(base, rest=base.start, settled=False)
-    found = freed_from(early, subjects(early.standing, PRICES, Workings()), 9, 600)
+    found = freed_from(early, relaxations(early), 9, 600)
 
     assert [(each.subject.reason, each.nodes, each.saving) for each in found.freed] == [(PodBlock.DO_NOT_DISRUPT, 0, 0)]
 
@@ -361,6 +392,6 @@ def test_a_change_is_followed_for_no_more_rounds_than_all_changes_have(rounds: i
     nodes = [*(node(f"n{n}") for n in range(3)), node("big", cpu=16)]
     full = pod("full", on="big", cpu=9, owner="ReplicaSet/full")
     base = _at_rest(cluster(nodes, [*pods, full], disruption_budgets=(never,)))
-    found = freed_from(base, subjects(base.standing, PRICES, Workings()), 9, left)
+    found = freed_from(base, relaxations(base), 9, left)
 
     assert [(each.rounds, each.is_rest) for each in found.freed] == [(rounds, is_rest)]
