@@ -32,7 +32,7 @@ def test_every_variable_of_the_environment_is_explained_and_no_other_is_named() 
         for cells in rows(RUN.read_text(encoding="utf-8"), "| variable | meaning |")
         for name in re.findall(r"`((?:EBB|GOOGLE)_\w+)`", cells[0])
     }
-    tests_own = {"EBB_TFMIRROR", "EBB_OPENB", "EBB_KUBE_ASSETS", "EBB_SEED"}
+    tests_own = {"EBB_TFMIRROR", "EBB_OPENB", "EBB_RECORDINGS", "EBB_KUBE_ASSETS", "EBB_SEED"}
     named = {name for page in pages() for name in re.findall(r"\b(EBB_[A-Z_]+)\b", page.read_text(encoding="utf-8"))}
 
     assert explained == variables

@@ -189,6 +189,15 @@ def test_a_budget_that_is_shut_keeps_the_node_and_is_asked_again_after_the_reche
     assert candidates(scaled) == ["a"]
 
 
+def test_a_budget_of_one_pod_lets_one_node_be_unneeded_at_a_time() -> None:
+    """Both nodes have a pod of it, and there is room for both."""
+    scaled = AutoscaledCluster([pooled("a"), pooled("b"), pooled("c")])
+    spread(scaled, "web", ["a", "b", "c"])
+    scaled.add("poddisruptionbudgets", budget(maxUnavailable=1))
+    scaled.live(5)
+    assert len(candidates(scaled)) == 1
+
+
 def test_a_system_pod_without_a_budget_holds_its_node_for_its_first_hour() -> None:
     scaled = AutoscaledCluster([pooled("a"), pooled("b")])
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "dns", "uid": "u", "controller": True}

@@ -22,5 +22,5 @@ def test_a_reaper_leaves_all_but_empty_nodes_to_ebb_and_deletes_those_within_min
     check(case, "reaps", alone)
     assert alone.lost == {}
     assert alone.minutes
-    assert median(alone.minutes) < 4 < median(raced.minutes)
-    assert raced.by_autoscaler > 0
+    assert median(alone.minutes) < 4
+    assert (raced.by_autoscaler > 0, raced.minutes) == (True, ()), "what it announces is left to it"

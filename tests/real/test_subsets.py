@@ -54,6 +54,7 @@ STARTS = re.compile(r"(?<!class )\b(?:ControlPlane|SchedulerFilters|FirestoreEmu
 SKIPS = re.compile(r"\b(?:pytest\.skip\(|mark\.skip|skipif\(|importorskip\()")
 MARKED = re.compile(r"\bmark\.control_plane\b")
 SKIPPERS = {
+    "cli/analysis/simulated_days/test_recordings.py": "recordings are no part of a machine",
     "local/demo/test_demo.py": "reads /proc, which no machine but Linux can get",
     "real/needs.py": "where it is decided",
     "real/test_teardown.py": "reads /proc",

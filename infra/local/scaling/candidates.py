@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
 from infra.local.clocks import seconds_of
 from infra.local.scaling.view import (
+    BUDGETS,
     DISABLED,
     TO_BE_DELETED,
     AutoscalerSettings,
@@ -65,9 +67,23 @@ def _not_safe(pod: Json, _view: View, _now: float) -> str | None:
 
 
 def _budget(pod: Json, view: View, _now: float) -> str | None:
-    budgets = budgets_of(pod, view.budgets)
-    shut = (item["status"].get("disruptionsAllowed", 0) < 1 for item in budgets if "status" in item)
+    shut = (status.get("disruptionsAllowed", 0) < 1 for status in _statuses(pod, view))
     return "its budget allows no disruption" if any(shut) else None
+
+
+def _statuses(pod: Json, view: View) -> list[Json]:
+    return [item["status"] for item in budgets_of(pod, view.budgets) if "status" in item]
+
+
+def _with_own_budgets(view: View) -> View:
+    """The view with a copy of the budgets, from which a loop takes what its candidates would use."""
+    return replace(view, read=lambda kind: deepcopy(view.budgets) if kind == BUDGETS else view.read(kind))
+
+
+def _take_off_budgets(pods: Iterable[Json], view: View) -> None:
+    for pod in pods:
+        for status in _statuses(pod, view):
+            status["disruptionsAllowed"] = status.get("disruptionsAllowed", 0) - 1
 
 
 RULES: tuple[Rule, ...] = (_annotated, _not_replicated, _system, _not_safe, _budget)
@@ -133,9 +149,7 @@ class RemovalSimulation:
 
     def remove(self, node: Json, movers: Iterable[Json]) -> bool:
         """Try to do without the node: its movers, and pods that earlier removals put there, must fit elsewhere."""
-        name, before = node["metadata"]["name"], dict(self._node_infos.by_name)
-        own = {pod["metadata"]["uid"] for pod in self._view.pods_on(node)}
-        guests = [pod for pod in before[name].pods if pod["metadata"]["uid"] not in own]
+        name, before, guests = node["metadata"]["name"], dict(self._node_infos.by_name), self.guests(node)
         self._node_infos.by_name[name] = _without_movers(before[name])
         self._chosen.add(name)
         if all(self._place(pod) for pod in [*movers, *guests]):
@@ -143,6 +157,12 @@ class RemovalSimulation:
         self._chosen.remove(name)
         self._node_infos = replace(self._node_infos, by_name=before)
         return False
+
+    def guests(self, node: Json) -> list[Json]:
+        """The pods that this loop has put on the node."""
+        own = {pod["metadata"]["uid"] for pod in self._view.pods_on(node)}
+        there = self._node_infos.by_name[node["metadata"]["name"]].pods
+        return [pod for pod in there if pod["metadata"]["uid"] not in own and is_movable(pod)]
 
     def _place(self, pod: Json) -> bool:
         target = first_fit(pod, self._node_infos, without=self._chosen)
@@ -186,13 +206,15 @@ class Candidates:
         eligible = [node for node in view.nodes if self._is_eligible(view, node, leaving, now)]
         movers = {node["metadata"]["uid"]: view.movers(node, now) for node in eligible}
         simulation = self._simulation(view, leaving) if any(movers.values()) or view.chunks else None
+        left = _with_own_budgets(view)
         since: dict[str, float] = {}
         for node in sorted(eligible, key=lambda node: self._turn(node, movers)):
             uid = node["metadata"]["uid"]
-            if simulation is None or (
-                obstacle(movers[uid], view, now) is None and simulation.remove(node, movers[uid])
-            ):
+            guests = simulation.guests(node) if simulation is not None else []
+            shut = obstacle(movers[uid], left, now) or any(_budget(pod, left, now) for pod in guests)
+            if simulation is None or (not shut and simulation.remove(node, movers[uid])):
                 since[uid] = self.since.get(uid, now)
+                _take_off_budgets([*movers[uid], *guests], left)
             else:
                 self._parked[uid] = now + self.settings.recheck
         self.since = since

@@ -67,6 +67,7 @@ OPTIMIZE_UTILIZATION = replace(
 
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 CANDIDATE = "DeletionCandidateOfClusterAutoscaler"
+BUDGETS = "poddisruptionbudgets"
 DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 RESERVED = ("buffer.gke.io/standby-capacity-node", "cloud.google.com/autopilot-managed-node")
 DAEMON = "cluster-autoscaler.kubernetes.io/daemonset-pod"
@@ -175,7 +176,7 @@ class View:
     @cached_property
     def budgets(self) -> Sequence[Json]:
         """The disruption budgets; read only if a node with pods may go."""
-        return self.read("poddisruptionbudgets")
+        return self.read(BUDGETS)
 
     @cached_property
     def disks(self) -> Disks:

@@ -17,7 +17,7 @@ from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.bounds import MOST, SCALE, Amounts, left, matrix, share, shares
 from shared.core.placement.constraints import CONSTRAINTS, ConstraintInput, Constraints, NewConstraint
-from shared.core.placement.node_filters import Codes, NodeFilters, NodeMask
+from shared.core.placement.node_filters import Codes, LabelColumn, NodeFilters, NodeMask
 from shared.core.reasons import Finding
 from shared.core.rules.pods import movable
 from shared.core.rules.unmodelled import unmodelled
@@ -54,6 +54,7 @@ class ClusterArrays:
         self.allocatable = matrix([node.allocatable for node in self.nodes], self.axes, MOST)
         where = np.fromiter((self.index[pod.node] for pod in bound), np.int64, len(bound))
         kinds = np.fromiter((self.kind_of[pod.spec] for pod in bound), np.int64, len(bound))
+        self._bound = bound, kinds, where
         self.free = self._free(bound, kinds, where)
         self.size_of_cluster = len(self.nodes) + len(living)
         """Nodes and pods: what a search's limit grows with."""
@@ -163,6 +164,24 @@ class ClusterArrays:
     def free_cpu(self, node: int) -> int:
         """Return the millicores that the pods on a node leave free; below zero where it is overbooked."""
         return int(self.free[self.weighed[0], node])
+
+    def pods_of(self, workload: str) -> Amounts:
+        """Return how many pods of a workload are on each node and not on their way out; a new array."""
+        kinds, where = self._staying
+        own = np.fromiter((spec.workload == workload for spec in self.classes), np.bool_, len(self.classes))
+        return np.bincount(where[own[kinds]], minlength=len(self.nodes))
+
+    @cached_property
+    def _staying(self) -> tuple[Codes, Codes]:
+        """Of each bound pod that is not on its way out its class and its node."""
+        pods, kinds, where = self._bound
+        staying = np.fromiter((pod.deleting is None for pod in pods), np.bool_, len(pods))
+        return kinds[staying], where[staying]
+
+    @cached_property
+    def zones(self) -> Codes:
+        """The number of each node's zone."""
+        return LabelColumn([node.zone for node in self.nodes]).codes
 
     @cached_property
     def weighed(self) -> tuple[int, int]:

@@ -58,10 +58,10 @@ class Names:
         return {new: old for old, new in self.table.get(sort, {}).items()}.get(pseudonym, pseudonym)
 
     def thing(self, key: str) -> str:
-        """Return a pod's or a workload's key, or a pool's name."""
+        """Return a pod's or a workload's key, or a pool's or node's name."""
         namespace, *rest = key.split("/")
         if not rest:
-            return self.of("pool", key)
+            return self.of("pool", self.of("node", key))
         return "/".join((self.of("namespace", namespace), *rest[:-1], self.of("workload", self.of("pod", rest[-1]))))
 
 

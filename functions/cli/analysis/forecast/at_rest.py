@@ -15,11 +15,8 @@ from typing import Final
 
 from msgspec import structs
 
-from functions.cli.analysis.forecast.autoscaler import DELETION, soonest
 from functions.cli.analysis.forecast.open_pass import OpenPass
 from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
-from functions.cli.analysis.forecast.scheduling import SCORING, Drained, announced, drained
-from functions.cli.analysis.forecast.scheduling import beginning as scheduling_of
 from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase, Pod
@@ -27,9 +24,13 @@ from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import Reached
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.strategies import LEAST_ALLOCATED
+from shared.core.planning.alone import left_alone as rounds_alone
+from shared.core.planning.autoscaler import DELETION, soonest
 from shared.core.planning.bill import Bill
 from shared.core.planning.plan import NodeDecision
 from shared.core.planning.prices import Prices
+from shared.core.planning.scheduling import SCORING, Drained, announced, drained
+from shared.core.planning.scheduling import beginning as scheduling_of
 from shared.core.planning.selection import departing_nodes
 from shared.core.planning.waves import between
 from shared.core.policy import Policy
@@ -40,7 +41,7 @@ from shared.core.rules.gates import GATES, WAVE_GATES
 from shared.core.rules.situation import Situation
 
 MOST_ROUNDS: Final = 60
-ONE_REMOVAL: Final = DELETION + timedelta(seconds=40)
+ONE_REMOVAL: Final = DELETION + timedelta(seconds=45)
 """How long the autoscaler takes for a node with pods: it taints, evicts, deletes, and waits before the next."""
 
 
@@ -71,9 +72,9 @@ class Rest:
         """What the autoscaler would announce to remove, in order."""
         return self.workings.unneeded(self.snapshot)
 
-    def drained(self, leaving: Iterable[str], avoided: Collection[str]) -> Drained:
-        """Return what comes of these drains."""
-        return drained(self.snapshot, leaving, avoided, self.workings.arrays_of)
+    def drained(self, leaving: Iterable[str], avoided: Collection[str], by_autoscaler: Collection[str] = ()) -> Drained:
+        """Return what comes of these drains; those `by_autoscaler` are its own."""
+        return drained(self.snapshot, leaving, avoided, self.workings.arrays_of, by_autoscaler=by_autoscaler)
 
     def after(self, step: Drained) -> "Rest":
         """Return the same with these drains, too."""
@@ -106,14 +107,10 @@ def reached(order: tuple[str, ...], left: Snapshot) -> Reached:
 
 def left_alone(start: Rest) -> Rest:
     """Return what the autoscaler would leave by itself."""
-    rest = start
-    for _ in range(MOST_ROUNDS):
-        names = rest.unneeded
-        step = rest.drained(names, names)
-        if not step.gone:
-            return rest
-        rest = rest.after(step)
-    return replace(rest, is_rest=False)
+    rest, workings, rounds = start, start.workings, 0
+    for step in rounds_alone(start.snapshot, workings.unneeded, MOST_ROUNDS, workings.arrays_of):
+        rest, rounds = rest.after(step), rounds + 1
+    return replace(rest, is_rest=rounds < MOST_ROUNDS)
 
 
 def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> Rest:
@@ -131,7 +128,7 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
             until = min(until, pace.now)  # all have begun: the next pass does not wait for the autoscaler
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
-        step = rest.drained([*going, *taken], {*going, *names, *passes.wave})
+        step = rest.drained([*going, *taken], {*going, *names, *passes.wave}, taken)
         passes.keep(each.node for each in drains if each.node.name in started.never.union(going).difference(step.gone))
         rest = rest.after(step)
         is_rest = not step.gone and not drains

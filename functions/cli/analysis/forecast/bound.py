@@ -32,6 +32,7 @@ from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import CPU, MEMORY, PODS
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.node_filters import NodeFilters
+from shared.core.planning.autoscaler import is_expendable
 from shared.core.planning.bill import Bill
 from shared.core.planning.selection import departing_nodes
 from shared.core.records.state import ClusterState
@@ -128,7 +129,7 @@ class _Row:
 
     @classmethod
     def of(cls, node: Node, snapshot: Snapshot) -> "_Row":
-        pods = [pod for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished]
+        pods = [pod for pod in snapshot.pods_by_node[node.name] if _counts(pod)]
         own = [pod for pod in pods if pod.spec.stays]
         moving = [pod for pod in pods if not pod.spec.stays]
         stays = any(map(_never_moves, moving)) or _is_left_alone(node, snapshot)
@@ -137,6 +138,11 @@ class _Row:
             return cls(node, lives, lives, stays=True)
         offered = np.array([float(node.allocatable.get(axis)) for axis in _AXES])
         return cls(node, np.maximum(offered - _sum(own), lives), lives, stays)
+
+
+def _counts(pod: Pod) -> bool:
+    """Whether a pod keeps room: the autoscaler lets expendable ones end with their node."""
+    return not pod.phase.finished and not is_expendable(pod.spec)
 
 
 def _sum(pods: Sequence[Pod]) -> _Floats:

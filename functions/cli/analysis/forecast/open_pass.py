@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Final
 
-from functions.cli.analysis.forecast.autoscaler import DELETION
 from functions.cli.analysis.forecast.pace import PacedDrain
 from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.completion import WATCH_AT_LEAST
+from shared.core.planning.autoscaler import DELETION
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.planning.prices import Prices
@@ -52,7 +52,7 @@ class OpenPass:
         self.decisions: tuple[NodeDecision, ...] = ()
         """Of the last round."""
         self.wave: tuple[str, ...] = ()
-        """The nodes that a wave holds since the last round; empty without `cluster.wave`."""
+        """The nodes that a wave holds since the last round."""
 
     def __call__(self, snapshot: Snapshot) -> tuple[PacedDrain, ...]:
         """Return the drains of one round, in order."""

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from operator import is_
 from typing import Final, Generic, TypeVar
 
-from functions.cli.analysis.forecast.autoscaler import unneeded
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.planning.autoscaler_look import unneeded
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation

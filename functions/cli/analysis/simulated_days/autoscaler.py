@@ -4,17 +4,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.cli.analysis.forecast.autoscaler import ScaleDownScan, is_eligible, profile_of, scan, soonest
-from functions.cli.analysis.forecast.scheduling import with_announcement
 from functions.cli.analysis.simulated_days.controllers import NodeTemplates
 from functions.cli.analysis.simulated_days.measures import Actor
-from functions.cli.analysis.simulated_days.pod_lives import evict, movers
+from functions.cli.analysis.simulated_days.pod_lives import create, evict, movers
 from functions.cli.analysis.simulated_days.scale_up import ScaleUp
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import BALANCED, Profile, ScaleDownRule
 from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
+from shared.core.planning.autoscaler import is_eligible, is_expendable, profile_of, soonest
+from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
+from shared.core.planning.scheduling import with_announcement
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
@@ -32,12 +34,15 @@ class Loop:
     """How long a node that could not go is not looked at again."""
     after_drain: timedelta = timedelta(seconds=10)
     """From the deletion of a node with pods until the next removal."""
+    after_failure: timedelta = timedelta(minutes=3)
+    """From evictions that took too long until the next removal."""
     retry: timedelta = timedelta(seconds=10)
     """Between two rounds of evictions of one node."""
 
 
 LOOP: Final = Loop()
-PACKING_LOOP: Final = Loop(scan=timedelta(seconds=5), recheck=timedelta(seconds=20), after_drain=timedelta(seconds=5))
+_FIVE: Final = timedelta(seconds=5)
+PACKING_LOOP: Final = Loop(scan=_FIVE, recheck=timedelta(seconds=20), after_drain=_FIVE, after_failure=_FIVE)
 
 
 def loop_of(profile: Profile) -> Loop:
@@ -57,23 +62,27 @@ class ScaleDown:
         self._not_before = world.now
         self._eligible: dict[str, tuple[int, bool]] = {}
         """By node: its version when it was measured, and whether it was below the gate."""
+        self._last = ScaleDownScan()
 
     def step(self) -> None:
         """One look."""
         world = self._world
         self._parked = {name: row for name, row in self._parked.items() if row[0] > world.now}
         rows = [node for node in world.nodes.values() if self._may_be_unneeded(node)]
-        found = self._found(sorted(rows, key=lambda node: node.name)) if rows else ScaleDownScan()
-        self._since = {name: self._since.get(name, world.now) for name in found.unneeded}
-        self._parked.update(dict.fromkeys(found.kept, (world.now + self._loop.recheck, world.revision)))
+        self._last = self._look_at(sorted(rows, key=lambda node: node.name))
+        self._since = {name: self._since.get(name, world.now) for name in self._last.unneeded}
+        self._parked.update(dict.fromkeys(self._last.kept, (world.now + self._loop.recheck, world.revision)))
         self._announce()
-        for name in sorted(self._ripe(), key=lambda each: (self._moves_pods(each), each)):
+        for name in self._ripe():
             self._start(name)
 
-    def _found(self, rows: list[Node]) -> ScaleDownScan:
+    def _look_at(self, rows: list[Node]) -> ScaleDownScan:
+        place = self._last.next_place
+        if not rows:
+            return ScaleDownScan(next_place=place)
         snapshot = self._world.snapshot()
         context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
-        return scan(snapshot, context, rows, self._leaving, self._since)
+        return scan(snapshot, context, rows, Earlier(self._leaving, self._since, place))
 
     def _may_be_unneeded(self, node: Node) -> bool:
         """Whether a node is looked at: neither leaving nor passed over, and below the gate."""
@@ -88,6 +97,8 @@ class ScaleDown:
 
     def due_at(self) -> datetime | None:
         """When there is something to do although nothing has changed."""
+        if self._last.unseen:
+            return self._world.now
         ripe = [max(since + self._waits(name), self._not_before) for name, since in self._since.items()]
         parked = [until for until, seen in self._parked.values() if seen != self._world.revision]
         waits = self._drains() > 0
@@ -105,8 +116,8 @@ class ScaleDown:
     def _rule(self, node: Node) -> ScaleDownRule:
         return self._world.origin.scale_down(node)
 
-    def _moves_pods(self, name: str) -> bool:
-        return any(True for _ in movers(self._world.on[name].values()))
+    def _movers(self, name: str) -> list[Pod]:
+        return [pod for pod in movers(self._world.on[name].values()) if not is_expendable(pod.spec)]
 
     def _drains(self) -> int:
         return sum(self._leaving.values())
@@ -119,7 +130,7 @@ class ScaleDown:
                     self._world.change_node(later, detail=True)
 
     def _start(self, name: str) -> None:
-        world, drains = self._world, self._moves_pods(name)
+        world, drains = self._world, bool(self._movers(name))
         if drains and self._drains():
             return
         self._leaving[name] = drains
@@ -135,7 +146,7 @@ class ScaleDown:
     def _evict(self, name: str, until: datetime) -> None:
         """Evict what PodDisruptionBudgets let go, and ask for the others again until it has taken too long."""
         world = self._world
-        staying = [pod for pod in movers(world.on[name].values()) if pod.deleting is None]
+        staying = [pod for pod in self._movers(name) if pod.deleting is None]
         for pod in staying:
             if not world.budgets.refusing(pod):
                 evict(world, pod, Actor.AUTOSCALER)
@@ -151,6 +162,7 @@ class ScaleDown:
         world = self._world
         del self._leaving[name]
         world.change_node(_kept(world.nodes[name]))
+        self._not_before = world.now + self._loop.after_failure
         self._parked[name] = world.now + self._loop.recheck, world.revision
 
     def _await(self, name: str) -> None:
@@ -160,10 +172,14 @@ class ScaleDown:
         world.agenda.note(max(ends, world.now) + world.delays.deletion, lambda: self._delete(name))
 
     def _delete(self, name: str) -> None:
-        drained = self._leaving.pop(name)
+        world, drained = self._world, self._leaving.pop(name)
         if drained:
-            self._not_before = self._world.now + self._loop.after_drain
-        self._world.delete_node(name)
+            self._not_before = world.now + self._loop.after_drain
+        ending = [pod.spec for pod in world.on[name].values() if is_expendable(pod.spec) and not pod.spec.stays]
+        world.delete_node(name)
+        for spec in ending:
+            if world.controlled.lacks(spec.workload):
+                create(world, spec)
 
 
 def _deleting(node: Node) -> Node:

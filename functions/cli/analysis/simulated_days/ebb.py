@@ -112,7 +112,7 @@ class Ebb:
         situation = Situation(snapshot, drains.state, self._policy)
         counts = situation.counts()
         world.measures.planned += 1
-        if self._is_shut(counts) and not self._steers and self._policy.wave is None:
+        if self._is_shut(counts) and not self._steers and self._wave is None:
             rows = could_go(assess_nodes(situation))
             self._marks = update_marks(self._marks, rows, world.now, drains.state.last_pass, world.delays.interval)
         else:
@@ -126,7 +126,7 @@ class Ebb:
         plan = make_plan(situation, self._marks, self._prices, world.delays.interval, wave=left)
         self._marks = plan.marks
         self._wave = wave_after(f"w{world.measures.passes}", plan, self._policy, wave, left)
-        self._still_to_order = bool(still_to_order(plan))
+        self._still_to_order = bool(still_to_order(plan, self._policy))
         for order in plan.orders:
             world.agenda.note(world.now + world.delays.claim, partial(self._drains.claim, order, world.now))
         ordered = {order.node for order in plan.orders}

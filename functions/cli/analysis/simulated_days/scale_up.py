@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from functions.cli.analysis.forecast.scheduling import SCORING, SchedulerPacking, avoiding
 from functions.cli.analysis.simulated_days.controllers import NodeTemplates
-from functions.cli.analysis.simulated_days.pod_lives import bind, create, found_no_place
+from functions.cli.analysis.simulated_days.pod_lives import bind, create, end, found_no_place
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.node import Node
@@ -17,6 +16,8 @@ from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
+from shared.core.planning.autoscaler import as_seen, is_expendable
+from shared.core.planning.scheduling import SCORING, SchedulerPacking, tainted
 from shared.core.rules.unmodelled import ONE_POD, admits
 
 
@@ -38,14 +39,29 @@ class Scheduler:
     def _schedule(self) -> None:
         world, snapshot = self._world, self._world.snapshot()
         arrays = ClusterArrays(snapshot)
-        disliked = {node.name for node in snapshot.nodes if node.held or node.has_taint(AUTOSCALER_CANDIDATE_TAINT)}
+        held = {node.name for node in snapshot.nodes if node.held}
+        announced = {node.name for node in snapshot.nodes if node.has_taint(AUTOSCALER_CANDIDATE_TAINT)}
         scoring = SCORING.get(snapshot.profile, LEAST_ALLOCATED)
-        packing = SchedulerPacking(arrays, scoring, avoiding(arrays, disliked))
+        packing = SchedulerPacking(arrays, scoring, tainted(arrays, held, announced))
         for pod in sorted((world.pods[key] for key in world.pending), key=queue_order):
-            if packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
-                found_no_place(world, pod.key)
-            else:
+            if not packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
                 bind(world, pod.key, arrays.nodes[packing.log[-1].target].name)
+            elif not self._preempt(pod, snapshot):
+                found_no_place(world, pod.key)
+
+    def _preempt(self, pod: Pod, snapshot: Snapshot) -> bool:
+        """Let expendable pods end where the pod has room without them; it is tried again once they have ended."""
+        seen = as_seen(snapshot)
+        if seen is snapshot or is_expendable(pod.spec):
+            return False
+        arrays = ClusterArrays(seen)
+        packing = Packing(arrays, FIRST_FIT)
+        if packing.reserve([arrays.kind_of[pod.spec]], OUTSIDE):
+            return False
+        for other in list(self._world.on[arrays.nodes[packing.log[-1].target].name].values()):
+            if is_expendable(other.spec):
+                end(self._world, other)
+        return True
 
 
 def queue_order(pod: Pod) -> tuple[int, float, str]:
@@ -67,9 +83,10 @@ class ScaleUp:
     def step(self) -> None:
         """Buy what the waiting pods need."""
         world = self._world
-        waiting = [pod for key in world.pending if (pod := world.pods[key]).unschedulable_since is not None]
+        pending = (world.pods[key] for key in world.pending)
+        waiting = [pod for pod in pending if pod.unschedulable_since is not None and not is_expendable(pod.spec)]
         if waiting:
-            look = _Look(world, self._templates)
+            look = _ScaleUpLook(world, self._templates)
             for group in look.needed_for(sorted(waiting, key=queue_order)):
                 self._buy(group)
             world.bought_for.update((pod.key, world.now) for pod in waiting if pod.spec in look.served)
@@ -108,11 +125,11 @@ class _Machine:
         self.classes.add(spec)
 
 
-class _Look:
+class _ScaleUpLook:
     """The cluster with everything that boots as if it were there, and what could be bought."""
 
     def __init__(self, world: World, templates: NodeTemplates) -> None:
-        self._world, self._templates, self._snapshot = world, templates, _as_if_ready(world.snapshot())
+        self._world, self._templates, self._snapshot = world, templates, as_seen(_as_if_ready(world.snapshot()))
         self._sizes = Counter((node.pool, node.zone) for node in self._snapshot.nodes)
         groups = [group for group in templates.groups if _may_grow(self._snapshot, group[0])]
         self._like = {

@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Final
 
-from functions.cli.analysis.forecast.autoscaler import DELETION
 from functions.cli.analysis.simulated_days.counted_pods import BudgetCounts, ControlledPods
 from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import NodePods, Snapshot
+from shared.core.planning.autoscaler import DELETION
 from shared.core.planning.bill import Bill, ends
 from shared.core.planning.prices import Prices
 from shared.core.policy.values import NO_COMMITMENTS, Commitments

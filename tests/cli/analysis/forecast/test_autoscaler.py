@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.forecast.at_rest import beginning, left_alone
-from functions.cli.analysis.forecast.autoscaler import soonest, unneeded
 from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL, HOSTNAME_LABEL, MANAGED_NODE, STANDBY_NODE
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.autoscaler import soonest
+from shared.core.planning.autoscaler_look import unneeded
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
@@ -154,11 +155,11 @@ def test_no_node_goes_below_a_minimum_of_its_pool_or_zone() -> None:
 
 
 def test_it_takes_one_node_after_another_and_not_the_best_set() -> None:
-    """The first by name goes onto the second; that two small ones could have gone instead is not looked at."""
-    nodes = [node("n1"), node("n2"), node("n3", cpu=2), node("n4", cpu=2)]
-    pods = [pod(f"p{name}", on=f"n{name}", cpu=cpu) for name, cpu in ((1, 2), (2, 2), (3, 1), (4, 1))]
+    """The dear one is asked after the others, and then there is no room left for its pod."""
+    nodes = [node("n1"), node("n2", cpu=8, machine="n2-standard-8"), node("home")]
+    pods = [pod("p1", on="n1", cpu=2), pod("p2", on="n2", cpu=4), pod("full", on="home", cpu=2.1)]
 
-    assert found(cluster(nodes, pods))[0] == "n1"
+    assert found(cluster(nodes, pods)) == ("n1",)
 
 
 def test_left_alone_it_goes_on_until_nothing_more_fits() -> None:

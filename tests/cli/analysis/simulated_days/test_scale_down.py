@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from functions.cli.analysis.forecast.autoscaler import soonest
 from functions.cli.analysis.simulated_days.autoscaler import EVICTIONS_TAKE, LOOP, ScaleDown
 from functions.cli.analysis.simulated_days.pod_lives import end
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
+from shared.core.planning.autoscaler import soonest
 from shared.core.policy import Limit
 from tests.builders import NOW, cluster, node, pdb, pod
 from tests.cli.analysis.simulated_days.time_passing import let_pass

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from functions.cli.analysis.simulated_days.controllers import NodeTemplates
-from functions.cli.analysis.simulated_days.scale_up import ScaleUp
+from functions.cli.analysis.simulated_days.scale_up import ScaleUp, Scheduler
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -62,11 +62,26 @@ def bought(*pods: Any, **given: Any) -> list[str]:
         ),
         pytest.param([], [pod("p", cpu=5, **WAITS)], {}, id="none for what no machine takes"),
         pytest.param([], [pod("p", cpu=2)], {}, id="none before the scheduler has found no place"),
+        pytest.param([], [pod("p", cpu=2, priority=-11, **WAITS)], {}, id="none for an expendable pod"),
         pytest.param(["a"], [DAEMON, pod("p", cpu=3.97, **WAITS)], {}, id="where the pods of DaemonSets leave it room"),
     ],
 )
 def test_a_machine_is_bought(expected: list[str], pods: list[Any], pools: dict[str, NodePool]) -> None:
     assert bought(*pods, **pools) == expected
+
+
+def test_no_machine_is_bought_for_pods_that_have_room_where_expendable_ones_are() -> None:
+    """They end at once, and the scheduler puts the pod in their place."""
+    balloon = pod("balloon", on="n1", cpu=3, owner="ReplicaSet/balloon", priority=-11, grace_seconds=0)
+    seen = cluster([node("n1")], [balloon, pod("p", cpu=2, **WAITS)])
+    world = World(seen, load(), DELAYS, NOW)
+    scheduler = Scheduler(world)
+    scheduler.step()
+    ScaleUp(world, NodeTemplates(seen)).step()
+    let_pass(world, NOW)
+    scheduler.step()
+
+    assert (world.measures.bought, world.pods["default/p"].node) == ([], "n1")
 
 
 @pytest.mark.parametrize(

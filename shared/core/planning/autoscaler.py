@@ -1,0 +1,114 @@
+"""What the cluster autoscaler asks of one node: its threshold, and the pods that forbid it the node.
+
+Its rules about pods are not those of Ebb's drains (`rules.pods`): it asks no policy, and moves what Ebb would leave.
+Source: cluster-autoscaler pkg/core/scaledown/eligibility, pkg/simulator (utilization/info.go, drainability/rules), with
+GKE's flag that local storage does not matter.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+from typing import Final
+
+from shared.core.cluster import names
+from shared.core.cluster.autoscaling import Profile, profile_named
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.resources import GPU
+from shared.core.cluster.snapshot import NodePods, Snapshot
+from shared.core.rules.drain_context import DrainContext
+from shared.core.rules.pod_rules import REPLICATED
+from shared.core.rules.utilization import Usage, usage
+
+DELETION: Final = timedelta(seconds=90)
+"""How long the cloud takes to delete a machine. With evictions and pauses a node takes 135 s, as in recordings."""
+EXPENDABLE_BELOW: Final = -10
+"""Pods of a lower priority are not there for the autoscaler (expendable-pods-priority-cutoff)."""
+
+
+def is_expendable(spec: PodClass) -> bool:
+    """Whether a pod counts nowhere in the autoscaler: neither in use, nor as one that must move, nor as waiting."""
+    return spec.priority < EXPENDABLE_BELOW
+
+
+def as_seen(snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot as the autoscaler sees it; the same object if no pod is expendable."""
+    if not any(is_expendable(pod.spec) for pod in snapshot.pods):
+        return snapshot
+    return replace(snapshot, pods=tuple(pod for pod in snapshot.pods if not is_expendable(pod.spec)))
+
+
+def profile_of(snapshot: Snapshot) -> Profile:
+    return profile_named(snapshot.profile)
+
+
+def soonest(snapshot: Snapshot, nodes: Iterable[Node]) -> timedelta:
+    """Return the shortest time after which the autoscaler takes an unneeded one of these nodes."""
+    return min((snapshot.scale_down(node).unneeded for node in nodes), default=profile_of(snapshot).unneeded)
+
+
+def is_eligible(node: Node, pods: Sequence[Pod], gate: Fraction) -> bool:
+    """Whether the autoscaler looks at a node with these pods at all."""
+    switched_off = node.annotations.get(names.SCALE_DOWN_DISABLED) == "true"
+    if not node.ready or node.outside or switched_off or node.has_taint(names.AUTOSCALER_DELETING_TAINT):
+        return False
+    counted = [pod for pod in pods if not is_expendable(pod.spec)]
+    used = usage(node, pods if len(counted) == len(pods) else NodePods(counted))
+    return used is not None and _utilization(used) <= gate
+
+
+def _utilization(used: Usage) -> Fraction:
+    """Return the larger ratio of CPU and memory, DaemonSet pods left out on both sides; of GPUs where it has them."""
+    gpu = dict(used.accelerators).get(GPU)
+    if gpu is not None:
+        return gpu
+    rows = ((used.movable_cpu, used.cpu), (used.movable_memory, used.memory))
+    return max(_without_daemons(moving, whole) for moving, whole in rows)
+
+
+def _without_daemons(moving: Fraction, whole: Fraction) -> Fraction:
+    offered = 1 - (whole - moving)
+    return moving / offered if offered > 0 else Fraction(moving > 0)
+
+
+SYSTEM_POD_BLOCKS_FOR: Final = timedelta(hours=1)
+
+_Rule = Callable[[Pod, DrainContext], bool | None]
+"""True: it may go whatever later rules decide; False: it may not; None: this rule does not decide."""
+
+
+def _by_annotation(pod: Pod, _: DrainContext) -> bool | None:
+    return {"true": True, "on-completion": False}.get(pod.spec.annotations.get(names.SAFE_TO_EVICT, ""))
+
+
+def _not_replicated(pod: Pod, _: DrainContext) -> bool | None:
+    owner = pod.spec.owner
+    return None if owner is not None and owner.kind in REPLICATED else False
+
+
+def _system(pod: Pod, context: DrainContext) -> bool | None:
+    if pod.spec.namespace != names.KUBE_SYSTEM or context.budgets_of(pod.spec):
+        return None
+    return pod.created is None or context.now - pod.created >= SYSTEM_POD_BLOCKS_FOR
+
+
+def _not_safe(pod: Pod, _: DrainContext) -> bool | None:
+    return False if pod.spec.annotations.get(names.SAFE_TO_EVICT) == "false" else None
+
+
+_RULES: Final[tuple[_Rule, ...]] = (_by_annotation, _not_replicated, _system, _not_safe)
+
+
+def may_be_moved(pods: Iterable[Pod], context: DrainContext) -> bool:
+    """Whether the autoscaler would evict all of these pods, if PodDisruptionBudgets let them go."""
+    return all(_may_go(pod, context) for pod in pods)
+
+
+def _may_go(pod: Pod, context: DrainContext) -> bool:
+    return next((answer for rule in _RULES if (answer := rule(pod, context)) is not None), True)
+
+
+def is_safe_to_evict(spec: PodClass) -> bool:
+    """Whether the pods are moved whatever a PodDisruptionBudget allows; the eviction API still asks it."""
+    return spec.annotations.get(names.SAFE_TO_EVICT) == "true"

@@ -1,0 +1,131 @@
+"""One look of the cluster autoscaler, rule by rule; `test_recordings.py` holds all of them to the real one."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.autoscaler_look import PARALLEL, Earlier, ScaleDownScan, scan
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.builders import cluster, node, pdb, pod
+
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+
+
+def look(snapshot: Snapshot, *names: str, **given: Any) -> ScaleDownScan:
+    """One look at the nodes of these names, by default at all but `home`."""
+    context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
+    eligible = [each for each in snapshot.nodes if each.name in (names or {each.name}) and each.name != "home"]
+    return scan(snapshot, context, eligible, Earlier(**given))
+
+
+def homed(nodes: Iterable[Node], pods: Iterable[Pod], **changes: Any) -> Snapshot:
+    """The nodes beside a large one that takes all their pods."""
+    return cluster([*nodes, node("home", cpu=64, memory=256)], pods, **changes)
+
+
+def one_pod_each(count: int, **spec: Any) -> tuple[list[Node], list[Pod]]:
+    nodes = [node(f"n{number:02}") for number in range(count)]
+    return nodes, [pod(f"p{each.name}", on=each.name, **spec) for each in nodes]
+
+
+@pytest.mark.parametrize(
+    ("expected", "allowed", "annotations"),
+    [
+        pytest.param(1, 1, {}, id="a budget of one lets one node go, whichever"),
+        pytest.param(3, 3, {}, id="one of three lets three go"),
+        pytest.param(0, 0, {}, id="one that allows nothing keeps all"),
+        pytest.param(3, 1, {SAFE: "true"}, id="pods that are safe to evict are not asked about"),
+    ],
+)
+def test_what_one_node_takes_of_a_budget_is_gone_for_the_next(
+    expected: int, allowed: int, annotations: dict[str, str]
+) -> None:
+    nodes, pods = one_pod_each(3, annotations=annotations)
+    found = look(homed(nodes, pods, disruption_budgets=(pdb("web", app="web", allowed=allowed),)))
+
+    assert len(found.unneeded) == expected
+    assert {*found.unneeded, *found.kept} == {each.name for each in nodes}
+
+
+def test_a_pod_that_the_look_put_on_a_node_keeps_it_by_its_budget() -> None:
+    """The pod of `n0` goes to `n1`, the first node with such a disk; by then its budget is used up."""
+    nodes = [node("n0"), node("n1", labels={"disk": "ssd"}), node("ssd", labels={"disk": "ssd"})]
+    pods = [
+        pod("a", on="n0", owner="ReplicaSet/a", node_selector={"disk": "ssd"}),
+        pod("b", on="n1", owner="ReplicaSet/b"),
+    ]
+    for expected, budgets in (({"n0", "n1"}, ()), ({"n0"}, (pdb("a", app="a", allowed=1),))):
+        seen = homed(nodes, pods, disruption_budgets=budgets)
+
+        assert set(look(seen, "n0", "n1", unneeded=("n0",)).unneeded) == expected
+
+
+def test_a_node_with_more_pods_of_a_budget_than_it_allows_at_once_goes_last() -> None:
+    nodes = [node("n0"), node("n1"), node("ssd", labels={"disk": "ssd"})]
+    pods = [
+        *(pod(f"a{n}", on="n0", owner="ReplicaSet/a", node_selector={"disk": "ssd"}) for n in range(2)),
+        pod("b", on="n1", owner="ReplicaSet/b"),
+    ]
+    for expected, allowed in ((("n1", "n0"), 1), (("n0", "n1"), 2)):
+        seen = homed(nodes, pods, disruption_budgets=(pdb("a", app="a", allowed=allowed),))
+
+        assert look(seen, "n0", "n1", unneeded=("n0",)).unneeded == expected
+
+
+def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
+    """Room is left for the pod of one node alone."""
+    nodes = [node("n0"), node("n1"), node("empty"), node("home", cpu=1)]
+    pods = [pod(f"p{n}", on=f"n{n}", cpu=0.9, owner=f"ReplicaSet/w{n}") for n in range(2)]
+    for before in ("n0", "n1"):
+        found = look(cluster(nodes, pods), unneeded=(before,))
+
+        assert found.unneeded == ("empty", before)
+
+
+@pytest.mark.parametrize(
+    ("expected", "before"),
+    [
+        pytest.param(2 * PARALLEL, 0, id="twice what may be deleted at once"),
+        pytest.param(2 * PARALLEL + 3, 3, id="so many more than before"),
+    ],
+)
+def test_a_look_ends_once_it_has_found_enough(expected: int, before: int) -> None:
+    nodes, pods = one_pod_each(2 * PARALLEL + 5)
+    found = look(homed(nodes, pods), unneeded=[each.name for each in nodes[:before]])
+
+    assert (len(found.unneeded), found.kept, found.unseen) == (expected, (), True)
+    assert not look(homed(nodes[:3], pods[:3])).unseen
+
+
+def test_the_search_for_room_goes_round_the_nodes_and_the_next_look_goes_on_from_there() -> None:
+    nodes = [node("n0"), *(node(f"home{n}", cpu=64) for n in range(3))]
+    pods = [pod(f"p{n}", on="n0", cpu=0.1, owner=f"ReplicaSet/w{n}") for n in range(2)]
+    seen = cluster(nodes, pods)
+
+    assert look(seen, "n0").next_place == 2
+    assert look(seen, "n0", place=1).next_place == 3
+
+
+def test_pods_of_a_node_in_deletion_have_their_room_before_any_other_node_is_asked() -> None:
+    nodes = [node("n0"), node("going"), node("home", cpu=1)]
+    pods = [pod("p", on="n0", cpu=0.9, owner="ReplicaSet/a"), pod("q", on="going", cpu=0.9, owner="ReplicaSet/b")]
+    alone = cluster(nodes, pods)
+
+    assert look(alone, "n0").unneeded == ("n0",)
+    assert look(alone, "n0", leaving=("going",)).kept == ("n0",)
+
+
+def test_expendable_pods_take_no_room_and_need_none() -> None:
+    """Below a priority of -10 pods are not in the autoscaler's picture."""
+    for expected, priority in ((("n0",), -11), ((), -10)):
+        full = pod("balloon", on="home", cpu=0.9, owner="ReplicaSet/balloon", priority=priority)
+        big = pod("big", on="n0", cpu=3, owner="ReplicaSet/big", priority=priority)
+        seen = cluster([node("n0"), node("home", cpu=1)], [full, big, pod("p", on="n0", cpu=0.5)])
+
+        assert look(seen, "n0").unneeded == expected

@@ -1,0 +1,89 @@
+"""Where the scheduler would put what is evicted: by the share of each node's own size that is in use."""
+
+from dataclasses import replace
+
+import pytest
+
+from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.node_room import OUTSIDE
+from shared.core.placement.strategies import LEAST_ALLOCATED
+from shared.core.planning.scheduling import SchedulerPacking, drained, tainted
+from tests.builders import cluster, node, pod
+
+
+@pytest.mark.parametrize(
+    ("expected", "profile"),
+    [
+        pytest.param("small", "BALANCED", id="the default profile spreads: the emptier by share, though less is free"),
+        pytest.param("large", "OPTIMIZE_UTILIZATION", id="optimize-utilization packs: the fuller by share"),
+    ],
+)
+def test_a_large_node_is_not_emptier_for_being_large(expected: str, profile: str) -> None:
+    nodes = [node("leaving"), node("large", cpu=16, memory=64), node("small", cpu=4, memory=16)]
+    pods = [
+        pod("p", on="leaving", cpu=0.5, memory=2),
+        pod("l", on="large", cpu=8, memory=32),
+        pod("s", on="small", cpu=1, memory=4),
+    ]
+    later = drained(replace(cluster(nodes, pods), profile=profile), ["leaving"], ()).snapshot
+
+    assert {each.name: each.node for each in later.pods}["p"] == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "tainted", "tolerated"),
+    [
+        pytest.param("fuller", ("emptier",), 0.4, id="a soft taint weighs more than room"),
+        pytest.param("emptier", ("emptier",), 0.7, id="where no other node has room it hinders nobody"),
+        pytest.param("emptier", ("emptier", "fuller"), 0.4, id="nodes that all have one are as if none had"),
+    ],
+)
+def test_a_soft_taint_is_weighed(expected: str, tainted: tuple[str, ...], tolerated: float) -> None:
+    nodes = [node("leaving"), node("fuller"), node("emptier")]
+    pods = [
+        pod("p", on="leaving", cpu=tolerated, owner="ReplicaSet/p"),
+        pod("f", on="fuller", cpu=3.5, owner="ReplicaSet/f"),
+        pod("e", on="emptier", cpu=1, owner="ReplicaSet/e"),
+    ]
+    later = drained(cluster(nodes, pods), ["leaving"], tainted).snapshot
+
+    assert {each.name: each.node for each in later.pods}["p"] == expected
+
+
+def test_pods_of_one_workload_keep_apart_by_host_and_zone() -> None:
+    nodes = [node("leaving", zone="a"), node("near", zone="b"), node("same", zone="b"), node("far", zone="c", cpu=3)]
+    own = [pod("p", on="leaving"), pod("q", on="same")]
+    given = [pod("x", on="far", cpu=1.2, owner="ReplicaSet/x")]
+    later = drained(cluster(nodes, [*own, *given]), ["leaving"], ()).snapshot
+
+    assert {each.name: each.node for each in later.pods}["p"] == "far"
+    alone = drained(cluster(nodes, [pod("p", on="leaving"), *given]), ["leaving"], ()).snapshot
+    assert {each.name: each.node for each in alone.pods}["p"] == "same"
+
+
+def test_two_soft_taints_on_one_node_halve_the_weight_of_one_on_another() -> None:
+    """A workload whose pods crowd the other nodes and their zone then goes where a single taint is."""
+    keepers = [node(f"keeper{n}", zone="y") for n in range(3)]
+    nodes = [node("leaving"), *keepers, node("once"), node("twice")]
+    pods = [pod("p", on="leaving"), *(pod(f"{each.name}-{n}", on=each.name) for each in keepers for n in range(6))]
+    arrays = ClusterArrays(cluster(nodes, pods))
+
+    def target(*taints: tuple[str, ...]) -> str:
+        packing = SchedulerPacking(arrays, LEAST_ALLOCATED, tainted(arrays, *taints))
+        packing.close([arrays.index["leaving"]])
+        packing.reserve([arrays.kind_of[pods[0].spec]], OUTSIDE)
+        return arrays.nodes[packing.log[-1].target].name
+
+    assert target(("once", "twice"), ("twice",)) == "once"
+    assert target(("once", "twice")).startswith("keeper")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [pytest.param((), id="a drain needs room for them"), pytest.param(("n",), id="the autoscaler does not")],
+)
+def test_expendable_pods_end_with_a_node_that_the_autoscaler_removes(names: tuple[str, ...]) -> None:
+    balloon = pod("balloon", on="n", cpu=3, owner="ReplicaSet/balloon", priority=-11)
+    seen = cluster([node("n"), node("home", cpu=1)], [balloon, pod("p", on="n", cpu=0.5)])
+
+    assert drained(seen, ["n"], (), by_autoscaler=names).gone == names
