@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from shared.core.cluster import names
-from shared.core.cluster.autoscaling import Buffers, CapacityBuffer
+from shared.core.cluster.autoscaling import AutoscalingPolicy, Buffers, CapacityBuffer, ComputeClasses
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import CLAIM, Owner, Pod, PodClass, Volume
 from shared.core.cluster.requests import Container, ContainerRequests
@@ -171,6 +171,13 @@ def cluster(
         pools={**known, **(pools or {})},
     )
     return replace(plain, **changes)
+
+
+def only_empty(snapshot: Snapshot) -> Snapshot:
+    """The same picture with an autoscaler that removes no node on which a pod requests anything."""
+    named = tuple(replace(each, labels={**each.labels, names.COMPUTE_CLASS_LABEL: "idle"}) for each in snapshot.nodes)
+    classes = ComputeClasses({"idle": AutoscalingPolicy(threshold=Fraction(0))})
+    return replace(snapshot, nodes=named, compute_classes=classes)
 
 
 def taint(key: str, effect: str = "NoSchedule", value: str = "") -> Taint:

@@ -13,7 +13,7 @@ from shared.core.cluster.node import NodePool
 from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.policy import Policy
 from shared.core.records.commitments import ListedCommitment
-from shared.core.records.orders import DrainResult, Order, decode, encode
+from shared.core.records.orders import DrainResult, Order, OrderKind, decode, encode
 from shared.errors import BadPolicy, EbbError, Stale, Unreadable
 from shared.port_types import DocumentKey, PoolsReading, StoredDocument
 from tests.builders import CLUSTER, NOW
@@ -169,6 +169,11 @@ class FakeOrderBus:
     reported: list[Mapping[str, object]] = field(default_factory=list)
     failure: EbbError | None = None
     results_failure: EbbError | None = None
+
+    @property
+    def drains(self) -> list[Order]:
+        """Return the orders among `published` to drain a node."""
+        return [order for order in self.published if order.kind is OrderKind.DRAIN]
 
     def publish(self, order: Order) -> None:
         self._reach()

@@ -20,7 +20,6 @@ from shared.core.planning.metrics import (
 )
 from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.planning.prices import MICRO, Prices, per_month
-from shared.core.planning.waves import still_to_order
 from shared.core.reasons import Blocker
 from shared.core.records.state import ClusterState
 from shared.port_types import Traffic
@@ -41,6 +40,8 @@ class PassReport:
     """What the pass asked of the Kubernetes API."""
     steered: Steered
     paid: UsedCommitments
+    wave_left: int
+    """Nodes of the wave that a second pass may order."""
 
 
 def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def summary(plan: Plan, report: PassReport) -> dict[str, Any]:
         "costs_written": report.steered.written,
         "costs_taken_back": report.steered.taken_back,
         **report.paid.fields,
-        "wave_left": 0 if plan.dry_run else len(still_to_order(plan)),
+        "wave_left": report.wave_left,
         "search_braked": plan.at_rest is not None and plan.at_rest.braked,
         "saving_per_month": dollars(per_month(plan.saving)),
         "duration_ms": round(report.seconds * 1000),

@@ -24,6 +24,7 @@ from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
 from shared.core.planning.unknown_pools import is_advice_due, unknown_pools
+from shared.core.planning.waves import still_to_order
 from shared.core.policy import Policy
 from shared.core.policy.warnings import warnings
 from shared.core.records.claims import (
@@ -112,7 +113,8 @@ def run_pass(deps: PlannerDeps, lease: PlannerLease, run_id: str) -> dict[str, A
     over = begun + settings.pass_seconds
     steered = _steer(ports, plan, inputs, lambda: ports.clock.monotonic() < over)
     took, traffic = ports.clock.monotonic() - begun, ports.cluster.traffic().since(asked)
-    report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic, steered, paid)
+    left = len(still_to_order(plan, found.policy))
+    report = PassReport(run_id, published, healed.repaired, healed.failed, took, traffic, steered, paid, left)
     outcome = PassOutcome(plan, found.snapshot, found.state, ports.prices, found.now, interval)
     return deps.pass_log.write(ports.log, outcome, report)
 

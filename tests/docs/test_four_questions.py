@@ -20,7 +20,7 @@ from tests.pages import README, rows
 
 FIRST_SCREEN: Final = 25
 """Lines of the README above the first heading."""
-TOP: Final = 12
+TOP: Final = 16
 """Lines of `ebb plan` that any terminal shows first."""
 OPTIONS: Final = ("--assume-marked", "--at", "2026-03-04T22:00:00Z")
 

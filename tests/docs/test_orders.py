@@ -139,6 +139,6 @@ def test_every_key_of_the_status() -> None:
 
 
 def test_every_key_of_the_summary() -> None:
-    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0, Traffic(), Steered(), UsedCommitments()))
+    said = summary(plan(ordered("n1")), PassReport("run", (), 0, 0, 1.0, Traffic(), Steered(), UsedCommitments(), 0))
 
     assert set(table("## Summary", "| summary | type | unit | meaning |")) == said.keys()

@@ -66,7 +66,7 @@ class CallGate:
         self.struck_at: list[float] = []
         """When faults struck, and when they ended."""
         self.stopped_at: list[float] = []
-        """When one killed or paused its actor; a call that merely fails at once stops nobody from looking again."""
+        """When one killed or paused its actor; one that merely fails at once delays a look by a redelivery."""
 
     @property
     def actor(self) -> str:

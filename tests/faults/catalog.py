@@ -25,8 +25,8 @@ PROVIDER_ACTION = "provider"
 MOMENTS = (1.0, 4.0, 6.0, 8.0, 12.0, 30.0, 70.0)
 """Seconds: before the first claim, between claim, cordon and evictions, while pods end, when the node is empty."""
 NODES = (0, 1, 3)
-LATE = MessageFaults(late={1: 45.0})
-"""The first order comes so late that the room may have gone long ago."""
+LATE = MessageFaults(late={2: 45.0})
+"""The first order to drain, which follows that to hold, comes so late that the room may have gone long ago."""
 OUTAGE = "outage"
 LONG_UPGRADE = "upgrade"
 OUTAGES_BEGIN = (0.0, 7.0, 40.0)

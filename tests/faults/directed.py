@@ -90,7 +90,7 @@ def an_announced_node_needs_the_room() -> Iterator[History]:
 
 
 def people_write_costs() -> Iterator[History]:
-    yield History(steered_settings()[0], acts=((95.0, Act("rank", 1)), (120.0, Act("shrink"))))
+    yield History(steered_settings()[0], acts=((95.0, Act("rank", 2)), (120.0, Act("shrink"))))
 
 
 def steering_ends() -> Iterator[History]:

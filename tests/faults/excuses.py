@@ -23,6 +23,10 @@ class Excuse(Enum):
         "A moved pod waits longer by four calls while each call of a kind takes seconds.",
         "What is given back is looked at twice, and nobody looks faster than the API server answers.",
     )
+    REPEATED = (
+        "A moved pod waits longer by one redelivery after a call of Ebb's that failed.",
+        "The look that failed is made again when its message is delivered again.",
+    )
     GIVEN_BACK = (
         "A moved pod waits, or one that was to take its place, and the node that it left is open again.",
         "That is all that Ebb can do for it: what keeps it from there now is not Ebb's cordon.",

@@ -54,7 +54,9 @@ class Judgement:
 def judgement(end: Installation) -> Judgement:
     """Judge the record and the documents."""
     excuses = Excuses()
-    places = WaitingTimes(excuses, end.stops(), REDELIVERY + 2 * INTERVAL, end.turned_away_at, end.outages)
+    places = WaitingTimes(
+        excuses, end.stops(), REDELIVERY + 2 * INTERVAL, end.turned_away_at, end.outages, end.call_gate.struck_at
+    )
     broke = [*_of_the_record(end, excuses, places), *_of_the_documents(end, excuses)]
     return Judgement(list(dict.fromkeys(broke)), excuses, places.longest)
 

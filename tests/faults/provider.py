@@ -122,6 +122,12 @@ def _announce(ebb: Installation, node: Json) -> None:
     _taint(ebb, node, {"key": CANDIDATE, "value": "1", "effect": "PreferNoSchedule"})
 
 
+def _recant(ebb: Installation, node: Json) -> None:
+    """The autoscaler has changed its mind, or has ended: what it announced is needed."""
+    taints = [taint for taint in node["spec"].get("taints") or [] if taint["key"] != CANDIDATE]
+    patch_spec(ebb, AUTOSCALER, node, {"taints": taints})
+
+
 def _start(ebb: Installation, node: Json) -> None:
     """The autoscaler takes the node: taint and cordon, then all evictions at once. Ebb may hold it."""
     _taint(ebb, node, {"key": TO_BE_DELETED, "value": "1", "effect": "NoSchedule"}, unschedulable=True)
@@ -176,6 +182,7 @@ PROVIDER_ACTIONS: dict[str, ProviderAction] = {
     "delete the pool": _delete_pool,
     "overload": _overload,
     "announce": _announce,
+    "recant": _recant,
     "start": _start,
     "finish": _finish,
 }

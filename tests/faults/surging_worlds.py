@@ -25,12 +25,17 @@ def surging_settings() -> tuple[Setting, ...]:
     one, two = workload("one", [0], cpu=300), workload("two", [1], cpu=300)
     shut = workload("shut", [2], cpu=300, pdb={"maxUnavailable": 0})
     stays: dict[str, Any] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
-    kept = [workload(f"kept{node}", [node], cpu=200, **stays) for node in (1, 2, 3, 4)]
+
+    def kept(*nodes: int) -> list[dict[str, Any]]:
+        return [workload(f"kept{node}", [node], cpu=200, **stays) for node in nodes]
+
+    on_one = [web, one, {**two, "nodes": ["web/0"]}, *kept(1, 2, 3, 4)]
+    never = [web, {**one, "readyAfter": 9999}, *kept(1, 2, 3, 4)]
     return (
-        setting("two single replicas", [web, one, two], limits=_FEW, **_REAPER),
-        setting("two on one node", [web, one, {**two, "nodes": ["web/0"]}, *kept], limits=_FEW, **_REAPER),
-        setting("a single replica under a shut budget", [web, shut], limits=_FEW, **_REAPER),
-        setting(NEVER_READY, [web, {**one, "readyAfter": 9999}, *kept], limits=_FEW, **_REAPER),
+        setting("two single replicas", [web, one, two, *kept(2, 3, 4)], limits=_FEW, **_REAPER),
+        setting("two on one node", on_one, limits=_FEW, **_REAPER),
+        setting("a single replica under a shut budget", [web, shut, *kept(0, 1, 3, 4)], limits=_FEW, **_REAPER),
+        setting(NEVER_READY, never, limits=_FEW, **_REAPER),
     )
 
 

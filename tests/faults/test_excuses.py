@@ -27,7 +27,7 @@ def test_each_excuse_shows_what_and_why_and_some_rule_asks_for_it(excuse: Excuse
 def test_no_excuse_covers_a_moved_pod_because_of_an_act_of_others() -> None:
     about_moved = {excuse for excuse in Excuse if "moved pod" in excuse.what}
     assert about_moved == {
-        Excuse.HINDERED, Excuse.TURNED_AWAY, Excuse.SLOW, Excuse.GIVEN_BACK, Excuse.NODE_GONE,
+        Excuse.HINDERED, Excuse.TURNED_AWAY, Excuse.SLOW, Excuse.REPEATED, Excuse.GIVEN_BACK, Excuse.NODE_GONE,
     }  # fmt: skip
 
 

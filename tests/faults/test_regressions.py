@@ -104,8 +104,9 @@ def test_a_cordon_whose_taint_somebody_removed_is_undone() -> None:
 def test_an_eviction_that_is_long_on_its_way_rests_on_the_room_there_was_when_it_set_out() -> None:
     """Another team takes the room meanwhile, and the node is given back; no look can stop the call any more."""
     history = base("little room")
-    cordon = calls_of(history, "push", "patch nodes")[0]
-    first = next(each for each in calls_of(history, "push", "create pods/eviction") if each.number > cordon.number)
+    drain = calls_of(history, "push", "create pods/eviction")[0].actor
+    cordon = calls_of(history, drain, "patch nodes")[0]
+    first = next(each for each in calls_of(history, drain, "create pods/eviction") if each.number > cordon.number)
 
     late = replace(history, faults={first.number: CallFault(before=70.0, after=40.0)}, acts=((8.0, Act("rival")),))
     found = judgement(run(late))
@@ -122,10 +123,10 @@ def test_a_node_that_a_person_took_back_after_the_state_was_lost_is_left_alone(a
 
 def test_an_order_that_a_late_copy_of_an_acknowledged_message_brings_back_to_life_is_one_that_was_forgotten() -> None:
     """The state was lost in between, and the copy fails: nobody sends it again."""
-    late = MessageFaults(late={1: 300.0})
+    late = MessageFaults(late={2: 300.0})
     history = replace(base("nobody deletes"), message_faults=late, acts=((250.0, Act("lose the state")),))
     write = next(
-        call for call in run(history).call_gate.calls if (call.actor, call.what[:10]) == ("push-1", "put drains")
+        call for call in run(history).call_gate.calls if (call.actor, call.what[:10]) == ("push-2", "put drains")
     )
 
     found = judgement(run(replace(history, faults={write.number: CallFault(CallEnd.FAIL)})))

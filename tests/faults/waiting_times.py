@@ -11,6 +11,8 @@ from tests.faults.outages import BegunOutage
 from tests.faults.replay import Entry, ReplayedCluster, holder, is_ebb
 
 MOST_UNSCHEDULABLE = 30.0
+REDELIVERED_AFTER = 10.0
+"""Seconds after which a message whose step failed is delivered again, the first time."""
 CALLS_OF_TWO_LOOKS = 4
 """So many calls of one kind has a look that sees a pod wait, with the look before its node is given back."""
 
@@ -93,8 +95,10 @@ class WaitingTimes:
         recovery: float,
         turned_away: Sequence[float] = (),
         outages: Sequence[BegunOutage] = (),
+        struck: Sequence[float] = (),
     ) -> None:
         self._excuses, self._recovery, self._outages = excuses, recovery, outages
+        self._struck = tuple(struck)
         self._turned_away = tuple(zip(turned_away[::2], turned_away[1::2], strict=True))
         self._hindrances = sorted(hindrances)
         self._episodes: dict[str, Episode] = {}
@@ -130,6 +134,10 @@ class WaitingTimes:
                 (Excuse.GIVEN_BACK, not held),
                 (Excuse.HINDERED, hindered),
                 (Excuse.TURNED_AWAY, self._is_turned_away(cluster.at)),
+                (
+                    Excuse.REPEATED,
+                    waited <= MOST_UNSCHEDULABLE + REDELIVERED_AFTER and self._has_failed(cluster.at, waited),
+                ),
                 (Excuse.SLOW, waited <= MOST_UNSCHEDULABLE + CALLS_OF_TWO_LOOKS * self._slowness(cluster.at)),
             )
             if not any(self._excuses.covers(*row) for row in rows):
@@ -148,6 +156,10 @@ class WaitingTimes:
         """Whether Ebb may not yet have recovered from the last hindrance."""
         last = max((at for at in self._hindrances if at <= now), default=float("-inf"))
         return now <= last + self._recovery
+
+    def _has_failed(self, now: float, waited: float) -> bool:
+        """Whether a call of Ebb's failed while the pod waited."""
+        return any(now - waited <= at <= now for at in self._struck)
 
     def _is_turned_away(self, now: float) -> bool:
         """Whether the API server answers nobody, or has begun to answer again less than half a minute ago."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
+from shared.core.cluster.names import AUTOSCALER_DELETING_TAINT
 from shared.core.records.state import Wave
 from shared.port_types import WAVE_KEY
 from tests.faults.installation import Installation
@@ -36,11 +37,12 @@ def waved_settings() -> tuple[Setting, ...]:
 
 
 def left_held(end: Installation) -> Iterator[str]:
-    """Yield the nodes that carry the soft taint though no living wave names them."""
+    """Yield the nodes that carry the soft taint though no living wave names them, and nobody deletes them."""
     found = end.state.all(WAVE_KEY.collection, Wave).get(WAVE_KEY.id)
     wave = found.value if found else None
     living = {each.name for each in wave.nodes} if wave and end.clock.now() < wave.deadline.timestamp() else set()
     for node in end.cloud.world.store.all("nodes"):
         name, taints = node["metadata"]["name"], node["spec"].get("taints") or []
-        if name not in living and any(taint["key"] == SOFT for taint in taints):
+        keys = {taint["key"] for taint in taints}
+        if name not in living and SOFT in keys and AUTOSCALER_DELETING_TAINT not in keys:
             yield name

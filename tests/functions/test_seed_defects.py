@@ -142,7 +142,7 @@ def test_b6_no_node_goes_whose_pods_fit_nowhere(expected: int, each: int, cpu: f
 
     ebb.tick()
 
-    assert len(ebb.bus.published) == expected
+    assert len(ebb.bus.drains) == expected
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,13 @@ def rules(
     version: str = "h",
     wave: WaveLimits | None = HALF,
     budgets: tuple[Budget, ...] = ONE_AT_A_TIME,
+    enabled: bool = True,
 ) -> Policy:
     wide = {"wave": wave, "dry_run": dry_run, "hash": version}
-    return policy(cluster_wide=wide, required_count=0, budgets=budgets)
+    return policy(cluster_wide=wide, required_count=0, budgets=budgets, enabled=enabled)
+
+
+NOTHING_GOES = rules(version="other", enabled=False)
 
 
 def ebb_with_room(**given: Any) -> FakeEbb:
@@ -114,7 +118,7 @@ def test_the_log_names_the_nodes_that_leave_a_wave_and_no_others() -> None:
         pytest.param([0.0, 150.0], {}, {}, id="half-way to the next tick"),
         pytest.param([0.0], {"schedule_time": ""}, {}, id="not while a person waits for the answer"),
         pytest.param([0.0], {"policy": rules(dry_run=True)}, {}, id="not in dry run"),
-        pytest.param([0.0], {"policy": rules(wave=None)}, {}, id="not without a wave"),
+        pytest.param([0.0], {"policy": rules(wave=None)}, {}, id="not where the policy sets no wave"),
         pytest.param([0.0], {"policy": rules(budgets=())}, {}, id="not if all nodes of the wave are ordered"),
         pytest.param([0.0], {}, {"pass_seconds": 209.0}, id="not if the call ends before"),
         pytest.param([0.0, 30.0], {}, {"interval_seconds": 60.0}, id="sooner with a shorter interval"),
@@ -182,16 +186,16 @@ def test_a_dry_run_begins_no_wave() -> None:
 
 def _lose_the_document(ebb: FakeEbb) -> None:
     ebb.state.delete(WAVE_KEY, ebb.state.get(WAVE_KEY).version or "")
-    ebb.policy.policy = rules(wave=None)
+    ebb.policy.policy = NOTHING_GOES
 
 
 def _spoil_the_document(ebb: FakeEbb) -> None:
     ebb.state.documents[ebb.state.cluster, WAVE_KEY.collection, WAVE_KEY.id] = (b"[", "spoilt")
-    ebb.policy.policy = rules(wave=None)
+    ebb.policy.policy = NOTHING_GOES
 
 
 def _change_the_policy(ebb: FakeEbb) -> None:
-    ebb.policy.policy = rules(version="other", wave=None)
+    ebb.policy.policy = NOTHING_GOES
 
 
 @pytest.mark.parametrize(
@@ -199,7 +203,7 @@ def _change_the_policy(ebb: FakeEbb) -> None:
     [
         pytest.param(_lose_the_document, id="the document is lost"),
         pytest.param(_spoil_the_document, id="the document does not decode"),
-        pytest.param(_change_the_policy, id="the policy has no waves any more"),
+        pytest.param(_change_the_policy, id="the policy enables no pool any more"),
     ],
 )
 def test_no_soft_taint_outlives_its_wave(happens: Callable[[FakeEbb], None]) -> None:

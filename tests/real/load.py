@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from infra.local.scenario import Autoscaling, MachinePool
+from shared.core.cluster.names import HELD_TAINT
 from tests.depth import DEEP
 from tests.real.control_plane.api import MERGE_PATCH, Api
 from tests.real.control_plane.manifests import Manifest, deployment, disruption_budget, node, paced
@@ -92,6 +93,11 @@ class ChangingLoad:
         pods = self._api.items(f"/api/v1/namespaces/{NAMESPACE}/pods")
         wanted = GUARDED * REPLICAS + sum(map(self._replicas, self._high))
         return len(pods) == wanted and all(map(_is_ready, pods))
+
+    def is_free(self) -> bool:
+        """Whether no node carries the soft taint of a wave."""
+        nodes = self._api.items("/api/v1/nodes")
+        return all(taint["key"] != HELD_TAINT for node in nodes for taint in node["spec"].get("taints") or ())
 
     def _story(self) -> str:
         """How far the world came: pods by what they are, one that is not Ready, and who keeps nodes closed."""

@@ -121,6 +121,7 @@ def test_drains_end_well_however_often_their_processes_are_killed(
     prepared.ebb.bucket.put("policies", "policy.yaml", NO_MORE.encode())
     until("the end of every drain", disturbances.is_over, MOST_SECONDS_TO_END)
     until("every pod ready", prepared.load.is_calm)
+    until("the end of the wave", prepared.load.is_free)
     planner.stop()
     prepared.watch.stop()
 

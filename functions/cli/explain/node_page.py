@@ -78,7 +78,8 @@ def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: R
     yield "verdict", Text(verdict, style=STYLES[decision.verdict])
     yield from _times(decision, known)
     if node.name in view.wave:
-        yield "wave", f"number {view.wave.index(node.name) + 1} of {count(len(view.wave), 'node')} that go as one set"
+        going = count(len(view.wave), "node that goes", "nodes that go")
+        yield "wave", f"number {view.wave.index(node.name) + 1} of {going} as one set"
     restarts = sorted({each.restarts for each in known.pods if each.restarts})
     if restarts:
         yield "restarts", f"{', '.join(restarts)}, so that single replicas leave without a gap"

@@ -135,6 +135,7 @@ def node(shown: NodeView) -> dict[str, Any]:
         "marked_since": _time(decision.marked_since),
         "removable_at": _time(decision.removable_at),
         "drain": None if decision.drain is None else drain(decision.drain),
+        "removed_by": shown.removed_by.value if shown.removed_by else None,
     }
 
 

@@ -301,10 +301,10 @@ def other_types(paid: int, least: int) -> tuple[str, ...]:
 
 
 def wave_note(plan: Plan) -> Iterator[str]:
-    """Yield a sentence where the policy has waves and one would hold nodes."""
+    """Yield a sentence where a wave would hold nodes."""
     if plan.wave:
-        order = f"{count(len(plan.wave), 'node')} go as one set, in this order: {some(plan.wave)}"
-        yield f"cluster.wave: {order}. The other nodes are room for them."
+        going = count(len(plan.wave), "node goes", "nodes go")
+        yield f"Wave: {going} as one set, in this order: {some(plan.wave)}. The other nodes are room for them."
 
 
 def steer_note(situation: Situation, plan: Plan) -> Iterator[str]:

@@ -16,7 +16,7 @@ from functions.cli.output.format import NodeNames, monthly, monthly_parts, perce
 from functions.cli.output.tables import BOLD, DIM, Column, Table, fit
 from functions.cli.plan.scenarios import ScenarioRow
 from functions.cli.plan.sentences import LegendEntry, WordKind
-from functions.cli.plan.view import NodeView, PlanView, Shown
+from functions.cli.plan.view import NodeView, PlanView, RemovedBy, Shown
 from shared.core.planning.plan import Verdict
 
 _MONEY: Final = ("a month", "a year", "saved")
@@ -171,14 +171,16 @@ _LEAST_ABOUT: Final = 20
 """Narrower than this a pod's name would hardly ever fit."""
 _COST: Final = "cost/mo"
 _LAYOUTS: Final = (
-    ("node", "pool", "cpu", "mem", _COST, "go?", "verdict", "reason", "when (UTC)"),
-    ("node", "pool", "cpu", "mem", "go?", "verdict", "reason", "when (UTC)"),
-    ("node", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
-    ("short", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
-    ("tail", "pool", "cpu", "mem", "go?", "reason", "when (UTC)"),
+    ("node", "pool", "cpu", "mem", _COST, "go?", "gone by", "verdict", "reason", "when (UTC)"),
+    ("node", "pool", "cpu", "mem", "go?", "gone by", "verdict", "reason", "when (UTC)"),
+    ("node", "pool", "cpu", "mem", "go?", "gone by", "reason", "when (UTC)"),
+    ("short", "pool", "cpu", "mem", "go?", "gone by", "reason", "when (UTC)"),
+    ("tail", "pool", "cpu", "mem", "go?", "gone by", "reason", "when (UTC)"),
+    ("short", "cpu", "mem", "go?", "gone by", "reason", "when (UTC)"),
     ("short", "cpu", "mem", "go?", "reason", "when (UTC)"),
 )
 """The widest first; what nodes are sorted by stays in each."""
+GONE_BY: Final = {RemovedBy.EBB: "Ebb", RemovedBy.AUTOSCALER: "autoscaler", RemovedBy.STAYS: "", None: ""}
 STYLES: Final = {Verdict.ORDER: _GREEN, Verdict.WOULD_ORDER: _GREEN, Verdict.WAITING: "yellow",
                   Verdict.IN_FLIGHT: "cyan", Verdict.KEEP: ""}  # fmt: skip
 
@@ -233,11 +235,13 @@ def _node_columns(rows: Sequence[NodeView], names: NodeNames) -> dict[str, Colum
         "mem": column("mem", lambda row: percent(row.decision.memory_ratio), right=True),
         _COST: column(_COST, lambda row: monthly(row.decision.cost) if row.decision.cost else _NONE, right=True),
         "go?": column("go?", lambda row: "yes" if row.could_go else ""),
+        "gone by": column("gone by", lambda row: GONE_BY[row.removed_by]),
         "verdict": column("verdict", lambda row: row.verdict),
         "reason": column("reason", lambda row: row.reason),
         "when (UTC)": column("when (UTC)", lambda row: row.when),
     }
-    empty = {"go?": not any(columns["go?"].cells), _COST: not any(row.decision.cost for row in rows)}
+    empty = {key: not any(columns[key].cells) for key in ("go?", "gone by")}
+    empty[_COST] = not any(row.decision.cost for row in rows)
     return {key: each for key, each in columns.items() if not empty.get(key)}
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Final
 
@@ -29,6 +30,14 @@ from shared.errors import BadInput
 GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN_FLIGHT, Verdict.KEEP)
 
 
+class RemovedBy(StrEnum):
+    """Who removes a node on the way to the steady state, by its word in JSON."""
+
+    EBB = "ebb"
+    AUTOSCALER = "autoscaler"
+    STAYS = "stays"
+
+
 @dataclass(frozen=True, slots=True)
 class NodeView:
     """One node. `about` is what stands in its way, the longest wording first; `when` is when it may go."""
@@ -42,6 +51,8 @@ class NodeView:
     when: str
     could_go: bool
     order: PlannedOrder | None
+    removed_by: RemovedBy | None = None
+    """None where the steady state is not known."""
 
     @property
     def name(self) -> str:
@@ -166,7 +177,7 @@ class PlanView:
     committed: Committed | None = None
     """The commitments; None where nothing is committed, so that all money is at list prices."""
     wave: tuple[str, ...] = ()
-    """The nodes of a wave (`cluster.wave`), in the order in which they go."""
+    """The nodes of a wave, in the order in which they go."""
     autoscaler: Mapping[str, ScaleDownRule] = field(default_factory=dict)
     """By pool: how the autoscaler takes its nodes away."""
 
@@ -224,6 +235,7 @@ def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str]
     )
 
 
+MOMENT: Final = "These figures are for the pods of one moment; ebb simulate shows days, which may save more or less."
 UNKNOWN_BUDGETS: Final = "PDBs are unknown: fewer nodes may go."
 
 
@@ -236,9 +248,21 @@ def with_scenarios(view: PlanView, scenarios: Scenarios, whose: str, *, pools_kn
     whole = whole_cluster(decisions, could_go, scenarios.gone)
     doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.taken_at)
     money = commitment_sentences(view.committed, scenarios) if view.committed else ()
-    notes = (*money, *scenario_sentences(scenarios))
+    notes = (*money, *scenario_sentences(scenarios), MOMENT)
     shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, notes)
-    return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole)
+    nodes = tuple(replace(node, removed_by=_removed_by(node.decision, scenarios)) for node in view.nodes)
+    groups = verdict_groups(nodes, view.orders)
+    return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole, nodes=nodes, groups=groups)
+
+
+_BY_EBB: Final = frozenset({Verdict.IN_FLIGHT, Verdict.ORDER, Verdict.WOULD_ORDER})
+
+
+def _removed_by(node: NodeDecision, scenarios: Scenarios) -> RemovedBy:
+    if node.name not in scenarios.gone:
+        return RemovedBy.STAYS
+    drained = node.name in scenarios.begins or node.verdict in _BY_EBB
+    return RemovedBy.EBB if drained else RemovedBy.AUTOSCALER
 
 
 def _totals(plan: Plan) -> Totals:

@@ -19,6 +19,7 @@ from shared.core.cluster.node import NodePool
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan, Potential
+from shared.core.planning.prices import Prices
 from shared.core.policy.parsing import parse
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
@@ -144,6 +145,9 @@ def _pool(because: str, name: str, pace: NightPace, zone: str) -> Mapping[str, A
     passing = "the most that one pass of the forecast starts" if pace.is_forecast else "guessed, for half of the nodes"
     return {
         "enabled": Noted(value=True, because=because),
+        "scaleDownRequiredUnderutilizedNodeCount": Noted(1, "the proof of placement decides alone"),
+        "excessNodesThreshold": Noted(0, "the same: the autoscaler keeps no spare nodes"),
+        "localStorage": Noted("evict", "as the autoscaler does: what a pod keeps in an emptyDir is lost when it moves"),
         "maxNodesPerPass": Noted(pace.per_pass.get(name, 1), passing),
         "disruption": {
             "consolidateAfter": Noted("5m", "a node must be underutilized for this long"),
@@ -190,11 +194,16 @@ def print_starter(sources: Sources) -> None:
     for note in inputs.notes:
         if note not in {NO_POLICY, NO_MARKS}:
             typer.echo(visible(note), err=True)
-    plan, careful = make_plan(situation, {}, inputs.prices), careful_pace(inputs.snapshot)
-    written = starter(inputs.snapshot, plan, None, careful, inputs.partial)
-    if not inputs.partial:
-        found = pace_of_a_night(situation, parse(written.encode()), careful, inputs.prices)
-        rest = found.steady.rest
-        most = potential(found.steady.situation, inputs.prices, reached(rest.order, rest.snapshot))
-        written = starter(inputs.snapshot, plan, most, found.pace)
-    typer.echo(written, nl=False)
+    typer.echo(first_policy(situation, inputs.prices, inputs.partial), nl=False)
+
+
+def first_policy(situation: Situation, prices: Prices, partial: str = "") -> str:
+    """Return the policy as YAML; `partial`: what is not known of the cluster."""
+    plan, careful = make_plan(situation, {}, prices), careful_pace(situation.snapshot)
+    written = starter(situation.snapshot, plan, None, careful, partial)
+    if partial:
+        return written
+    found = pace_of_a_night(situation, parse(written.encode()), careful, prices)
+    rest = found.steady.rest
+    most = potential(found.steady.situation, prices, reached(rest.order, rest.snapshot))
+    return starter(situation.snapshot, plan, most, found.pace)

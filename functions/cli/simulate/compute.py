@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -37,6 +37,10 @@ ALONE: Final = "autoscaler alone"
 DEFAULTS: Final = "Ebb, default policy"
 AS_IF: Final = "A policy in dry run or paused is played as if it were at work."
 PARTIAL: Final = "simulate: the dump is partial ({why}); a day needs all nodes and pods."
+COSTS_MORE: Final = (
+    "{name}: these days cost more than with the autoscaler alone. ebb plan sees one moment; "
+    "an expensive node that stays is paid for until it goes."
+)
 _SMALL: Final = 2_000
 """Nodes and pods of a cluster and a day that are played sooner than a process is started."""
 
@@ -98,9 +102,15 @@ def played_days(request: SimulateRequest, inputs: Inputs) -> DaysView:
     with reading_line(what, doing="Playing"):
         outcomes = _played(days, (None, *policies.values()))
     runs = [PlayedDay(name, each) for name, each in zip((ALONE, *policies), outcomes, strict=True)]
-    return DaysView(
-        inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, tuple(runs), (*about, *inputs.notes)
-    )
+    view = DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, tuple(runs), ())
+    return replace(view, notes=(*_costing_more(view), *about, *inputs.notes))
+
+
+def _costing_more(view: DaysView) -> Iterable[str]:
+    """Yield a sentence for each run that costs more than the autoscaler alone, whatever `ebb plan` adds."""
+    for name, run in zip(view.names, view.runs, strict=True):
+        if view.saved(run) < 0:
+            yield COSTS_MORE.format(name=name)
 
 
 def _demand(

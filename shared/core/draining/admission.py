@@ -143,9 +143,11 @@ def objections(order: Order, node: Node, situation: Situation) -> tuple[Blocker,
 def no_place(node: Node, situation: Situation) -> tuple[Blocker, ...]:
     """Prove on a whole snapshot that the node's pods fit, together with those of every claim that stands.
 
-    It is the plan's own proof: under every strategy, and with the headroom that the policy asks for.
+    It is the plan's own proof: under every strategy, with the headroom that the policy asks for, and if the node is one
+    of a set that is held, outside that set: what moves onto a node that goes next moves twice.
     """
-    refused = planned_simulation(situation, frozenset({node.name})).try_remove(node.name)
+    going = [other.name for other in situation.snapshot.nodes if other.softly_held] if node.softly_held else []
+    refused = planned_simulation(situation, frozenset({node.name}), going).try_remove(node.name)
     return (refused.blocker,) if refused else ()
 
 

@@ -1,9 +1,10 @@
 """Which of the nodes whose time has come go in this pass: gates and budgets first, then the proof of placement.
 
 Nodes are asked in the order in which they would go: empty ones, then expired ones, then those that the steady state
-takes, then the others; among these the lowest score, and those whose drain could miss its deadline last. Those with a
-single replica to be avoided go after all. A node that the steady state keeps is room for what it takes, until nothing
-of that is left to go. Each that is taken changes the counts and the simulation for those after it.
+takes, then the others; among these what saves most, then the lowest score, and those whose drain could miss its
+deadline last. Those with a single replica to be avoided go after all. A node that the steady state keeps is room for
+what it takes, until nothing of that is left to go. Each that is taken changes the counts and the simulation for those
+after it.
 """
 
 from collections import Counter
@@ -19,19 +20,23 @@ from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import AssessedNode, saves_too_little
 from shared.core.planning.plan import AtRest
 from shared.core.planning.prices import Prices
-from shared.core.planning.waves import chosen as chosen_for_wave
-from shared.core.planning.waves import proved
+from shared.core.planning.waves import most_held, proved
 from shared.core.policy import Policy, Preference
 from shared.core.reasons import Blocker, DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts, is_leaving
 from shared.core.rules.drain_time import DrainTime
-from shared.core.rules.gates import WAVE_GATES, blockers, is_only_paced
+from shared.core.rules.gates import GATES, WAVE_GATES, blockers, is_only_paced
 from shared.core.rules.situation import Situation
+from shared.core.rules.surges import surges_of
 from shared.core.rules.workload_limits import all_moving_pods, conflict, moving_pods, workload_moves_of
 
+_GATES: Final = frozenset(gate.reason for gate in GATES)
+"""What may let a node of a set go later; what else keeps it, keeps it for longer than a set lasts."""
 _IN_WAVES: Final = frozenset(gate.reason for gate in WAVE_GATES)
 _WAVES: Final = DrainReason.UNDERUTILIZED
+SOON: Final = 20
+"""Nodes that the autoscaler removes in three quarters of an hour, one after another."""
 KeepRule = Callable[["Selection", AssessedNode], tuple[Blocker, ...]]
 """Returns what keeps a node; empty where the rule does not. Changes nothing."""
 
@@ -78,6 +83,10 @@ class Selection:
         """The place of each of them in that order; until the look ahead, of those that were left of one that lives."""
         self._foreseen: tuple[tuple[int, int], Savings] = (0, 0), self.savings
         """What nodes save once all that is open is gone, with how many were taken and open."""
+        self.stands_back = False
+        """Whether the autoscaler alone saves as much as Ebb could."""
+        self._waves = situation.policy.wave is not None
+        """Whether the pace of single drains does not bind the nodes of a set that is held."""
 
     def consider(self, due: Sequence[AssessedNode]) -> None:
         """Take what may go of the nodes whose time has come."""
@@ -111,14 +120,16 @@ class Selection:
             fit = {each.node.name for each in self._rows if each.is_candidate}
             fit -= {each.node.name for each in self.taken}
             self._hold([name for name in self._living if name in fit])
-        elif any(not self._blockers(each, waves=self._situation.policy.wave is not None) for each in chosen):
+        elif any(not self._blockers(each, waves=self._waves) for each in chosen):
             going = self.simulation.announced.union(each.node.name for each in self.taken)
             others = sorted((each for each in self._rows if each.node.name not in going), key=self._order)
             self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation, self.savings)
+            if self._searcher.alone_saves_more(self._situation, going.union(self.at_rest.nodes), self.savings):
+                self.stands_back = True
+                return
             self._open = dict.fromkeys(sorted(self.at_rest.nodes))
-            if self._situation.policy.wave:
-                rows = [each for each in self._rows if each.node.name in self._open and each.reason is _WAVES]
-                self._hold(chosen_for_wave(rows, self._situation, self.savings))
+            held = [each.node.name for each in others if each.node.name in self._open and each.reason is _WAVES]
+            self._hold(held[: most_held(self._situation)])
 
     def _hold(self, wanted: Sequence[str]) -> None:
         """Prove a wave of these nodes as a whole; what does not fit, and room for those taken, leaves it."""
@@ -157,6 +168,8 @@ class Selection:
             self.kept[name] = found
         if not found or not _only_later(found):
             self._open.pop(name, None)
+        if found and not any(blocker.reason in _GATES for blocker in found):
+            self.wave = tuple(other for other in self.wave if other != name)
 
     def _look_ahead_or_not(self, chosen: Sequence[AssessedNode]) -> None:
         """Look ahead, or ask each node by itself where that fails."""
@@ -190,7 +203,7 @@ class Selection:
         return ()
 
     def _closed_gates(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
-        return self._blockers(assessed, waves=assessed.node.name in self._places)
+        return self._blockers(assessed, waves=self._waves and assessed.node.name in self._places)
 
     def _blockers(self, assessed: AssessedNode, *, waves: bool) -> tuple[Blocker, ...]:
         """Return the closed gates that bind the node; `waves`: it belongs to a wave."""
@@ -204,6 +217,23 @@ class Selection:
             return ()
         first, more = going[0], len(going) - 1
         return (Blocker(Unremovable.KEPT_AS_DESTINATION, first, f"and {more} more" if more else ""),)
+
+    def _not_better(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        """Keep the nodes with pods while the autoscaler alone does better, but for those that it has announced."""
+        if not self.stands_back or _goes_anyway(assessed) or assessed.node.name in self.simulation.announced:
+            return ()
+        return _kept(self.simulation.refuses(assessed.node.name)) or (Blocker(Unremovable.AUTOSCALER_DOES_BETTER),)
+
+    def _announced(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
+        """Leave a node to the autoscaler that has announced it, unless it has more to do than it soon can.
+
+        What is to be moved without a gap is not left to it: it makes one.
+        """
+        announced = self.simulation.announced
+        if _goes_anyway(assessed) or assessed.node.name not in announced or len(announced) > SOON:
+            return ()
+        surging, _ = self._situation.about_moving(assessed.node, surges_of)
+        return () if surging else (Blocker(Unremovable.LEFT_TO_AUTOSCALER),)
 
     def _shut(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Return the closed gates, unless all of them open as drains end and time passes."""
@@ -237,7 +267,15 @@ class Selection:
         self._foreseen = asked, self.savings.without(nodes[name] for name in self._open)
         return self._foreseen[1]
 
-    _RULES: ClassVar[tuple[KeepRule, ...]] = (_for_too_little, _closed_gates, _workload_limit, _too_long, _needed)
+    _RULES: ClassVar[tuple[KeepRule, ...]] = (
+        _for_too_little,
+        _announced,
+        _closed_gates,
+        _workload_limit,
+        _too_long,
+        _needed,
+        _not_better,
+    )
     """What keeps a node whose time has come, in the order in which it is asked; what has no place is found last."""
     _WAITING_RULES: ClassVar[tuple[KeepRule, ...]] = (_shut, _too_long)
     """What would keep one whose time has not come."""
@@ -320,6 +358,7 @@ class RemovalOrder:
             Preference.OLD: lambda each: each.node.created,
         }
         self._preferences = [words[word] for word in policy.prefer]
+        self._savings = savings
 
     def urgency(self, assessed: AssessedNode) -> tuple[bool, int]:
         """Return what no other setting overrides."""
@@ -329,4 +368,5 @@ class RemovalOrder:
         score = assessed.usage.score if assessed.usage else 0
         takes, name = assessed.estimate, assessed.node.name
         preferred = [key(assessed) for key in self._preferences]
-        return (*self.urgency(assessed), takes.may_be_late, *preferred, score, takes.alone.most, name)
+        worth = -self._savings.of(assessed.node)
+        return (*self.urgency(assessed), takes.may_be_late, *preferred, worth, score, takes.alone.most, name)

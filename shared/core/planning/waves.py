@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from fractions import Fraction
 from typing import Final
 
 from msgspec.structs import replace
 
+from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.placement import Simulation
-from shared.core.planning.bill import Savings
-from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import Plan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState, Wave, WaveNode
@@ -28,6 +26,16 @@ from shared.core.rules.situation import Situation
 
 ClosedTo = Callable[[Sequence[str]], Simulation]
 """Returns the simulation of the pass in which nothing may be put on those nodes."""
+
+
+DEADLINE: Final = timedelta(minutes=90)
+"""How long a set is held without `cluster.wave`; then the nodes are chosen again."""
+
+
+MOST_HELD: Final = 500
+"""Nodes of a set at most: the proof of more would take a pass too long."""
+PATIENCE: Final = 4
+"""So often less worthy nodes leave a set for a more worthy one."""
 
 
 class WaveEnd(StrEnum):
@@ -88,7 +96,7 @@ def _is_late(wave: Wave, situation: Situation, _: Sequence[Node]) -> bool:
 
 def _has_other_policy(wave: Wave, situation: Situation, _: Sequence[Node]) -> bool:
     policy = situation.policy
-    return policy.wave is None or policy.dry_run or policy.hash != wave.policy_hash
+    return policy.dry_run or policy.hash != wave.policy_hash
 
 
 def _is_paused(_: Wave, situation: Situation, __: Sequence[Node]) -> bool:
@@ -116,42 +124,38 @@ _ENDINGS: Final[tuple[tuple[WaveEnd, Callable[[Wave, Situation, Sequence[Node]],
 )
 
 
-def chosen(rows: Iterable[AssessedNode], situation: Situation, savings: Savings) -> tuple[str, ...]:
-    """Return the nodes that a wave may hold, by name: most money per eviction first, so that a wave cut short did most.
-
-    `rows` are nodes that only time keeps. An empty node goes by itself and needs no wave.
-    """
-    wave = situation.policy.wave
-    if wave is None:
-        return ()
-    size = wave.nodes.of(sum(not node.outside for node in situation.snapshot.nodes))
-
-    def worth(assessed: AssessedNode) -> tuple[Fraction, str]:
-        evictions = len(situation.moving(assessed.node.name))
-        return -Fraction(savings.of(assessed.node), max(evictions, 1)), assessed.node.name
-
-    return tuple(each.node.name for each in sorted(rows, key=worth)[:size])
+def most_held(situation: Situation) -> int:
+    """Return how many nodes may be held at once."""
+    nodes = sum(not node.outside for node in situation.snapshot.nodes)
+    return min(situation.policy.wave.nodes.of(nodes) if situation.policy.wave else nodes, MOST_HELD)
 
 
 def proved(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Simulation]:
-    """Return the wanted nodes whose pods are proved together onto nodes outside the set, and the proof.
+    """Return the first of the wanted nodes whose pods are proved together onto nodes outside the set, and the proof.
 
     They are proved in their order and in the opposite one: rules about other pods (spread, anti-affinity) depend on who
     went before. A set that goes in both orders goes in nearly each other one (docs/decisions/waves.md, The property).
-    A node that does not fit leaves the set and becomes a keeper; then the rest is proved again, for one keeper more may
-    lead a strategy to other places. So the set only shrinks, and the last proofs hold for each of its nodes.
+    A node that does not fit behind more worthy ones leaves the set. If one does not fit behind less worthy ones, the
+    least worthy of them leave, half as many as did not fit; where that has not helped a few times, it leaves itself.
+    What left is a keeper, and the rest is proved again, for one keeper more may lead a strategy to other places.
     """
+    tries = 0
     while True:
         simulation = closed(wanted)
-        ways = (_fitting(simulation.copy(), order) for order in (wanted, wanted[::-1]))
-        fitting = frozenset.intersection(*ways)
-        if len(fitting) == len(wanted):
+        ahead = _fitting(simulation.copy(), wanted)
+        if len(ahead) < len(wanted):
+            wanted = ahead
+            continue
+        behind = _fitting(simulation.copy(), wanted[::-1])
+        late = len(wanted) - len(behind)
+        if not late:
             return tuple(wanted), simulation
-        wanted = [name for name in wanted if name in fitting]
+        wanted = wanted[: -max(late // 2, 1)] if tries < PATIENCE else behind[::-1]
+        tries += 1
 
 
-def _fitting(simulation: Simulation, order: Sequence[str]) -> frozenset[str]:
-    return frozenset(name for name in order if simulation.try_remove(name) is None)
+def _fitting(simulation: Simulation, order: Sequence[str]) -> list[str]:
+    return [name for name in order if simulation.try_remove(name) is None]
 
 
 def wave_after(
@@ -164,16 +168,21 @@ def wave_after(
     if before is not None and left is not None:
         dropped = set(left) - set(plan.wave)
         return replace(before, nodes=tuple(each for each in before.nodes if each.name not in dropped))
-    if not plan.wave or policy is None or policy.wave is None or plan.dry_run:
+    if not plan.wave or policy is None or plan.dry_run:
         return None
     uids = {each.name: each.uid for each in plan.decisions}
     nodes = tuple(WaveNode(uids[name], name) for name in plan.wave)
-    deadline = plan.taken_at + policy.wave.deadline
+    deadline = plan.taken_at + (policy.wave.deadline if policy.wave else DEADLINE)
     return Wave(id=new_id, nodes=nodes, policy_hash=policy.hash, began=plan.taken_at, deadline=deadline)
 
 
-def still_to_order(plan: Plan) -> tuple[str, ...]:
-    """Return the nodes of the wave that this pass leaves to a later one, in their order."""
+def still_to_order(plan: Plan, policy: Policy | None) -> tuple[str, ...]:
+    """Return the nodes that a second pass before the next tick may order, in their order: only with `cluster.wave`.
+
+    Without it, the schedule and `maxNodesPerPass` are the pace that the policy's author chose.
+    """
+    if plan.dry_run or policy is None or policy.wave is None:
+        return ()
     ordered = {order.node for order in plan.orders}
     return tuple(name for name in plan.wave if name not in ordered)
 
@@ -200,12 +209,14 @@ def soft_taints(
     """Compare the taints that stand with the wave that lives; None: no node may keep one.
 
     What only the wave `before` named is freed, tainted or not: an order of that wave may be about to taint it. A node
-    in flight is left alone: it is cordoned, and its next give-back or deletion decides.
+    in flight is left alone: it is cordoned, and its next give-back or deletion decides. One that the autoscaler has
+    announced has a soft taint already, and two on one node halve the weight of those on others.
     """
-    wanted, left = ({each.uid for each in of.nodes} if of else set() for of in (wave, before))
+    wanted, left = ({node.uid for node in of.nodes} if of else set() for of in (wave, before))
     free = [node for node in nodes if not is_leaving(node, state.claims)]
+    bare = (node for node in free if not (node.softly_held or node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)))
     return SoftTaints(
-        hold=_named(node for node in free if node.uid in wanted and not node.softly_held),
+        hold=_named(node for node in bare if node.uid in wanted),
         let_go=_named(node for node in free if node.uid not in wanted and (node.held or node.uid in left)),
     )
 

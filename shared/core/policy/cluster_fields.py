@@ -215,10 +215,10 @@ class Policy:
     wave: WaveLimits | None = optional(
         "cluster.wave",
         WAVE,
-        "Drain one fixed set of nodes that is proved as a whole, such as {{nodes: 30%, deadline: 90m}}. While it "
-        "lasts, timeGap and maxNodesPerPass do not bind its nodes. Default none: each pass chooses again.",
+        "The size and time of the set of nodes that is held as a whole, such as {{nodes: 30%, deadline: 90m}}. While "
+        "it lasts, timeGap and maxNodesPerPass do not bind its nodes. Default none: they do, for a set of any size.",
         binds=Binds.PASS,
-        unset="no waves",
+        unset="of any size, at the pace of timeGap",
     )
     freezes: tuple[Freeze, ...] = setting(
         "cluster.freezes", ListOf(FREEZE), [], "Times in which no drain starts. Default none."

@@ -67,13 +67,13 @@ def _always_for_all(budget: Budget) -> bool:
 
 
 def _required_count(pool: PoolPolicy) -> Iterator[str]:
-    """Acceptance row 11: so few nodes just under the limit cannot take in the pods of one of them."""
+    """Acceptance row 11: so few nodes just under the limit cannot take in the pods of one; 1 asks for no others."""
     if pool.cpu_limit == 1:
         yield (
             "scaleDownCPURequestRatioLimit: at 1 no number of underutilized nodes is sure to absorb one; "
             "only the proof of placement decides."
         )
-    elif pool.required_count * (1 - pool.cpu_limit) < 1:
+    elif pool.required_count > 1 and pool.required_count * (1 - pool.cpu_limit) < 1:
         yield (
             f"scaleDownRequiredUnderutilizedNodeCount: {pool.required_count} nodes just under the limit cannot absorb "
             f"one of them; write at least {-(-1 // (1 - pool.cpu_limit))}."

@@ -125,6 +125,12 @@ class Unremovable(Reason):
     KEPT_AS_DESTINATION = Row("kept_as_destination",
         "Its room is needed by pods of other nodes, which together save more (docs/decisions/choosing.md).",
         "Wait: Ebb tries it again once those nodes are gone or cannot go.", ROOM)
+    LEFT_TO_AUTOSCALER = Row("left_to_autoscaler",
+        "The cluster autoscaler has announced to remove the node itself.",
+        "Nothing to do: the autoscaler removes it, and moved pods avoid it until then.", TIME, passes=True)
+    AUTOSCALER_DOES_BETTER = Row("autoscaler_does_better",
+        "What Ebb could drain now saves no more than what the cluster autoscaler removes by itself.",
+        "Nothing to do: Ebb tries it again in each pass.", ROOM)
     SAVING_TOO_SMALL = Row("saving_too_small", "It saves less per evicted pod than minimumSavingPerEviction requires.",
         "Lower minimumSavingPerEviction of the pool if the node should go anyway.", LIMITS, keeps_mark=True)
     COVERED_BY_COMMITMENT = Row("covered_by_commitment",

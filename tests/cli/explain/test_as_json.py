@@ -51,7 +51,7 @@ NODE = {
     *("kind", "name", "pool", "verdict", "reason", "blockers", "cost_per_hour", "cpu_ratio", "memory_ratio"),
     *("movable_cpu_ratio", "movable_memory_ratio", "accelerator_ratio", "score", "marked_since", "removable_at"),
     *("drain", "machine", "zone", "spot", "closed", "usage", "pods", "staying_pods", "refusal"),
-    *("saves_per_hour", "covered_by", "saves_more_from"),
+    *("saves_per_hour", "covered_by", "saves_more_from", "removed_by"),
 }
 POD = {
     *("kind", "name", "node", "verdict", "reason", "workload", "requests", "usage", "stays_with_node", "budgets"),

@@ -66,7 +66,7 @@ def test_where_capacity_is_committed_what_a_workload_keeps_is_marked_as_list_pri
     ("expected", "amount"),
     [
         pytest.param(
-            "9 nodes (covered_by_commitment: saves nothing before 2027-05-01)",
+            "14 nodes (covered_by_commitment: saves nothing before 2027-05-01)",
             "{vcpu: 80, gib: 320, until: 2027-05-01}",
             id="all that stays is paid for",
         ),

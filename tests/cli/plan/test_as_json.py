@@ -3,6 +3,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -105,6 +106,7 @@ class _Node(_Exact):
     marked_since: datetime | None
     removable_at: datetime | None
     drain: _Drain | None
+    removed_by: Literal["ebb", "autoscaler", "stays"] | None
 
 
 class _Move(_Exact):

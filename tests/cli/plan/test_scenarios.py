@@ -77,7 +77,7 @@ def test_what_the_rows_leave_open_is_shown() -> None:
 
 def test_what_the_autoscaler_could_have_removed_is_asked_about_with_the_minutes_it_needs() -> None:
     scenarios = some_scenarios()
-    assert "these 2 nodes within 14 minutes" in question(scenarios, {"a": TEN_MINUTES})
+    assert "these 2 nodes within 15 minutes" in question(scenarios, {"a": TEN_MINUTES})
     assert question(replace(scenarios, alone=scenarios.now), {"a": TEN_MINUTES}) == ""
 
 

@@ -25,6 +25,7 @@ from shared.core.cluster.node import NodePool
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.policy.parsing import parse
+from shared.core.policy.values import Jobs, LocalStorage
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from tests.builders import cluster, node
@@ -66,16 +67,22 @@ def test_it_is_a_valid_policy_that_drains_nothing(tmp_path: Path) -> None:
     assert all(each.enabled for each in parsed.pools.values())
 
 
+def test_it_moves_what_the_autoscaler_moves_anyway_and_leaves_jobs_their_work(tmp_path: Path) -> None:
+    policy = parse(starter("--dump", written(tmp_path / "night.json")).encode())
+    assert {(pool.local_storage, pool.jobs) for pool in policy.pools.values()} == {(LocalStorage.EVICT, Jobs.WAIT)}
+
+
 def test_each_pool_shows_how_full_it_is_and_what_could_go(tmp_path: Path) -> None:
     shown = starter("--dump", written(tmp_path / "night.json"))
     comments = [line.partition("# ")[2] for line in shown.splitlines() if "enabled: true" in line]
     assert len(comments) == 2
     assert all(
         each.startswith("6 nodes of e2-standard-4, ")
-        and " could go at most ($" in each
+        and " could go at most" in each
         and "without limits and timers" in each
         for each in comments
     )
+    assert any(" could go at most ($" in each for each in comments)
     assert [line for line in shown.splitlines() if "#" not in line and line.rstrip()[-1:] not in ":}%m"] == []
 
 

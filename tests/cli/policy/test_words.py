@@ -89,7 +89,7 @@ def test_a_pools_setting_is_shown_as_the_policy_writes_it(expected: str, setting
         pytest.param("20% in any 1h", "cluster.rate", Policy(), id="the rate"),
         pytest.param("30m", "drain.backoff.first", Policy(), id="the first back-off"),
         pytest.param("25m, 8m in the OPTIMIZE_UTILIZATION profile", "drain.watchdog", Policy(), id="the watchdog"),
-        pytest.param("no waves", "cluster.wave", Policy(), id="no waves"),
+        pytest.param("of any size, at the pace of timeGap", "cluster.wave", Policy(), id="no bound of waves"),
         pytest.param(
             "30% for at most 1h30m",
             "cluster.wave",

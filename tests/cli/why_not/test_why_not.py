@@ -204,7 +204,7 @@ def test_tools_get_every_key() -> None:
     assert told["at_rest"] == {
         "nodes": 1, "saving_per_hour": 0.134, "nodes_left": 1, "cost_per_month": 97.83,
             "bill_per_hour": None,
-            "by": "2026-03-04T22:11:00Z", "is_rest": True,
+            "by": "2026-03-04T22:11:30Z", "is_rest": True,
     }  # fmt: skip
     assert [each["reason"] for each in told["hopeless"]] == ["tainted"]
     assert [each["reason"] for each in told["passing"]] == ["job_running"]

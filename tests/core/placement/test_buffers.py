@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.forecast.scheduling import drained
 from shared.core.cluster.autoscaling import Buffers, CapacityBuffer
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
 from shared.core.cluster.node import Node
@@ -14,6 +13,7 @@ from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement, T
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.draining.admission import lost_place
 from shared.core.placement import Candidate, Simulation, search
+from shared.core.planning.scheduling import drained
 from shared.core.planning.selection import planned_simulation
 from shared.core.reasons import Unremovable
 from shared.core.records.state import ClusterState

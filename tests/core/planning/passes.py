@@ -10,7 +10,7 @@ from shared.core.planning.plan import Plan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, pod, policy
+from tests.builders import NOW, cluster, node, only_empty, pod, policy
 
 MINUTE = timedelta(minutes=1)
 
@@ -35,8 +35,5 @@ def marked(*names: str, ago: timedelta = 10 * MINUTE, pool: str = "a") -> dict[s
 
 def half_full(*names: str, cpu: float = 2, **changes: Any) -> Snapshot:
     nodes = [node(name) for name in names]
-    return cluster(
-        nodes,
-        [pod(f"p-{name}", on=name, cpu=cpu, owner=f"ReplicaSet/{name}", labels={"app": "web"}) for name in names],
-        **changes,
-    )
+    pods = [pod(f"p-{name}", on=name, cpu=cpu, owner=f"ReplicaSet/{name}", labels={"app": "web"}) for name in names]
+    return only_empty(cluster(nodes, pods, **changes))

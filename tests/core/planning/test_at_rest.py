@@ -18,7 +18,7 @@ from shared.core.policy import Budget, Limit, Policy, Preference, Rate, Schedule
 from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.pod_costs import EVICTION, eviction_cost
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, buffer, cluster, held, node, pdb, pod, policy
+from tests.builders import NOW, buffer, cluster, held, node, only_empty, pdb, pod, policy
 from tests.core.planning.passes import MINUTE, marked, ordered, plan, verdicts
 
 HOUR = timedelta(hours=1)
@@ -40,7 +40,7 @@ def one_or_two() -> Snapshot:
     for name in ("left", "right"):
         pods.append(pod(f"p-{name}", on=name, cpu=1, node_selector=SSD, owner=f"ReplicaSet/{name}"))
         pods.append(pod(f"agent-{name}", on=name, cpu=1, owner="DaemonSet/agent", node_selector=AGENT))
-    return cluster(nodes, pods)
+    return only_empty(cluster(nodes, pods))
 
 
 def test_a_node_that_is_less_used_does_not_spoil_two_that_save_more() -> None:
@@ -60,7 +60,9 @@ def test_what_cannot_go_after_all_keeps_no_room_from_what_could() -> None:
         for number in range(2)
     ]
 
-    made = plan(cluster(picture.nodes, [*kept, *late], disruption_budgets=(pdb("slow", app="slow"),)), rules())
+    made = plan(
+        only_empty(cluster(picture.nodes, [*kept, *late], disruption_budgets=(pdb("slow", app="slow"),))), rules()
+    )
 
     assert made.at_rest is not None
     assert made.at_rest.nodes == ("left", "right")
@@ -84,14 +86,14 @@ def test_the_plan_in_steady_state_holds_only_what_leaves_a_buffer_its_room_and_a
 
 
 def test_what_the_plan_in_steady_state_keeps_is_room_until_what_it_takes_is_gone() -> None:
-    """`right` is not due yet; `big` would fit now, and is kept for it by name."""
+    """`right` is not due yet; `big` would fit now, and is kept for both by name."""
     made = plan(one_or_two(), rules(**WAITS), marks=TWO_DUE)
     decision = made.of("big")
     assert decision is not None
     assert ordered(made) == ["left"]
     assert verdicts(made)["right"] == ("waiting", "marked_recently")
     assert [(each.reason, each.object, each.detail) for each in decision.blockers] == [
-        ("kept_as_destination", "right", "")
+        ("kept_as_destination", "left", "and 1 more")
     ]
 
 
@@ -151,7 +153,7 @@ def test_the_plan_in_steady_state_leaves_what_must_remain(
 ) -> None:
     pools = {"a": NodePool("a", **pool), "b": NodePool("b")}
     picture = cluster(one_or_two().nodes, one_or_two().pods, pools=pools)
-    made = plan(picture, rules(cluster_wide=cluster_wide, **settings))
+    made = plan(only_empty(picture), rules(cluster_wide=cluster_wide, **settings))
     assert made.at_rest is not None
     assert len(made.at_rest.nodes) == len(made.orders) == expected
 
@@ -182,7 +184,7 @@ def test_a_node_must_be_worth_its_evictions(expected: list[str], least: int) -> 
         *(pod(f"p{number}", on="big", cpu=0.1) for number in range(4)),
         pod("one", on="left", cpu=1, owner="ReplicaSet/one"),
     ]
-    made = plan(cluster(nodes, pods), rules(minimum_saving=Fraction(least)))
+    made = plan(only_empty(cluster(nodes, pods)), rules(minimum_saving=Fraction(least)))
     assert ordered(made) == expected
     for name in {"big", "left"}.difference(expected):
         assert verdicts(made)[name] == ("keep", "saving_too_small")
@@ -212,14 +214,14 @@ def preferred(*words: Preference) -> Plan:
         node("n3", machine="e2-standard-8"),
         node("rest", pool="b", cpu=16, memory=64),
     ]
-    pods = [pod(f"p-{each.name}", on=each.name, cpu=1) for each in nodes[:3]]
-    return plan(cluster(nodes, pods), rules(max_nodes_per_pass=1, cluster_wide={"prefer": words}))
+    pods = [pod(f"p-{each.name}", on=each.name, cpu=1) for each in nodes]
+    return plan(only_empty(cluster(nodes, pods)), rules(max_nodes_per_pass=1, cluster_wide={"prefer": words}))
 
 
 @pytest.mark.parametrize(
     ("expected", "words"),
     [
-        pytest.param("n1", (), id="none: the least used, by name"),
+        pytest.param("n3", (), id="none: what saves most"),
         pytest.param("n3", (Preference.EXPENSIVE,), id="expensive"),
         pytest.param("n2", (Preference.OLD,), id="old"),
         pytest.param("n1", (Preference.SPOT, Preference.OLD), id="the first word counts most"),

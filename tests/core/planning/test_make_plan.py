@@ -1,5 +1,6 @@
 """One pass, from picture to verdicts: each node exactly once, each with its reasons."""
 
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -11,14 +12,16 @@ from shared.adapters.prices import load
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, COMPUTE_CLASS_LABEL, SCALE_DOWN_DISABLED
 from shared.core.cluster.node import NodePool
-from shared.core.cluster.workloads import Workload
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.planning.make_plan import plan_without_policy
 from shared.core.planning.plan import Verdict
+from shared.core.planning.selection import SOON
 from shared.core.policy import ConsolidationPolicy, NamespaceRate, Policy, PoolPolicy, SingleReplicas
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Backoff, ClusterState, Mark
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, policy, resources, taint
+from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pdb, pod, policy, resources, taint
 from tests.core.planning.passes import MINUTE, half_full, marked, plan, verdicts
 
 
@@ -66,20 +69,44 @@ def test_what_a_reaper_has_announced_keeps_the_room_of_its_pods(expected: tuple[
     assert made["n1"] == expected
 
 
-def test_a_node_that_the_autoscaler_has_announced_is_drained_in_the_room_kept_for_it() -> None:
-    announced = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
-    nodes = [node("m1", taints=(announced,)), node("n1"), node("n2")]
-    own = {name: f"ReplicaSet/{name}" for name in ("m", "n", "d")}
-    pods = [
-        pod("m", on="m1", cpu=1.5, owner=own["m"]),
-        pod("n", on="n1", cpu=1.6, owner=own["n"]),
-        pod("d", on="n2", cpu=2, owner=own["d"]),
-    ]
+def announced(count: int) -> Snapshot:
+    """So many announced nodes, one that is not, and room for the pods of the announced ones alone."""
+    mark = taint(AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1")
+    nodes = [*(node(f"m{number:02}", taints=(mark,)) for number in range(count)), node("n1")]
+    pods = [pod(f"p{each.name}", on=each.name, cpu=1.5, owner=f"ReplicaSet/{each.name}") for each in nodes]
+    return cluster([*nodes, node("rest", cpu=1.5 * count + 1, memory=64, pool="b")], pods)
 
-    made = plan(cluster(nodes, pods), policy(max_nodes_per_pass=2), marks=marked("m1", "n1"))
 
-    assert [order.node for order in made.orders] == ["m1"]
-    assert verdicts(made)["n1"] == ("keep", "no_place_for_pods")
+@pytest.mark.parametrize(
+    ("expected", "count"),
+    [
+        pytest.param([], SOON, id="which the autoscaler soon removes"),
+        pytest.param(["m00"], SOON + 1, id="unless there are so many that it takes long"),
+    ],
+)
+def test_announced_nodes_are_left_to_the_autoscaler_and_their_room_is_kept(expected: list[str], count: int) -> None:
+    made = plan(announced(count))
+
+    assert [order.node for order in made.orders] == expected
+    assert verdicts(made)["m01"] == ("keep", "left_to_autoscaler")
+    assert verdicts(made)["n1"] == ("keep", "nodes_per_pass" if expected else "no_place_for_pods")
+
+
+@pytest.mark.parametrize(
+    ("expected", "setting"),
+    [
+        pytest.param("left_to_autoscaler", SingleReplicas.MOVE, id="where a gap is allowed"),
+        pytest.param("underutilized", SingleReplicas.SURGE, id="where none is"),
+    ],
+)
+def test_no_single_replica_that_must_have_no_gap_is_left_to_the_autoscaler(
+    expected: str, setting: SingleReplicas
+) -> None:
+    rest = Deployment(name="web", wanted=1, created=1, updated=1, available=1)
+    owner = Workload("web", 1, 1, created=1, deployment=rest)
+    seen = replace(announced(1), workloads={"default/ReplicaSet/m00": owner})
+
+    assert verdicts(plan(seen, policy(single_replicas=setting)))["m00"][1] == expected
 
 
 @pytest.mark.acceptance(1)
@@ -367,7 +394,7 @@ ONLY_ONE = {WEB: Workload("default/Deployment/web", 1, 1)}
 
 def test_a_node_with_a_single_replica_to_be_avoided_goes_after_all_others() -> None:
     pods = [pod("only", on="n1", cpu=0.2), pod("other", on="n2", cpu=2, owner="ReplicaSet/other")]
-    picture = cluster([node("n1"), node("n2"), node("n3", pool="b")], pods, workloads=ONLY_ONE)
+    picture = only_empty(cluster([node("n1"), node("n2"), node("n3", pool="b")], pods, workloads=ONLY_ONE))
     avoiding = policy(single_replicas=SingleReplicas.AVOID)
 
     assert [order.node for order in plan(picture).orders] == ["n1"]
@@ -375,7 +402,7 @@ def test_a_node_with_a_single_replica_to_be_avoided_goes_after_all_others() -> N
 
 
 def test_a_single_replica_to_be_avoided_goes_when_no_other_candidate_is_there() -> None:
-    picture = cluster([node("n1"), node("n2", pool="b")], [pod("only", on="n1")], workloads=ONLY_ONE)
+    picture = only_empty(cluster([node("n1"), node("n2", pool="b")], [pod("only", on="n1")], workloads=ONLY_ONE))
 
     made = plan(picture, policy(single_replicas=SingleReplicas.AVOID))
 

@@ -13,7 +13,7 @@ from shared.core.planning.plan import PlannedOrder, Verdict
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import ClusterState
 from shared.core.rules.drain_time import DrainTime
-from tests.builders import NOW, claim, cluster, node, our_taint, pdb, pod, pod_class, policy, taint
+from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pdb, pod, pod_class, policy, taint
 from tests.core.planning.passes import ordered, plan, verdicts
 
 
@@ -93,7 +93,7 @@ def kept(*pods: Any, allowed: int = 1, after: timedelta = timedelta(0), **given:
     """Plan for n1 and n2 under one PodDisruptionBudget; the deadline is 9 minutes, their grace of 30 s included."""
     nodes = [node("n1"), node("n2"), node("n3", pool="b", cpu=32, memory=64)]
     budgets = (pdb("slow", app="slow", allowed=allowed),)
-    found = cluster(nodes, pods, disruption_budgets=budgets)
+    found = only_empty(cluster(nodes, pods, disruption_budgets=budgets))
     rules = policy(max_nodes_per_pass=2, required_count=0, consolidate_after=after)
     return verdicts(plan(found, rules, **given))
 

@@ -30,7 +30,21 @@ from shared.core.policy import (
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import Backoff, Breaker, ClusterState, PoolMarks, Start
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, buffer, cluster, committed, held, node, pdb, pod, pod_class, policy, resources, taint
+from tests.builders import (
+    NOW,
+    buffer,
+    cluster,
+    committed,
+    held,
+    node,
+    only_empty,
+    pdb,
+    pod,
+    pod_class,
+    policy,
+    resources,
+    taint,
+)
 from tests.core.planning.passes import MINUTE, marked
 
 HOUR = timedelta(hours=1)
@@ -55,6 +69,8 @@ class Case:
     buffers: Buffers = NO_BUFFERS
     now: datetime = NOW
     marks: Mapping[str, PoolMarks] = field(default_factory=dict)
+    is_alone: bool = True
+    """Whether the autoscaler would remove no node with pods itself."""
 
     def picture(self) -> Snapshot:
         """n1 and n2 with a quarter of load each, and room for both pods on n3 of another pool."""
@@ -66,7 +82,8 @@ class Case:
         ]
         besides: dict[str, Any] = {"minimum": self.minimum, "buffers": self.buffers}
         found = cluster(nodes, pods, now=self.now, disruption_budgets=(pdb("slow", app="slow"),), **besides)
-        return found if self.pools is None else replace(found, pools=self.pools)
+        seen = only_empty(found) if self.is_alone else found
+        return seen if self.pools is None else replace(seen, pools=self.pools)
 
     def plan(self) -> Plan:
         state = ClusterState(**{"last_pass": NOW - 5 * MINUTE, **self.state})
@@ -131,12 +148,19 @@ TABLE: Mapping[Unremovable, Case] = {
         pod(f"slow-{number}", on="n1", kind=SLOW, started=NOW - HOUR, ready_since=NOW - HOUR + 5 * MINUTE)
         for number in (1, 2)), rules=policy(required_count=0, max_nodes_per_pass=2)),
     Unremovable.NODES_PER_PASS: Case(rules=policy(required_count=0)),
-    Unremovable.NO_PLACE_FOR_PODS: Case(load={"node_selector": {"disk": "ssd"}},
-                                        rules=policy(required_count=0, max_nodes_per_pass=2)),
+    Unremovable.NO_PLACE_FOR_PODS: Case(
+        load={"node_selector": {"disk": "ssd"}}, more=(pod("bare", on="n2", owner=None),),
+        rules=policy(required_count=0, max_nodes_per_pass=2)),
     Unremovable.NEEDED_BY_BUFFER: Case(buffers=held(buffer("web", 3, cpu=2.9))),
     Unremovable.KEPT_AS_DESTINATION: Case(
         more=(pod("small", on="n1", cpu=0.2, owner="ReplicaSet/one"), pod("big", on="n3", cpu=2.5)),
         rules=policy(required_count=0, consolidate_after=5 * MINUTE), marks=marked("n1")),
+    Unremovable.LEFT_TO_AUTOSCALER: Case(
+        first={"taints": (taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule"),)},
+        rules=policy(required_count=0)),
+    Unremovable.AUTOSCALER_DOES_BETTER: Case(
+        first={"machine": "e2-standard-2"}, load={"cpu": 2.4}, is_alone=False,
+        more=(pod("job", on="n2", cpu=0.1, owner="Job/j"), pod("big", on="n3", cpu=3.5))),
     Unremovable.SAVING_TOO_SMALL: Case(rules=policy(minimum_saving=1000)),
     Unremovable.COVERED_BY_COMMITMENT: Case(rules=wide(commitments=committed("e2", vcpu=12, gib=48))),
 }  # fmt: skip

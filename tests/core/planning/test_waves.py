@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.prices import load
+from shared.core.cluster import names
 from shared.core.cluster.node import SOFT_TAINT, Node
-from shared.core.cluster.selectors import NO_SCHEDULE
+from shared.core.cluster.selectors import NO_SCHEDULE, Taint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.make_plan import make_plan
@@ -63,7 +64,7 @@ def test_no_pod_of_a_wave_goes_to_a_node_of_it() -> None:
     assert targets.isdisjoint(made.wave)
 
 
-def test_the_most_money_for_an_eviction_goes_first_and_what_is_over_the_limit_stays() -> None:
+def test_the_most_money_goes_first_and_what_is_over_the_limit_stays() -> None:
     nodes = [node("a"), node("b"), node("c", cpu=16, memory=64, machine="e2-standard-16"), *map(node, "defg")]
     many = [pod(f"a{number}", on="a", cpu=0.1, owner="ReplicaSet/a") for number in range(4)]
     single = [pod(f"p-{each}", on=each, cpu=0.4, owner=f"ReplicaSet/{each}") for each in "bcdefg"]
@@ -157,7 +158,6 @@ N1, N2 = node("n1"), node("n2")
         pytest.param(WaveEnd.DEADLINE, {"deadline": NOW}, id="its deadline has come"),
         pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, hash="other")}, id="another policy"),
         pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, dry_run=True)}, id="dry run"),
-        pytest.param(WaveEnd.POLICY_CHANGED, {"policy": replace(OPEN, wave=None)}, id="no waves any more"),
         pytest.param(WaveEnd.PAUSED, {"state": ClusterState(paused=True)}, id="ebb pause"),
         pytest.param(
             WaveEnd.PAUSED, {"policy": replace(OPEN, freezes=(Freeze(NOW, NOW + MINUTE),))}, id="a freeze has begun"
@@ -227,6 +227,36 @@ def test_what_leaves_a_wave_is_freed_though_its_taint_is_not_seen_yet() -> None:
     found = soft_taints(rows, ClusterState(), living(rows[1]), before=living(*rows[:2]))
 
     assert [[each.name for each in part] for part in (found.hold, found.let_go)] == [["n2"], ["n1"]]
+
+
+def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -> None:
+    announced = node("n1", taints=(Taint(names.AUTOSCALER_CANDIDATE_TAINT, "PreferNoSchedule", "1"),))
+
+    assert soft_taints([announced], ClusterState(), living(announced)).hold == ()
+
+
+@pytest.mark.parametrize(
+    ("expected", "wanted", "room"),
+    [
+        pytest.param("abc", "abc", {"k": 3}, id="all of them fit"),
+        pytest.param("ab", "abc", {"k": 2}, id="the last has no place: it saves least"),
+        pytest.param("c", "cba", {"k": 1}, id="one has a place: that which saves most"),
+        pytest.param("", "a", {"k": 0.5}, id="none has a place"),
+        pytest.param("d", "da", {"k": 3, "l": 1}, id="two fit in one order alone: the other could come about"),
+        pytest.param("da", "da", {"k": 3, "l": 3}, id="two fit in both"),
+    ],
+)
+def test_a_set_goes_in_both_orders_and_loses_its_least_worthy_nodes(
+    expected: str, wanted: str, room: dict[str, float]
+) -> None:
+    """a, b and c hold one pod of one core each, d one of three cores."""
+    own = [pod(f"p{name}", on=name, cpu=3 if name == "d" else 1, owner=f"ReplicaSet/{name}") for name in "abcd"]
+    keepers = [node(name, cpu=cpu) for name, cpu in room.items()]
+    nodes = sorted([*map(node, "abcd"), *keepers], key=lambda each: each.name)
+    snapshot = cluster(nodes, own)
+    found, _ = proved(tuple(wanted), lambda names_of: Simulation.of(snapshot, closed={*"abcd", *names_of}))
+
+    assert "".join(found) == expected
 
 
 @examples(200)

@@ -346,6 +346,8 @@ OFFICE = {"nodes": 0, "schedule": "0 9 * * mon-fri", "duration": "8h"}
         pytest.param(["9 nodes just under the limit cannot absorb one of them; write at least 10."],
                      {"scaleDownCPURequestRatioLimit": 0.9, "scaleDownRequiredUnderutilizedNodeCount": 9},
                      id="0.9 and 9"),
+        pytest.param([], {"scaleDownCPURequestRatioLimit": 0.9, "scaleDownRequiredUnderutilizedNodeCount": 1},
+                     id="1: the proof of placement alone"),
         pytest.param([], {"scaleDownCPURequestRatioLimit": 0.75, "scaleDownRequiredUnderutilizedNodeCount": 5},
                      id="0.75 and 5"),
         pytest.param([], {"scaleDownCPURequestRatioLimit": 0.6, "scaleDownRequiredUnderutilizedNodeCount": 3},

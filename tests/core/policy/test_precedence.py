@@ -16,7 +16,7 @@ from shared.core.policy import Policy
 from shared.core.policy.parsing import parse
 from shared.core.records.state import Claim, ClusterState, Mark, PoolMarks
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, claim, cluster, node, our_taint, pod
+from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pod
 
 NIGHT = {"schedule": "0 20 * * *", "duration": "8h"}
 """Open: it is 22:00 UTC."""
@@ -68,7 +68,7 @@ def decided(world: World, rules: Policy) -> str:
     drained = None if world.last_drain is None else NOW - timedelta(seconds=world.last_drain)
     state = ClusterState(claims=claims, last_scale_down=drained, paused=world.paused, last_pass=NOW)
     pools = {"a": world.limits} if world.limits else None
-    made = make_plan(Situation(cluster(nodes, pods, pools=pools), state, rules), _marks(world), load())
+    made = make_plan(Situation(only_empty(cluster(nodes, pods, pools=pools)), state, rules), _marks(world), load())
     decision = made.of("n1")
     assert decision is not None
     return decision.reason if decision.verdict.value == "keep" else decision.verdict.value

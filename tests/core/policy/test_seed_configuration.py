@@ -7,7 +7,7 @@ import pytest
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.parsing import parse
-from tests.builders import cluster, node, pod
+from tests.builders import cluster, node, only_empty, pod
 from tests.core.planning.passes import marked, plan, verdicts
 
 README = b"""
@@ -41,7 +41,7 @@ def pools(count: int, cpu: float) -> Snapshot:
         for each in nodes
         for step in range(steps)
     ]
-    return cluster([*nodes, *(node(f"other-{index}", pool="nodepool3") for index in range(11))], pods)
+    return only_empty(cluster([*nodes, *(node(f"other-{index}", pool="nodepool3") for index in range(11))], pods))
 
 
 @pytest.mark.acceptance(6)

@@ -9,7 +9,7 @@ import pytest
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.selectors import Toleration
 from shared.core.records.state import ClusterState
-from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy, taint
+from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pod, policy, taint
 from tests.core.planning.passes import half_full, ordered, plan, verdicts
 
 HALF_A_DAY = timedelta(hours=12)
@@ -28,7 +28,7 @@ def test_an_expired_node_does_not_count_as_underused(expected: list[str], expire
     young = [node(name, created=NOW - HALF_A_DAY) for name in ("n2", "n3")]
     pods = [pod("bare", on="n1", owner=None), pod("p2", on="n2", cpu=1), pod("p3", on="n3", cpu=1.1)]
 
-    made = plan(cluster([node("n1"), *young], pods), policy(required_count=3, expire_after=expires))
+    made = plan(only_empty(cluster([node("n1"), *young], pods)), policy(required_count=3, expire_after=expires))
 
     assert ordered(made) == expected
     assert expected or verdicts(made)["n2"] == ("keep", "too_few_underutilized")
@@ -69,7 +69,7 @@ def test_the_room_on_tainted_nodes_is_excess_where_the_taint_is_ignored(
     at_home = (Toleration("team", "Exists"),)
     pods = [pod(f"p-{each.name}", on=each.name, cpu=1, tolerations=at_home) for each in nodes]
 
-    made = plan(cluster(nodes, pods), policy(excess_threshold=2, ignore_taints=ignored))
+    made = plan(only_empty(cluster(nodes, pods)), policy(excess_threshold=2, ignore_taints=ignored))
 
     assert ordered(made) == expected
     assert made.excess["a"] == (3 if ignored else Fraction(3, 2))
@@ -83,7 +83,7 @@ def test_a_pool_behind_its_own_taint_is_consolidated_like_any_other() -> None:
     at_home = (Toleration("nvidia.com/gpu", "Exists"),)
     pods = [pod(f"p-{each.name}", on=each.name, cpu=0.5, tolerations=at_home) for each in nodes]
 
-    made = plan(cluster(nodes, pods), policy(excess_threshold=2))
+    made = plan(only_empty(cluster(nodes, pods)), policy(excess_threshold=2))
 
     assert ordered(made) == ["n0"]
     assert made.excess == {"a": Fraction(35, 4), "": Fraction(35, 4)}

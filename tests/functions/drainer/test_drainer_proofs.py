@@ -1,5 +1,6 @@
 """The proof before the first eviction, as the drainer makes it: whose room counts, and what becomes of it. On fakes."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -61,6 +62,25 @@ def test_another_drain_calls_ours_off_only_for_room_that_it_comes_first_to(
     ebb.later(3, lambda: begin_another(ebb, needs, pods, **{"drained": UNSET, **its_claim}))
 
     ebb.drain(order())
+
+    assert ebb.reasons("drain_result") == expected
+    assert ("evict" in {call[0] for call in ebb.effects()}) is not bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("expected", "held"),
+    [
+        pytest.param(["no_place_for_pods"], ("n1", "n2"), id="both are to go"),
+        pytest.param([], ("n2",), id="ours is none of those that are to go"),
+        pytest.param([], ("n1",), id="only ours is to go"),
+    ],
+)
+def test_the_nodes_of_a_set_that_is_held_are_no_room_for_each_other(expected: list[str], held: Sequence[str]) -> None:
+    ebb = one_node_left()
+    for name in held:
+        ebb.cluster.set_soft_taint(ebb.cluster.node(name), held=True)
+
+    ebb.deliver(order(picture_at=NOW - timedelta(hours=1)))
 
     assert ebb.reasons("drain_result") == expected
     assert ("evict" in {call[0] for call in ebb.effects()}) is not bool(expected)

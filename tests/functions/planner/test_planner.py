@@ -20,7 +20,7 @@ def test_a_tick_marks_orders_and_shows_it() -> None:
 
     summary = ebb.tick()
 
-    (published,) = ebb.bus.published
+    (published,) = ebb.bus.drains
     assert (published.node, published.node_uid, published.reason.value) == ("n1", "uid-n1", "underutilized")
     assert published.expires_at - published.issued_at == 10 * MINUTE
     assert summary["orders"] == ["n1"]
@@ -62,7 +62,7 @@ def test_an_order_names_the_begin_of_its_snapshot_and_is_issued_at_its_end() -> 
 
     ebb.tick()
 
-    (published,) = ebb.bus.published
+    (published,) = ebb.bus.drains
     assert (published.picture_at, published.issued_at) == (NOW, NOW + MINUTE / 2)
 
 
@@ -179,7 +179,7 @@ def test_a_repeated_tick_is_a_duplicate_and_orders_nothing_more() -> None:
     ebb.tick("2026-03-04T22:00:00Z")
 
     assert ebb.tick("2026-03-04T22:00:00Z")["duplicate"] is True
-    assert len(ebb.bus.published) == 1
+    assert len(ebb.bus.drains) == 1
 
 
 def test_a_call_without_the_schedulers_header_is_its_own_run() -> None:
@@ -213,7 +213,7 @@ def test_the_same_run_gives_the_same_order_ids() -> None:
     first.tick("t")
     second.tick("t")
 
-    assert first.bus.published[0].order_id == second.bus.published[0].order_id == order_id("t", "uid-n1")
+    assert first.bus.drains[0].order_id == second.bus.drains[0].order_id == order_id("t", "uid-n1")
 
 
 @pytest.mark.parametrize(
