@@ -19,6 +19,7 @@ from tests.bench import (
     unmodelled,
 )
 from tests.bench.beside import comparison, reaper
+from tests.bench.days import table as days
 from tests.bench.headroom import table
 from tests.bench.scale import report
 
@@ -41,6 +42,7 @@ BENCHES = {
     "beside_autoscaler": comparison.run,
     "reaper": reaper.run,
     "steer": steering.run,
+    "days": days.run,
 }
 
 

@@ -1,0 +1,179 @@
+"""Money over days: for each case of the population the bill with Ebb against the autoscaler alone.
+
+Two simulated days each: alone, with Ebb by bare defaults, and with what `ebb policy init` writes. No case may cost more
+than half a percent above the autoscaler alone. `QUICK=1` plays a row of the mixes with small clusters.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import ceil
+from multiprocessing import get_context
+from statistics import fmean
+from typing import Final
+
+from functions.cli.analysis.forecast.bound import bound
+from functions.cli.analysis.simulated_days.measures import PlayedTotals
+from functions.cli.analysis.simulated_days.run import Days, simulate
+from functions.cli.analysis.simulated_days.world import Onlooker, World
+from functions.cli.input.inputs import EVERY_POOL
+from functions.cli.policy.init import first_policy
+from shared.adapters.prices import load
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.planning.bill import Bill
+from shared.core.policy import Policy
+from shared.core.policy.parsing import parse
+from shared.core.records.state import ClusterState
+from shared.core.rules.situation import Situation
+from tests.bench.days.population import DAYS, MIXES, Budgets, Case, case
+from tests.bench.reporting import say
+
+CASES: Final = 72
+SMALL: Final = 24
+"""Nodes of each cluster of a quick run."""
+ABOVE: Final = 0.5
+"""Percent that no case may cost more than the autoscaler alone."""
+LEAST_WITH_BUDGETS, LEAST_WITHOUT = -16.0, -5.0
+ALONE, DEFAULTS, INIT = "alone", "defaults", "init"
+
+
+class Removals(Onlooker):
+    """By whom each node went, and when the bill of the first night was lowest."""
+
+    def __init__(self) -> None:
+        self.by: Counter[str] = Counter()
+
+    def node(self, world: World, before: Node | None, after: Node | None) -> None:
+        del world
+        if before is not None and after is None:
+            self.by["ebb" if before.drain_taint is not None else "autoscaler"] += 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """What became of one case under one policy."""
+
+    totals: PlayedTotals
+    by: Mapping[str, int]
+
+    @property
+    def lowest_at(self) -> datetime:
+        """When the bill was lowest first."""
+        return min(self.totals.series, key=lambda row: (row.bill if row.bill is not None else row.cost, row.at)).at
+
+    @property
+    def evictions_a_node(self) -> float:
+        return self.totals.evictions / max(sum(self.by.values()), 1)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case with its runs, and a bound of its bill."""
+
+    number: int
+    name: str
+    budgets: Budgets
+    runs: Mapping[str, Run]
+    least: float
+
+    def percent(self, kind: str) -> float:
+        return 100 * (self.runs[kind].totals.paid / self.runs[ALONE].totals.paid - 1)
+
+    def reached(self, kind: str) -> float:
+        """Which part of what the bound would save is saved."""
+        alone = self.runs[ALONE].totals.paid
+        return (alone - self.runs[kind].totals.paid) / max(alone - self.least, 1.0)
+
+
+def played(number: int, nodes: int = 0, kinds: Sequence[str] = (DEFAULTS, INIT)) -> Row:
+    """Play one case."""
+    own = case(number, nodes=nodes)
+    return Row(number, own.name, own.budgets, runs_of(own, kinds), _least(own))
+
+
+def runs_of(own: Case, kinds: Sequence[str]) -> dict[str, Run]:
+    """Return what becomes of a case with the autoscaler alone, and with Ebb by each kind of policy."""
+    days = Days(own.snapshot, load(), own.demand, DAYS, commitments=own.commitments)
+    policies: dict[str, Policy | None] = {ALONE: None}
+    policies |= {kind: replace(_policy(own, kind), commitments=own.commitments) for kind in kinds}
+    runs = {}
+    for kind, policy in policies.items():
+        seen = Removals()
+        runs[kind] = Run(simulate(days, policy, seen), seen.by)
+    return runs
+
+
+def _policy(own: Case, kind: str) -> Policy:
+    if kind == DEFAULTS:
+        return EVERY_POOL
+    return parse(first_policy(Situation(own.snapshot, ClusterState(), EVERY_POOL), load()).encode())
+
+
+def _least(own: Case) -> float:
+    """Return a bound of the bill: each hour's pods on the cheapest nodes that are there by day, packed for nothing."""
+    bill = Bill.of(load(), own.commitments, own.snapshot.nodes, own.snapshot.taken_at)
+    hours, changes, wanted = DAYS // timedelta(hours=1), list(own.demand.changes), dict[str, int]()
+    total = 0.0
+    for hour in range(hours):
+        until = own.snapshot.taken_at + timedelta(hours=hour)
+        while changes and changes[0].at <= until:
+            change = changes.pop(0)
+            wanted[change.controller] = change.replicas
+        found = bound(replace(own.snapshot, pods=tuple(_living(own, wanted))), bill, ClusterState())
+        total += found.cost if found.bill is None else found.bill
+    return total
+
+
+def _living(own: Case, wanted: Mapping[str, int]) -> Iterator[Pod]:
+    there: Counter[str] = Counter()
+    for pod in own.snapshot.pods:
+        key = pod.spec.workload
+        there[key] += 1
+        if there[key] <= wanted.get(key, ceil(1e9)):
+            yield pod
+
+
+def run(*, quick: bool) -> None:
+    numbers, nodes = (range(len(MIXES)), SMALL) if quick else (range(CASES), 0)
+    rows = []
+    with ProcessPoolExecutor(os.cpu_count() or 1, get_context("spawn")) as pool:
+        for row in pool.map(played, numbers, [nodes] * len(numbers)):
+            rows.append(row)
+            _say_case(row)
+    for kind in (DEFAULTS, INIT):
+        for word, own in (("with budgets", [row for row in rows if row.budgets is not Budgets.NONE]),
+                          ("without", [row for row in rows if row.budgets is Budgets.NONE])):  # fmt: skip
+            if own:
+                _say_all(f"{kind}, {word}", kind, own, LEAST_WITH_BUDGETS if word == "with budgets" else LEAST_WITHOUT)
+    above = [row.name for row in rows for kind in (DEFAULTS, INIT) if row.percent(kind) > ABOVE]
+    if above and not quick:
+        raise SystemExit(f"above the autoscaler's bill: {'; '.join(above)}")
+
+
+def _say_case(row: Row) -> None:
+    alone = row.runs[ALONE].totals
+    say(row.name, f"${alone.paid / 1e6:,.0f} {alone.mean_nodes:.1f} nodes", "alone")
+    for kind in (DEFAULTS, INIT):
+        own = row.runs[kind]
+        found = own.totals
+        who = ", ".join(f"{count} by {actor}" for actor, count in sorted(own.by.items()))
+        later = (own.lowest_at - row.runs[ALONE].lowest_at) / timedelta(minutes=1)
+        facts = (
+            f"{found.mean_nodes:.1f} nodes, {found.evictions} evictions ({alone.evictions}), {found.twice} twice "
+            f"({alone.twice}), removed {who}, lowest {later:+.0f} min"
+        )
+        say(f"    {kind}: {facts}", f"{row.percent(kind):+.1f} % ({row.reached(kind):.0%} of bound)", f"{ABOVE:+} %")
+
+
+def _say_all(what: str, kind: str, rows: Sequence[Row], goal: float) -> None:
+    found = [row.percent(kind) for row in rows]
+    above = sum(each > ABOVE for each in found)
+    a_node = fmean(row.runs[kind].evictions_a_node for row in rows) / fmean(
+        row.runs[ALONE].evictions_a_node for row in rows
+    )
+    words = f"mean {fmean(found):+.1f} %, worst {max(found):+.1f} %, {above} of {len(rows)} above {ABOVE} %"
+    say(f"{what}: {words}", f"evictions a node {a_node:.2f}x", f"{goal} %")
