@@ -1,18 +1,19 @@
 """Money over days: for each case of the population the bill with Ebb against the autoscaler alone.
 
-Two simulated days each: alone, with Ebb by bare defaults, and with what `ebb policy init` writes. No case may cost more
-than half a percent above the autoscaler alone. `QUICK=1` plays a row of the mixes with small clusters.
+Two simulated days each: alone, with Ebb by bare defaults, and with what `ebb policy init` writes. Each is played with
+the same few throws of the autoscaler's dice. No case may cost more than half a percent above the autoscaler alone,
+unless the bills wander more from throw to throw. `QUICK=1` plays a row of the mixes with small clusters.
 """
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from math import ceil
+from math import ceil, hypot, sqrt
 from multiprocessing import get_context
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Final
 
 from functions.cli.analysis.forecast.bound import bound
@@ -33,6 +34,8 @@ from tests.bench.days.population import DAYS, MIXES, Budgets, Case, case
 from tests.bench.reporting import say
 
 CASES: Final = 72
+THROWS: Final = 3
+"""Of the autoscaler's dice: which machine they leave over decides some percent of one bill."""
 SMALL: Final = 24
 """Nodes of each cluster of a quick run."""
 ABOVE: Final = 0.5
@@ -55,19 +58,36 @@ class Removals(Onlooker):
 
 @dataclass(frozen=True)
 class Run:
-    """What became of one case under one policy."""
+    """What became of one case under one policy, with each throw of the dice."""
 
-    totals: PlayedTotals
+    plays: Sequence[PlayedTotals]
     by: Mapping[str, int]
 
+    def mean(self, of: Callable[[PlayedTotals], float]) -> float:
+        return fmean(map(of, self.plays))
+
     @property
-    def lowest_at(self) -> datetime:
-        """When the bill was lowest first."""
-        return min(self.totals.series, key=lambda row: (row.bill if row.bill is not None else row.cost, row.at)).at
+    def paid(self) -> float:
+        return self.mean(lambda totals: totals.paid)
+
+    @property
+    def wanders(self) -> float:
+        """By how many percent its mean bill may be off: two standard errors."""
+        bills = [totals.paid for totals in self.plays]
+        return 200 * stdev(bills) / sqrt(len(bills)) / self.paid if len(bills) > 1 else 0.0
+
+    @property
+    def lowest_at(self) -> float:
+        """When the bill was lowest first, in seconds since 1970."""
+        return self.mean(lambda totals: _lowest_at(totals).timestamp())
 
     @property
     def evictions_a_node(self) -> float:
-        return self.totals.evictions / max(sum(self.by.values()), 1)
+        return sum(totals.evictions for totals in self.plays) / max(sum(self.by.values()), 1)
+
+
+def _lowest_at(totals: PlayedTotals) -> datetime:
+    return min(totals.series, key=lambda row: (row.bill if row.bill is not None else row.cost, row.at)).at
 
 
 @dataclass(frozen=True)
@@ -81,12 +101,16 @@ class Row:
     least: float
 
     def percent(self, kind: str) -> float:
-        return 100 * (self.runs[kind].totals.paid / self.runs[ALONE].totals.paid - 1)
+        return 100 * (self.runs[kind].paid / self.runs[ALONE].paid - 1)
+
+    def is_dearer(self, kind: str) -> bool:
+        """Whether it costs more than with the autoscaler alone, by more than the two bills wander anyway."""
+        return self.percent(kind) > max(ABOVE, hypot(self.runs[ALONE].wanders, self.runs[kind].wanders))
 
     def reached(self, kind: str) -> float:
         """Which part of what the bound would save is saved."""
-        alone = self.runs[ALONE].totals.paid
-        return (alone - self.runs[kind].totals.paid) / max(alone - self.least, 1.0)
+        alone = self.runs[ALONE].paid
+        return (alone - self.runs[kind].paid) / max(alone - self.least, 1.0)
 
 
 def played(number: int, nodes: int = 0, kinds: Sequence[str] = (DEFAULTS, INIT)) -> Row:
@@ -95,7 +119,7 @@ def played(number: int, nodes: int = 0, kinds: Sequence[str] = (DEFAULTS, INIT))
     return Row(number, own.name, own.budgets, runs_of(own, kinds), _least(own))
 
 
-def runs_of(own: Case, kinds: Sequence[str]) -> dict[str, Run]:
+def runs_of(own: Case, kinds: Sequence[str], throws: int = THROWS) -> dict[str, Run]:
     """Return what becomes of a case with the autoscaler alone, and with Ebb by each kind of policy."""
     days = Days(own.snapshot, load(), own.demand, DAYS, commitments=own.commitments)
     policies: dict[str, Policy | None] = {ALONE: None}
@@ -103,7 +127,7 @@ def runs_of(own: Case, kinds: Sequence[str]) -> dict[str, Run]:
     runs = {}
     for kind, policy in policies.items():
         seen = Removals()
-        runs[kind] = Run(simulate(days, policy, seen), seen.by)
+        runs[kind] = Run([simulate(replace(days, throw=throw), policy, seen) for throw in range(throws)], seen.by)
     return runs
 
 
@@ -149,31 +173,35 @@ def run(*, quick: bool) -> None:
                           ("without", [row for row in rows if row.budgets is Budgets.NONE])):  # fmt: skip
             if own:
                 _say_all(f"{kind}, {word}", kind, own, LEAST_WITH_BUDGETS if word == "with budgets" else LEAST_WITHOUT)
-    above = [row.name for row in rows for kind in (DEFAULTS, INIT) if row.percent(kind) > ABOVE]
+    above = [row.name for row in rows for kind in (DEFAULTS, INIT) if row.is_dearer(kind)]
     if above and not quick:
         raise SystemExit(f"above the autoscaler's bill: {'; '.join(above)}")
 
 
 def _say_case(row: Row) -> None:
-    alone = row.runs[ALONE].totals
-    say(row.name, f"${alone.paid / 1e6:,.0f} {alone.mean_nodes:.1f} nodes", "alone")
+    alone = row.runs[ALONE]
+    say(row.name, f"${alone.paid / 1e6:,.0f}, wanders by {alone.wanders:.1f} %; {_facts(alone)}", "alone")
     for kind in (DEFAULTS, INIT):
         own = row.runs[kind]
-        found = own.totals
-        who = ", ".join(f"{count} by {actor}" for actor, count in sorted(own.by.items()))
-        later = (own.lowest_at - row.runs[ALONE].lowest_at) / timedelta(minutes=1)
-        facts = (
-            f"{found.mean_nodes:.1f} nodes, {found.evictions} evictions ({alone.evictions}), {found.twice} twice "
-            f"({alone.twice}), removed {who}, lowest {later:+.0f} min"
-        )
+        later = (own.lowest_at - alone.lowest_at) / 60
+        facts = f"{_facts(own)}, lowest {later:+.0f} min"
         say(f"    {kind}: {facts}", f"{row.percent(kind):+.1f} % ({row.reached(kind):.0%} of bound)", f"{ABOVE:+} %")
+
+
+def _facts(own: Run) -> str:
+    who = ", ".join(f"{count} by {actor}" for actor, count in sorted(own.by.items()))
+    nodes, evictions = own.mean(lambda totals: totals.mean_nodes), own.mean(lambda totals: totals.evictions)
+    twice, waited = own.mean(lambda totals: totals.twice), max(totals.longest_wait for totals in own.plays)
+    pods = f"{evictions:.0f} evictions, {twice:.0f} twice, waited {waited:.0f} s"
+    return f"{nodes:.1f} nodes, {pods}, removed {who or 'none'}"
 
 
 def _say_all(what: str, kind: str, rows: Sequence[Row], goal: float) -> None:
     found = [row.percent(kind) for row in rows]
-    above = sum(each > ABOVE for each in found)
+    above, dearer = sum(each > ABOVE for each in found), sum(row.is_dearer(kind) for row in rows)
     a_node = fmean(row.runs[kind].evictions_a_node for row in rows) / fmean(
         row.runs[ALONE].evictions_a_node for row in rows
     )
-    words = f"mean {fmean(found):+.1f} %, worst {max(found):+.1f} %, {above} of {len(rows)} above {ABOVE} %"
+    many = f"{above} of {len(rows)} above {ABOVE} %, {dearer} clearly"
+    words = f"mean {fmean(found):+.1f} %, worst {max(found):+.1f} %, {many}"
     say(f"{what}: {words}", f"evictions a node {a_node:.2f}x", f"{goal} %")

@@ -52,7 +52,8 @@ def loop_of(profile: Profile) -> Loop:
 class ScaleDown:
     """Everything that makes nodes fewer."""
 
-    def __init__(self, world: World, loop: Loop) -> None:
+    def __init__(self, world: World, loop: Loop, throw: int = 0) -> None:
+        """`throw`: the first place that is searched for room, which also throws the dice."""
         self._world, self._loop = world, loop
         self._since: dict[str, datetime] = {}
         self._parked: dict[str, tuple[datetime, int]] = {}
@@ -62,7 +63,7 @@ class ScaleDown:
         self._not_before = world.now
         self._eligible: dict[str, tuple[int, bool]] = {}
         """By node: its version when it was measured, and whether it was below the gate."""
-        self._last = ScaleDownScan()
+        self._last = ScaleDownScan(next_place=throw)
 
     def step(self) -> None:
         """One look."""
@@ -199,10 +200,10 @@ CALM: Final = 10
 class ScalingLoop:
     """Buys first, then removes."""
 
-    def __init__(self, world: World, templates: NodeTemplates) -> None:
+    def __init__(self, world: World, templates: NodeTemplates, throw: int = 0) -> None:
         self._world, self._begun = world, world.now
         self._loop = loop_of(profile_of(world.origin))
-        self._up, self._down = ScaleUp(world, templates), ScaleDown(world, self._loop)
+        self._up, self._down = ScaleUp(world, templates), ScaleDown(world, self._loop, throw)
         self._calm = soonest(world.origin, world.origin.nodes) / CALM
         self._seen, self._last = -1, world.now - self._calm
         self._next: datetime | None = None

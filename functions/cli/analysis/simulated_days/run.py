@@ -32,6 +32,8 @@ class Days:
     delays: Delays = DELAYS
     commitments: Commitments = NO_COMMITMENTS
     """By which the money of every run is counted."""
+    throw: int = 0
+    """Another number is another throw of the autoscaler's dice."""
 
     @property
     def ends(self) -> datetime:
@@ -45,7 +47,7 @@ def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_O
     """
     begins = days.snapshot.taken_at
     world = World(days.snapshot, days.prices, days.delays, begins, onlooker=onlooker, commitments=days.commitments)
-    scheduler, autoscaler = Scheduler(world), ScalingLoop(world, NodeTemplates(days.snapshot))
+    scheduler, autoscaler = Scheduler(world), ScalingLoop(world, NodeTemplates(days.snapshot), days.throw)
     _note(world, days.demand)
     if policy is not None:
         Ebb(world, replace(policy, dry_run=False, paused=False), days.prices).begin()
