@@ -124,7 +124,7 @@ class Selection:
             going = self.simulation.announced.union(each.node.name for each in self.taken)
             others = sorted((each for each in self._rows if each.node.name not in going), key=self._order)
             self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation, self.savings)
-            if self._searcher.alone_saves_more(self._situation, going.union(self.at_rest.nodes), self.savings):
+            if self._searcher.alone_saves_as_much(self._situation, going.union(self.at_rest.nodes), self.savings):
                 self.stands_back = True
                 return
             self._open = dict.fromkeys(sorted(self.at_rest.nodes))

@@ -129,7 +129,7 @@ class Unremovable(Reason):
         "The cluster autoscaler has announced to remove the node itself.",
         "Nothing to do: the autoscaler removes it, and moved pods avoid it until then.", TIME, passes=True)
     AUTOSCALER_DOES_BETTER = Row("autoscaler_does_better",
-        "What Ebb could drain now saves no more than what the cluster autoscaler removes by itself.",
+        "What Ebb could drain now saves no more, or little more, than what the cluster autoscaler removes by itself.",
         "Nothing to do: Ebb tries it again in each pass.", ROOM)
     SAVING_TOO_SMALL = Row("saving_too_small", "It saves less per evicted pod than minimumSavingPerEviction requires.",
         "Lower minimumSavingPerEviction of the pool if the node should go anyway.", LIMITS, keeps_mark=True)
