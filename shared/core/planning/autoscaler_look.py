@@ -106,7 +106,7 @@ def scan(
 
 def _dice(number: int, place: int) -> int:
     """Return a number by which nodes stand in another order in each look, as those of a Go map do."""
-    return crc32(f"{number}-{place}".encode())
+    return crc32(f"node {number} {place}".encode())
 
 
 class _Look:
