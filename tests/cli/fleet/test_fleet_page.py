@@ -150,7 +150,7 @@ def headline_of(folder: Path, cpu: str, nodes: int = 24) -> tuple[str, FleetView
 
 
 def test_its_title_does_not_credit_ebb_with_what_the_autoscaler_saves(tmp_path: Path) -> None:
-    told, view = headline_of(tmp_path, "300m", 12)
+    told, view = headline_of(tmp_path, "300m", 4)
     saved = next(table_of(view, None).rows)[-1]
     assert "Ebb adds nothing" in view.headline
     assert told == f"Ebb saves nothing more than the autoscaler alone in 1 cluster, which saves {saved} a month"

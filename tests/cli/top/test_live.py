@@ -58,7 +58,7 @@ def test_a_fault_of_ebb_is_not_hidden() -> None:
 
 
 def test_marks_are_kept_from_look_to_look_without_an_installation(tmp_path: Path) -> None:
-    dump = dumps.write(tmp_path / "night.json", 12)
+    dump = dumps.write(tmp_path / "night.json", 24)
     watcher = Watcher(Sources((dump,)))
     marked = {bar.name for bar in watcher.look().of(Sign.MARKED)}
     later = (NOW + timedelta(minutes=6)).strftime("%Y-%m-%dT%H:%M:%SZ")
