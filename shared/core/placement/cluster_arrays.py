@@ -7,7 +7,7 @@ that admits them and has none will get one. Their size is the largest of the Dae
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,6 +210,25 @@ class ClusterArrays:
 
 ArraysOf = Callable[[Snapshot], ClusterArrays]
 """Makes the arrays of a snapshot, or knows them already."""
+KEPT: Final = 4
+"""Snapshots that are remembered: those of a pass, and in forecasts those with what is announced and without."""
+_Found = TypeVar("_Found")
+
+
+class SnapshotMemo(Generic[_Found]):
+    """What was found of the last few snapshots; those that are alike are one."""
+
+    def __init__(
+        self, find: Callable[[Snapshot], _Found], are_alike: Callable[[Snapshot, Snapshot], bool], keeps: int = KEPT
+    ) -> None:
+        self._find, self._are_alike, self._keeps = find, are_alike, keeps
+        self._known: list[tuple[Snapshot, _Found]] = []
+
+    def __call__(self, snapshot: Snapshot) -> _Found:
+        found = next((row for row in self._known if self._are_alike(row[0], snapshot)), None)
+        row = found or (snapshot, self._find(snapshot))
+        self._known = [row, *(each for each in self._known if each is not row)][: self._keeps]
+        return row[1]
 
 
 def _first_of_each(pods: Iterable[Pod]) -> Mapping[PodClass, Pod]:

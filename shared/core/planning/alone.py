@@ -1,13 +1,29 @@
-"""What the cluster autoscaler leaves by itself, if demand stays as it is (docs/decisions/money-over-days.md).
+"""What the autoscaler leaves by itself, and whether a set of drains betters it (docs/decisions/money-over-days.md).
 
-It announces what it finds unneeded and empties it; then the scheduler has placed the pods, and it looks again.
+Demand stays as it is. The autoscaler announces what it finds unneeded and empties it; then the scheduler has placed the
+pods, and it looks again.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Final
 
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
+from shared.core.planning.autoscaler import context_of
+from shared.core.planning.autoscaler_look import eligible, unneeded
+from shared.core.planning.bill import Savings
 from shared.core.planning.scheduling import Drained, drained
+from shared.core.rules.situation import Situation
+
+FEW: Final = 500
+"""Up to so many nodes the autoscaler is followed in a pass."""
+ROUNDS: Final = 20
+"""So many of its rounds at most."""
+DICE: Final = 3
+"""So often it is followed: in which order it asks the nodes decides what it reaches."""
+WANDERS: Final = Fraction(1, 10)
+"""The part of what it saves by moving pods that its dice decide."""
 
 FindUnneeded = Callable[[Snapshot], Sequence[str]]
 """Returns what the autoscaler would announce, in the order in which it would remove it."""
@@ -24,3 +40,38 @@ def left_alone(
             return
         yield step
         snapshot = step.snapshot
+
+
+def saves_as_much(situation: Situation, going: Collection[str], savings: Savings, arrays_of: ArraysOf) -> bool:
+    """Whether the autoscaler alone, with the best of its dice, would save about as much as if these nodes went first.
+
+    About: its dice decide a tenth of what it saves by moving pods. The very same is welcome, for it comes sooner. In a
+    large cluster nobody follows it so far: there one node is no matter.
+    """
+    snapshot, nodes = situation.snapshot, situation.snapshot.node_by_name
+    most = savings.of_all(eligible(snapshot))
+    if len(nodes) > FEW or savings.of_all(nodes[name] for name in going) >= most:
+        return False
+    alone = _ways(snapshot, arrays_of)
+    first = drained(snapshot, sorted(going), {*going, *alone[0]}, arrays_of)
+    together = [[*first.gone, *later] for later in _ways(first.snapshot, arrays_of)]
+
+    def saved(names: Iterable[str]) -> int:
+        return savings.of_all(nodes[name] for name in names)
+
+    best, ours = max(alone, key=saved), max(map(saved, together))
+    moved = saved(name for name in best if situation.moving(name))
+    return ours != saved(best) and ours < saved(best) + WANDERS * moved
+
+
+def _ways(snapshot: Snapshot, arrays_of: ArraysOf) -> list[list[str]]:
+    """Return which nodes the autoscaler may remove by itself, with one throw of its dice and with others."""
+    places = (turn * len(snapshot.nodes) // DICE for turn in range(DICE))
+    return [_way(snapshot, place, arrays_of) for place in places]
+
+
+def _way(snapshot: Snapshot, place: int, arrays_of: ArraysOf) -> list[str]:
+    def find_unneeded(seen: Snapshot) -> tuple[str, ...]:
+        return unneeded(seen, context_of(seen), arrays_of, place)
+
+    return [name for step in left_alone(snapshot, find_unneeded, ROUNDS, arrays_of) for name in step.gone]

@@ -6,25 +6,18 @@ excess that must remain (docs/decisions/choosing.md). It guides only: what is or
 strategies.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Final
 
 from shared.core.cluster.node import Node
 from shared.core.cluster.resources import CPU, MEMORY
-from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Candidate, Simulation, Supply, Use, search
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
-from shared.core.planning.alone import left_alone
-from shared.core.planning.autoscaler_look import eligible, unneeded
 from shared.core.planning.bill import Savings
 from shared.core.planning.candidates import AssessedNode
 from shared.core.planning.plan import AtRest
-from shared.core.planning.scheduling import drained
-from shared.core.policy import Policy
 from shared.core.reasons import DrainReason
-from shared.core.records.state import ClusterState
 from shared.core.rules.counts import NodeCounts, counts_as_non_tainted
 from shared.core.rules.gates import is_only_paced
 from shared.core.rules.pod_costs import disruption
@@ -35,14 +28,6 @@ STEPS_FOR_EACH: Final = 100
 """By candidate, up to the most: of a few nodes all exchanges are soon tried, and a pass is made every few minutes."""
 ONE_STEP_FOR: Final = 8
 """Nodes and pods of the cluster: the search's limit in a pass, where a node is ordered and every second counts."""
-
-ROUNDS: Final = 20
-DICE: Final = 3
-"""So often the autoscaler is followed: in which order it asks the nodes decides what it reaches."""
-WANDERS: Final = Fraction(1, 10)
-"""The part of what the autoscaler saves by moving pods that its dice decide."""
-FEW: Final = 500
-"""Up to so many nodes the autoscaler is followed until it removes no more."""
 
 Waits = Callable[[NodeCounts, Node, DrainReason], bool]
 
@@ -77,40 +62,6 @@ class Searcher:
         steps = min(MOST_STEPS, STEPS_FOR_EACH * len(candidates)) + simulation.arrays.size_of_cluster // ONE_STEP_FOR
         found = search(simulation, candidates, steps, supplies=supplies, brake=self.brake, lost=savings.lost)
         return AtRest(found.nodes, found.saving, found.steps, braked=found.braked)
-
-    def alone_saves_as_much(self, situation: Situation, going: Collection[str], savings: Savings) -> bool:
-        """Whether the autoscaler alone, with the best of its dice, would save about as much as if these went first.
-
-        About: its dice decide a tenth of what it saves by moving pods. The very same is welcome, for it comes sooner.
-        In a large cluster nobody follows it so far: there one node is no matter.
-        """
-        snapshot, nodes = situation.snapshot, situation.snapshot.node_by_name
-        most = savings.of_all(eligible(snapshot))
-        if len(nodes) > FEW or savings.of_all(nodes[name] for name in going) >= most:
-            return False
-        alone = self._ways_alone(snapshot)
-        first = drained(snapshot, sorted(going), {*going, *alone[0]}, self.arrays_of)
-        together = [[*first.gone, *later] for later in self._ways_alone(first.snapshot)]
-
-        def saved(names: Iterable[str]) -> int:
-            return savings.of_all(nodes[name] for name in names)
-
-        best, ours = max(alone, key=saved), max(map(saved, together))
-        moved = saved(name for name in best if situation.moving(name))
-        return ours != saved(best) and ours < saved(best) + WANDERS * moved
-
-    def _ways_alone(self, snapshot: Snapshot) -> list[list[str]]:
-        """Return what the autoscaler may remove by itself, with one throw of its dice and with others."""
-        return [self._left_alone(snapshot, turn * len(snapshot.nodes) // DICE) for turn in range(DICE)]
-
-    def _left_alone(self, snapshot: Snapshot, place: int = 0) -> list[str]:
-        """Return the nodes that the autoscaler would remove by itself."""
-
-        def find_unneeded(seen: Snapshot) -> tuple[str, ...]:
-            context = Situation(seen, ClusterState(), Policy()).drain_context("")
-            return unneeded(seen, context, self.arrays_of, place)
-
-        return [name for step in left_alone(snapshot, find_unneeded, ROUNDS, self.arrays_of) for name in step.gone]
 
     def _candidate(
         self, assessed: AssessedNode, situation: Situation, counts: NodeCounts, supplies: dict[str, Supply]

@@ -17,8 +17,11 @@ from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.resources import GPU
 from shared.core.cluster.snapshot import NodePods, Snapshot
+from shared.core.policy import Policy
+from shared.core.records.state import ClusterState
 from shared.core.rules.drain_context import DrainContext
 from shared.core.rules.pod_rules import REPLICATED
+from shared.core.rules.situation import Situation
 from shared.core.rules.utilization import Usage, usage
 
 DELETION: Final = timedelta(seconds=90)
@@ -37,6 +40,11 @@ def as_seen(snapshot: Snapshot) -> Snapshot:
     if not any(is_expendable(pod.spec) for pod in snapshot.pods):
         return snapshot
     return replace(snapshot, pods=tuple(pod for pod in snapshot.pods if not is_expendable(pod.spec)))
+
+
+def context_of(snapshot: Snapshot) -> DrainContext:
+    """Return what the rules about pods ask of the cluster: its PDBs. The autoscaler knows no policy."""
+    return Situation(snapshot, ClusterState(), Policy()).drain_context("")
 
 
 def profile_of(snapshot: Snapshot) -> Profile:

@@ -7,12 +7,13 @@ Equal input gives an equal plan.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from operator import is_
 from typing import Final
 
 from shared.core.cluster.resources import NOTHING
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import never
-from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
+from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays, SnapshotMemo
 from shared.core.planning.at_rest import Searcher
 from shared.core.planning.candidates import (
     AssessedNode,
@@ -45,7 +46,7 @@ def make_plan(
     interval: timedelta = INTERVAL,
     brake: Callable[[], bool] = never,
     wave: Sequence[str] | None = None,
-    arrays_of: ArraysOf = ClusterArrays,
+    arrays_of: ArraysOf | None = None,
 ) -> Plan:
     """Return one pass's plan.
 
@@ -53,7 +54,7 @@ def make_plan(
     `interval` is how far apart passes are expected: three of them (at least 15 min) without a pass restart all marks.
     `wave` are the nodes that are left of a wave that lives; None where none does: then one may begin.
     `brake` ends the search for the steady state early when it answers yes; the plan notes that.
-    `arrays_of` makes the snapshot's arrays, or knows them already.
+    `arrays_of` knows arrays of snapshots from before; None: the pass makes each of its own once.
     """
     snapshot, policy, now = situation.snapshot, situation.policy, situation.now
     savings = savings_of(situation, prices)
@@ -62,7 +63,7 @@ def make_plan(
     candidates = [assessed for assessed in rows if assessed.is_candidate]
     due = [assessed for assessed in candidates if is_due(assessed, updated, policy, now)]
     counts, surplus = counts_and_excess(situation, rows)
-    searcher = Searcher(savings, brake, arrays_of)
+    searcher = Searcher(savings, brake, arrays_of or SnapshotMemo(ClusterArrays, is_))
     selection = Selection(situation, counts, rows, searcher, wave)
     selection.consider(due)
     if marks is None:

@@ -15,6 +15,7 @@ from shared.core.cluster import names
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import NoPlace, Simulation
 from shared.core.placement.cluster_arrays import ArraysOf, ClusterArrays
+from shared.core.planning.alone import saves_as_much
 from shared.core.planning.at_rest import Searcher
 from shared.core.planning.bill import Bill, Savings
 from shared.core.planning.candidates import AssessedNode, saves_too_little
@@ -83,7 +84,7 @@ class Selection:
         """The place of each of them in that order; until the look ahead, of those that were left of one that lives."""
         self._foreseen: tuple[tuple[int, int], Savings] = (0, 0), self.savings
         """What nodes save once all that is open is gone, with how many were taken and open."""
-        self.stands_back = False
+        self._stands_back = False
         """Whether the autoscaler alone saves as much as Ebb could."""
         self._waves = situation.policy.wave is not None
         """Whether the pace of single drains does not bind the nodes of a set that is held."""
@@ -124,8 +125,9 @@ class Selection:
             going = self.simulation.announced.union(each.node.name for each in self.taken)
             others = sorted((each for each in self._rows if each.node.name not in going), key=self._order)
             self.at_rest = self._searcher.at_rest(self._situation, others, self._counts, self.simulation, self.savings)
-            if self._searcher.alone_saves_as_much(self._situation, going.union(self.at_rest.nodes), self.savings):
-                self.stands_back = True
+            going |= set(self.at_rest.nodes)
+            self._stands_back = saves_as_much(self._situation, going, self.savings, self._searcher.arrays_of)
+            if self._stands_back:
                 return
             self._open = dict.fromkeys(sorted(self.at_rest.nodes))
             held = [each.node.name for each in others if each.node.name in self._open and each.reason is _WAVES]
@@ -220,7 +222,7 @@ class Selection:
 
     def _not_better(self, assessed: AssessedNode) -> tuple[Blocker, ...]:
         """Keep the nodes with pods while the autoscaler alone does better, but for those that it has announced."""
-        if not self.stands_back or _goes_anyway(assessed) or assessed.node.name in self.simulation.announced:
+        if not self._stands_back or _goes_anyway(assessed) or assessed.node.name in self.simulation.announced:
             return ()
         return _kept(self.simulation.refuses(assessed.node.name)) or (Blocker(Unremovable.AUTOSCALER_DOES_BETTER),)
 

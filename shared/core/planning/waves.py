@@ -18,7 +18,8 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.placement import Simulation
 from shared.core.planning.plan import Plan
-from shared.core.policy import Policy
+from shared.core.policy import Limit, Policy
+from shared.core.policy.values import WaveLimits
 from shared.core.records.state import ClusterState, Wave, WaveNode
 from shared.core.rules.budgets import Calendar, freeze_in_force, window_open
 from shared.core.rules.counts import is_leaving
@@ -26,12 +27,8 @@ from shared.core.rules.situation import Situation
 
 ClosedTo = Callable[[Sequence[str]], Simulation]
 """Returns the simulation of the pass in which nothing may be put on those nodes."""
-
-
-DEADLINE: Final = timedelta(minutes=90)
-"""How long a set is held without `cluster.wave`; then the nodes are chosen again."""
-
-
+UNBOUNDED: Final = WaveLimits(Limit(percent=100), timedelta(minutes=90))
+"""What holds without `cluster.wave`: any nodes, and after the deadline they are chosen again."""
 MOST_HELD: Final = 500
 """Nodes of a set at most: the proof of more would take a pass too long."""
 PATIENCE: Final = 4
@@ -127,7 +124,7 @@ _ENDINGS: Final[tuple[tuple[WaveEnd, Callable[[Wave, Situation, Sequence[Node]],
 def most_held(situation: Situation) -> int:
     """Return how many nodes may be held at once."""
     nodes = sum(not node.outside for node in situation.snapshot.nodes)
-    return min(situation.policy.wave.nodes.of(nodes) if situation.policy.wave else nodes, MOST_HELD)
+    return min((situation.policy.wave or UNBOUNDED).nodes.of(nodes), MOST_HELD)
 
 
 def proved(wanted: Sequence[str], closed: ClosedTo) -> tuple[tuple[str, ...], Simulation]:
@@ -172,7 +169,7 @@ def wave_after(
         return None
     uids = {each.name: each.uid for each in plan.decisions}
     nodes = tuple(WaveNode(uids[name], name) for name in plan.wave)
-    deadline = plan.taken_at + (policy.wave.deadline if policy.wave else DEADLINE)
+    deadline = plan.taken_at + (policy.wave or UNBOUNDED).deadline
     return Wave(id=new_id, nodes=nodes, policy_hash=policy.hash, began=plan.taken_at, deadline=deadline)
 
 

@@ -4,37 +4,14 @@ All is kept by value: of another snapshot, or under rules that differ, it is fou
 thrown away, and a forecast that shares its workings with another ends like one that does not.
 """
 
-from collections.abc import Callable
 from operator import is_
-from typing import Final, Generic, TypeVar
 
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.placement.cluster_arrays import ClusterArrays
+from shared.core.placement.cluster_arrays import KEPT, ClusterArrays, SnapshotMemo
 from shared.core.planning.autoscaler_look import unneeded
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-
-KEPT: Final = 4
-"""Snapshots that are remembered, with what the autoscaler has announced and without: relaxations begin at the same one
-again and again, and go on for some rounds."""
-_Found = TypeVar("_Found")
-
-
-class _Kept(Generic[_Found]):
-    """What was found of the last few snapshots; those that are alike are one."""
-
-    def __init__(
-        self, find: Callable[[Snapshot], _Found], are_alike: Callable[[Snapshot, Snapshot], bool], keeps: int
-    ) -> None:
-        self._find, self._are_alike, self._keeps = find, are_alike, keeps
-        self._known: list[tuple[Snapshot, _Found]] = []
-
-    def __call__(self, snapshot: Snapshot) -> _Found:
-        found = next((row for row in self._known if self._are_alike(row[0], snapshot)), None)
-        row = found or (snapshot, self._find(snapshot))
-        self._known = [row, *(each for each in self._known if each is not row)][: self._keeps]
-        return row[1]
 
 
 class Workings:
@@ -44,8 +21,8 @@ class Workings:
     """
 
     def __init__(self, keeps: int = KEPT, *, scales_down: bool = True) -> None:
-        self.arrays_of = _Kept(ClusterArrays, _are_alike, keeps)
-        self.unneeded = _Kept(self._unneeded if scales_down else _nothing, is_, keeps)
+        self.arrays_of = SnapshotMemo(ClusterArrays, _are_alike, keeps)
+        self.unneeded = SnapshotMemo(self._unneeded if scales_down else _nothing, is_, keeps)
         """What the autoscaler would announce to remove, in order."""
         self._keeps = keeps
         self._first: Situation | None = None

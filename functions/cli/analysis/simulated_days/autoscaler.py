@@ -14,12 +14,9 @@ from shared.core.cluster.autoscaling import BALANCED, Profile, ScaleDownRule
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
-from shared.core.planning.autoscaler import is_eligible, is_expendable, profile_of, soonest
+from shared.core.planning.autoscaler import context_of, is_eligible, is_expendable, profile_of, soonest
 from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
 from shared.core.planning.scheduling import with_announcement
-from shared.core.policy import Policy
-from shared.core.records.state import ClusterState
-from shared.core.rules.situation import Situation
 
 EVICTIONS_TAKE: Final = timedelta(minutes=2)
 """At most; what is not evicted by then stays (cluster-autoscaler, max-pod-eviction-time)."""
@@ -82,8 +79,7 @@ class ScaleDown:
         if not rows:
             return ScaleDownScan(next_place=place)
         snapshot = self._world.snapshot()
-        context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
-        return scan(snapshot, context, rows, Earlier(self._leaving, self._since, place))
+        return scan(snapshot, context_of(snapshot), rows, Earlier(self._leaving, self._since, place))
 
     def _may_be_unneeded(self, node: Node) -> bool:
         """Whether a node is looked at: neither leaving nor passed over, and below the gate."""

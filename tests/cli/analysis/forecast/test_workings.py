@@ -13,13 +13,14 @@ from msgspec import structs
 from functions.cli.analysis.forecast.at_rest import policy_at_rest
 from functions.cli.analysis.forecast.scenarios import scenarios_from
 from functions.cli.analysis.forecast.what_if import why_not
-from functions.cli.analysis.forecast.workings import KEPT, Workings
+from functions.cli.analysis.forecast.workings import Workings
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import Taint
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.cluster_arrays import KEPT
 from shared.core.policy import Budget, Jobs, Limit, Policy, PoolPolicy, SingleReplicas
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.situation import Situation
