@@ -18,6 +18,7 @@ from tests.builders import cluster, pod, pod_class
 from tests.depth import examples
 from tests.placement_checker import faults, room_for_chunks
 from tests.properties.clusters import buffers, classes, clusters, nodes
+from tests.properties.proofs import moves_of, proof_of
 
 
 def _departing(snapshot: Snapshot) -> list[str]:
@@ -28,14 +29,6 @@ def _candidates(snapshot: Snapshot) -> list[str]:
     return [each.name for each in snapshot.nodes if each.drain_taint is None]
 
 
-def _moves(simulation: Simulation) -> dict[str, str]:
-    rows = [
-        *simulation.assignments.reservations(),
-        *(move for moves in simulation.assignments.moves().values() for move in moves),
-    ]
-    return {move.pod: move.node for move in rows}
-
-
 def _play(simulation: Simulation, order: Sequence[str]) -> list[str]:
     return [name for name in order if simulation.try_remove(name) is None]
 
@@ -43,13 +36,9 @@ def _play(simulation: Simulation, order: Sequence[str]) -> list[str]:
 @examples(150)
 @given(clusters(), st.booleans())
 def test_the_witness_of_every_board_holds(snapshot: Snapshot, robust: bool) -> None:
-    """A pod of a departing node that finds no place is judged as one that waits: it lies nowhere."""
-    simulation = Simulation.of(snapshot, _departing(snapshot), robust=robust)
-    _play(simulation, _candidates(snapshot))
-    moves = _moves(simulation)
-    waiting = {each.key for each in simulation.unplaced} - moves.keys()
-    judged = replace(snapshot, pods=tuple(each for each in snapshot.pods if each.key not in waiting))
-    assert faults(judged, moves, {*simulation.taken, *_departing(snapshot)}) == []
+    proof = proof_of(snapshot, robust=robust)
+
+    assert faults(proof.judged, proof.moves, proof.drained) == []
 
 
 @examples(150)
@@ -66,7 +55,7 @@ def test_room_that_a_buffer_has_is_there_after_every_plan(
     had = room_for_chunks(picture, buffer, before, departing)
     taken = _play(simulation, _candidates(picture))
     if taken:
-        assert room_for_chunks(picture, buffer, _moves(simulation), {*taken, *departing}) >= had
+        assert room_for_chunks(picture, buffer, moves_of(simulation), {*taken, *departing}) >= had
 
 
 @examples(60)
@@ -102,7 +91,7 @@ def test_what_is_only_asked_is_answered_as_it_is_done_and_leaves_nothing_behind(
         others = names[number:]
         assert [asked.refuses(each) for each in others] == [plain.copy().try_remove(each) for each in others]
         assert asked.try_remove(name) == plain.try_remove(name)
-    assert _moves(asked) == _moves(plain)
+    assert moves_of(asked) == moves_of(plain)
 
 
 @examples(100)

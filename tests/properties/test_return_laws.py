@@ -12,11 +12,11 @@ from shared.core.cluster.resources import NOTHING, Resources
 from shared.core.cluster.returning import VerticalAutoscaler, VerticalAutoscalers, as_they_return
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
-from shared.core.placement import Simulation
 from tests.builders import resources
 from tests.depth import examples
 from tests.placement_checker import faults
 from tests.properties.clusters import clusters
+from tests.properties.proofs import proof_of
 
 amounts = st.builds(resources, st.sampled_from([0, 0.2, 1, 3]), st.sampled_from([0, 1, 5]))
 
@@ -43,17 +43,9 @@ def _asking(like: Pod, asked: Resources) -> tuple[PodClass, ...]:
 @examples(100)
 @given(returning())
 def test_the_proof_has_room_for_what_comes_back(snapshot: Snapshot) -> None:
-    leaving = [each.name for each in snapshot.nodes if each.drain_taint is not None]
-    simulation = Simulation.of(snapshot, leaving)
-    for each in snapshot.nodes:
-        if each.name not in leaving:
-            simulation.try_remove(each.name)
-    moves = {move.pod: move.node for moves in simulation.assignments.moves().values() for move in moves}
-    moves |= {move.pod: move.node for move in simulation.assignments.reservations()}
-    waiting = {each.key for each in simulation.unplaced} - moves.keys()
-    judged = replace(snapshot, pods=tuple(each for each in snapshot.pods if each.key not in waiting))
+    proof = proof_of(snapshot)
 
-    assert faults(judged, moves, {*simulation.taken, *leaving}) == []
+    assert faults(proof.judged, proof.moves, proof.drained) == []
 
 
 @given(clusters(), amounts, st.one_of(st.none(), amounts))

@@ -12,10 +12,10 @@ from shared.core.cluster.requests import Container, ContainerRequests
 from shared.core.cluster.returning import as_they_return
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Workload
-from shared.core.placement import Simulation
 from tests.depth import examples
 from tests.placement_checker import faults
 from tests.properties.clusters import APPS, classes, clusters
+from tests.properties.proofs import proof_of
 
 
 @given(clusters(), st.booleans())
@@ -51,21 +51,13 @@ def test_what_comes_back_by_its_template_alone_has_a_place_where_the_proof_puts_
     drawn: tuple[Snapshot, Mapping[str, PodClass]],
 ) -> None:
     snapshot, made = drawn
-    leaving = [each.name for each in snapshot.nodes if each.drain_taint is not None]
-    simulation = Simulation.of(snapshot, leaving)
-    for each in snapshot.nodes:
-        if each.name not in leaving:
-            simulation.try_remove(each.name)
-    moves = {move.pod: move.node for moves in simulation.assignments.moves().values() for move in moves}
-    moves |= {move.pod: move.node for move in simulation.assignments.reservations()}
-    waiting = {each.key for each in simulation.unplaced} - moves.keys()
-    judged = tuple(each for each in snapshot.pods if each.key not in waiting)
+    proof = proof_of(snapshot)
 
     def as_edited(pod: Pod) -> Pod:
         """What is not modelled moves only where its node is lost anyway, and nothing is proved of it."""
-        moved = pod.node and pod.key in moves and not pod.spec.unmodelled
+        moved = pod.node and pod.key in proof.moves and not pod.spec.unmodelled
         return structs.replace(pod, spec=made[pod.spec.workload]) if moved else pod
 
-    drained = {*simulation.taken, *leaving}
-    assert faults(replace(snapshot, pods=judged), moves, drained) == []
-    assert faults(replace(snapshot, pods=tuple(map(as_edited, judged))), moves, drained) == []
+    returned = replace(snapshot, pods=tuple(map(as_edited, proof.judged.pods)))
+    assert faults(proof.judged, proof.moves, proof.drained) == []
+    assert faults(returned, proof.moves, proof.drained) == []
