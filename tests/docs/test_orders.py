@@ -13,7 +13,7 @@ from functions.cli.drains import status_table
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.plan.as_json import document
 from functions.cli.plan.view import view_of, with_scenarios
-from functions.cli.policy import diff_json
+from functions.cli.policy import diff
 from functions.cli.policy.diff import Impact, PolicyChange, PolicyDiff
 from functions.cli.policy.real_drains import DrainsCompared, RealDrains
 from functions.planner.commitments import UsedCommitments
@@ -127,9 +127,9 @@ def test_every_key_of_a_policy_diff() -> None:
     found = PolicyDiff((PolicyChange("cluster", "dryRun", "true", "false"),), drains, impact)
 
     own = table("## Policy diff", "| key | type | unit | meaning |")
-    holds({**own, **of_both}, diff_json.document(found))
-    unknown = diff_json.document(PolicyDiff((), DrainsCompared(RealDrains(), RealDrains(begins=None))))
-    assert unknown.keys() == diff_json.document(found).keys()
+    holds({**own, **of_both}, diff.document(found))
+    unknown = diff.document(PolicyDiff((), DrainsCompared(RealDrains(), RealDrains(begins=None))))
+    assert unknown.keys() == diff.document(found).keys()
 
 
 def test_every_key_of_the_status() -> None:

@@ -16,7 +16,7 @@ from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
-from functions.cli.policy import diff, diff_json, diff_markdown
+from functions.cli.policy import diff, diff_markdown
 from functions.cli.policy.diff import Impact, PolicyDiff
 from functions.cli.policy.real_drains import DrainsCompared, real_drains
 from shared.collector import no_search_for_cycles
@@ -56,7 +56,7 @@ def print_diff(
     if output is AnswerFormat.MARKDOWN:
         typer.echo(diff_markdown.page(found))
     elif output is not AnswerFormat.TABLE:
-        print_document(diff_json.document(found), output, found.notes)
+        print_document(diff.document(found), output, found.notes)
     else:
         with printing() as console:
             diff.show(console, found)

@@ -1,20 +1,20 @@
-"""What differs between two policies: real drains, settings, verdicts, scenarios; and how a terminal shows it."""
+"""What differs between two policies: real drains, settings, verdicts, scenarios; on a terminal and as JSON."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from itertools import groupby
-from typing import Final
+from itertools import groupby, zip_longest
+from typing import Any, Final
 
 from rich.console import Console
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
-from functions.cli.output.format import by_the_minute, clock, count, span, whole_money, yearly
+from functions.cli.output.format import by_the_minute, clock, count, rfc3339, span, whole_money, yearly
 from functions.cli.output.tables import Column, Table, draw
-from functions.cli.plan.scenarios import BOUND, ScenarioMoney, paid
+from functions.cli.plan.scenarios import BOUND, ScenarioMoney, paid, scenario_documents
 from functions.cli.plan.sentences import HOLDING, VERDICTS, LegendEntry, WordKind, legend, show_notes
-from functions.cli.policy.real_drains import DrainsCompared
+from functions.cli.policy.real_drains import DrainsCompared, RealDrains
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
@@ -247,3 +247,46 @@ def _sum(moved: Sequence[PolicyChange], nodes: int) -> str:
     if not moved:
         return f"No verdict changes: all {count(nodes, 'node')} keep theirs at this moment."
     return f"{len(moved):,} of {count(nodes, 'verdict')} would change at this moment."
+
+
+SCHEMA: Final = 1
+
+
+def document(found: PolicyDiff) -> dict[str, Any]:
+    """Return what differs as JSON values (docs/orders.md, policy diff JSON): an outside contract.
+
+    The scenarios are empty if no cluster was named, or it is not whole.
+    """
+    impact = found.impact
+    ladders = [scenario_documents(scenarios) for scenarios in impact.scenarios] if impact else []
+    return {
+        "schema": SCHEMA,
+        "cluster": (impact.before.cluster or None) if impact else None,
+        "taken_at": rfc3339(impact.before.taken_at) if impact else None,
+        "drains": {
+            "change": found.drains.change.value,
+            "sentence": found.drains.sentence,
+            "before": _drains(found.drains.before),
+            "after": _drains(found.drains.after),
+        },
+        "settings": _changes(found.settings, "setting"),
+        "verdicts": _changes(found.verdicts, "node"),
+        "ladder": dict(zip_longest(("before", "after"), ladders, fillvalue=[])),
+    }
+
+
+def _drains(drains: RealDrains) -> dict[str, Any]:
+    """Return the real drains of one policy; all figures are null where they are unknown."""
+    is_known = drains.begins is not None
+    return {
+        "off": drains.off or None,
+        "nodes": drains.nodes if is_known else None,
+        "from": rfc3339(drains.first) if drains.first else None,
+        "most_in_an_hour": drains.most_in_an_hour if is_known else None,
+        "is_rest": drains.is_rest if is_known else None,
+    }
+
+
+def _changes(changes: Iterable[PolicyChange], name: str) -> list[dict[str, str]]:
+    place = "pool" if name == "node" else "where"
+    return [{place: each.place, name: each.name, "before": each.old, "after": each.new} for each in changes]
