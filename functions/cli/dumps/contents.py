@@ -267,8 +267,7 @@ class DumpContents:
 
     @property
     def signs(self) -> ClusterSigns:
-        nodes = frozenset(f"{node.name} {node.uid}" for node in self.nodes.values())
-        return ClusterSigns(frozenset(self.kube_system), frozenset(self.homes), nodes)
+        return ClusterSigns.of(self.kube_system, self.homes, self.nodes.values())
 
     def rows(self) -> tuple[dict[str, Any], ...]:
         """Return what was printed of each kind, by name."""

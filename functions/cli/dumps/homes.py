@@ -5,12 +5,14 @@ zone, and all nodes of a cluster stand in one region.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.core.cluster.names import POOL_LABEL
+from shared.core.cluster.node import Node
 
 _NAME: Final = re.compile(r"gke-(?P<rest>.+)-[0-9a-f]{8}-[0-9a-z]{4}")
 _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<region>[^/]+)-[^/-]+/.*")
@@ -56,6 +58,11 @@ class ClusterSigns(NamedTuple):
     kube_system: frozenset[str] = frozenset()
     homes: frozenset[Home] = frozenset()
     nodes: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, kube_system: Iterable[str], homes: Iterable[Home], nodes: Iterable[Node]) -> "ClusterSigns":
+        named = frozenset(f"{node.name} {node.uid}" for node in nodes)
+        return cls(frozenset(kube_system), frozenset(homes), named)
 
     def are_of_one(self, other: "ClusterSigns") -> bool:
         """Return whether two readings are of one cluster; the first sign that both have decides."""

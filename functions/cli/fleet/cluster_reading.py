@@ -207,8 +207,8 @@ def _signs_of(snapshot: "Snapshot") -> "ClusterSigns":
     from functions.cli.dumps.homes import ClusterSigns, Home
 
     project, _, name = parts_of(snapshot.cluster) or ("", "", "")
-    nodes = frozenset(f"{node.name} {node.uid}" for node in snapshot.nodes)
-    return ClusterSigns(frozenset(), frozenset({Home(project, region_of(snapshot.nodes), name)}), nodes)
+    home = Home(project, region_of(snapshot.nodes), name)
+    return ClusterSigns.of((), (home,), snapshot.nodes)
 
 
 def _with_its_share(inputs: Inputs, share: Mapping[str, Fraction] | None) -> Inputs:
