@@ -211,6 +211,12 @@ def test_drains_in_flight_raise_the_count_that_is_needed_and_do_not_fill_it() ->
 
 
 @pytest.mark.acceptance(36)
+def test_an_order_shows_what_the_node_costs() -> None:
+    (order,) = plan(half_full("n1", "n2", cpu=1)).orders
+
+    assert order.saving == load().of(node("n1")).per_hour
+
+
 def test_the_least_used_node_goes_first_and_ties_go_by_name() -> None:
     nodes = [node(name) for name in ("n1", "n2", "n3")]
     uneven = [pod("p1", on="n1", cpu=2), pod("p2", on="n2", cpu=1), pod("p3", on="n3", cpu=1)]
