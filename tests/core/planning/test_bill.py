@@ -75,6 +75,9 @@ def test_what_has_ended_is_not_in_the_bill() -> None:
     assert over.of_all(nodes) == PRICES.of_all(nodes)
     assert ends(committed(), NOW) == (COMMITTED_UNTIL,)
     assert ends(committed(), COMMITTED_UNTIL) == ()
+    later = [NOW + timedelta(days=day) for day in (5, 1, 4, 2, 3)]
+    rows = (Commitment("n2", Capacity(), until) for until in later)
+    assert ends(Commitments(tuple(rows)), NOW) == tuple(sorted(later)), "the earliest first"
 
 
 def test_what_ends_last_is_used_first() -> None:

@@ -12,6 +12,7 @@ from shared.adapters.prices import load
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, COMPUTE_CLASS_LABEL, SCALE_DOWN_DISABLED
 from shared.core.cluster.node import NodePool
+from shared.core.cluster.pod import Phase
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.planning.make_plan import plan_without_policy
@@ -337,12 +338,15 @@ def test_a_claimed_node_is_in_flight_and_its_pods_keep_their_room() -> None:
 def test_without_a_policy_nothing_goes_and_no_mark_is_lost() -> None:
     old = marked("n1", "n2")
 
-    made = plan_without_policy(half_full("n1", "n2"), ClusterState(), old, load())
+    half = half_full("n1", "n2")
+    waiting = cluster(half.nodes, [*half.pods, pod("new", phase=Phase.PENDING)])
+
+    made = plan_without_policy(waiting, ClusterState(), old, load())
 
     assert {reason for _, reason in verdicts(made).values()} == {"policy_invalid"}
     assert made.orders == ()
     assert made.marks == old
-    assert (made.pods, made.cost) == (2, plan(half_full("n1", "n2")).cost)
+    assert (made.pods, made.pending, made.cost) == (3, 1, plan(half).cost)
 
 
 def test_changing_budgets_alone_changes_no_mark_and_no_order() -> None:

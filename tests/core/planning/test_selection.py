@@ -130,12 +130,14 @@ def test_pods_that_a_drain_in_flight_has_yet_to_move_are_counted_too() -> None:
     assert found["n1"] == ("keep", "drain_too_long")
 
 
-def test_the_plan_shows_how_many_rounds_what_holds_them_and_how_long_they_take() -> None:
+@pytest.mark.parametrize(("verdict", "minutes"), [("order", 0), ("waiting", 5)])
+def test_the_plan_shows_how_many_rounds_what_holds_them_and_how_long_they_take(verdict: str, minutes: int) -> None:
     nodes = [node("n1"), node("n2", pool="b")]
     slow_pods = slow("n1", "n1", took=timedelta(minutes=1))
-    made = plan(cluster(nodes, slow_pods, disruption_budgets=(pdb("slow", app="slow"),)))
-    decision = made.of("n1")
+    seen = cluster(nodes, slow_pods, disruption_budgets=(pdb("slow", app="slow"),))
+    decision = plan(seen, policy(consolidate_after=timedelta(minutes=minutes))).of("n1")
     assert decision is not None
+    assert decision.verdict.value == verdict
     assert decision.drain == DrainTime(
         timedelta(minutes=2), timedelta(minutes=3, seconds=5), 2, "default/slow", timedelta(minutes=9)
     )
