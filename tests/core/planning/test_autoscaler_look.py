@@ -5,16 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
-from shared.core.cluster.pod import Pod
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.autoscaler_look import PARALLEL, Earlier, ScaleDownScan, scan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import cluster, node, pdb, pod
+from tests.builders import NOW, cluster, node, pdb, pod
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
@@ -114,6 +115,18 @@ def test_a_node_with_more_pods_of_a_budget_than_it_allows_at_once_goes_last() ->
         assert look(seen, "n0", "n1", unneeded=("n0",)).unneeded == expected
 
 
+def test_all_pods_that_the_look_put_on_a_node_count_for_its_risk() -> None:
+    """Two pods of `n0` go to `n1` and count again with it: six, where the budget allows five at once."""
+    nodes = [node("n0"), node("n1", labels={"disk": "ssd"}), node("n2"), node("ssd", labels={"disk": "ssd"})]
+    pods = [
+        *(pod(f"a{n}", on="n0", owner="ReplicaSet/a", node_selector={"disk": "ssd"}) for n in range(4)),
+        *(pod(f"p-{name}", on=name, owner=f"ReplicaSet/{name}") for name in ("n1", "n2")),
+    ]
+    seen = homed(nodes, pods, disruption_budgets=(pdb("a", app="a", allowed=5),))
+
+    assert look(seen, "n0", "n1", "n2", unneeded=("n0",), place=1).unneeded == ("n0", "n2", "n1")
+
+
 def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
     """Room is left for the pod of one node alone."""
     nodes = [node("n0"), node("n1"), node("empty"), node("home", cpu=1)]
@@ -155,6 +168,10 @@ def test_pods_of_a_node_in_deletion_have_their_room_before_any_other_node_is_ask
 
     assert look(alone, "n0").unneeded == ("n0",)
     assert look(alone, "n0", leaving=("going",)).kept == ("n0",)
+    leaves = cluster(nodes, [pods[0], structs.replace(pods[1], deleting=NOW)])
+    assert look(leaves, "n0", leaving=("going",)).unneeded == ("n0",), "what ends there needs none"
+    waits = pod("q", phase=Phase.PENDING, cpu=0.9, owner="ReplicaSet/b", node_selector={names.HOSTNAME_LABEL: "home"})
+    assert look(cluster([nodes[0], nodes[2]], [pods[0], waits]), "n0").kept == ("n0",), "and so have those that wait"
 
 
 def test_expendable_pods_take_no_room_and_need_none() -> None:

@@ -207,7 +207,9 @@ def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
     there = given.get("nodes", (N1, N2))
     situation = Situation(cluster(there), given.get("state", ClusterState()), given.get("policy", OPEN))
 
-    assert ending(living(N1, **{key: given[key] for key in ("deadline",) if key in given}), situation) is expected
+    wave = living(N1, **{key: given[key] for key in ("deadline",) if key in given})
+    assert ending(wave, situation) is expected
+    assert left_of(wave, situation) == (None if expected else ("n1",))
 
 
 def test_every_end_has_its_sentence() -> None:
@@ -336,6 +338,16 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
         pytest.param("ab", "abc", {"k": 2}, id="the last has no place: it saves least"),
         pytest.param("c", "cba", {"k": 1}, id="one has a place: that which saves most"),
         pytest.param("", "a", {"k": 0.5}, id="none has a place"),
+        pytest.param("a", "ad", {"k": 3, "l": 1}, id="two fit in the other order alone: the less worthy leaves"),
+        pytest.param(
+            "fe", "fecg", {"k": 3, "l": 3, "m": 2}, id="small ones leave before large ones that are worth more"
+        ),
+        pytest.param(
+            "fd",
+            "fdgbeac",
+            {"k": 3, "l": 2, "m": 3.5, "n": 2},
+            id="less worthy ones leave four times for a more worthy",
+        ),
         pytest.param("d", "da", {"k": 3, "l": 1}, id="two fit in one order alone: the other could come about"),
         pytest.param("da", "da", {"k": 3, "l": 3}, id="two fit in both"),
     ],
@@ -343,14 +355,14 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
 def test_a_set_goes_in_both_orders_and_loses_its_least_worthy_nodes(
     expected: str, wanted: str, room: dict[str, float]
 ) -> None:
-    """a, b and c hold one pod of one core each, d one of three cores."""
-    own = [pod(f"p{name}", on=name, cpu=3 if name == "d" else 1, owner=f"ReplicaSet/{name}") for name in "abcd"]
+    """a, b, c and g hold one pod of one core each; d, e and f one of three cores."""
+    own = [pod(f"p{name}", on=name, cpu=3 if name in "def" else 1, owner=f"ReplicaSet/{name}") for name in "abcdefg"]
     keepers = [node(name, cpu=cpu) for name, cpu in room.items()]
-    nodes = sorted([*map(node, "abcd"), *keepers], key=lambda each: each.name)
-    snapshot = cluster(nodes, own)
-    found, _ = proved(tuple(wanted), lambda names_of: Simulation.of(snapshot, closed={*"abcd", *names_of}))
+    snapshot = cluster([*map(node, "abcdefg"), *keepers], own)
+    found, proof = proved(tuple(wanted), lambda names_of: Simulation.of(snapshot, closed={*"abcdefg", *names_of}))
 
     assert "".join(found) == expected
+    assert proof.taken == (), "what is proved is taken only as it is ordered"
 
 
 @examples(200)
