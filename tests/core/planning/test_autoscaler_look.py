@@ -24,7 +24,8 @@ def look(snapshot: Snapshot, *names: str, **given: Any) -> ScaleDownScan:
     """One look at the nodes of these names, by default at all but `home`."""
     context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
     eligible = [each for each in snapshot.nodes if each.name in (names or {each.name}) and each.name != "home"]
-    return scan(snapshot, context, eligible, Earlier(**given))
+    most = given.pop("most", 0)
+    return scan(snapshot, context, eligible, Earlier(**given), most=most)
 
 
 def homed(nodes: Iterable[Node], pods: Iterable[Pod], **changes: Any) -> Snapshot:
@@ -135,6 +136,7 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
         found = look(cluster(nodes, pods), unneeded=(before,))
 
         assert found.unneeded == ("empty", before)
+        assert look(cluster(nodes, pods), unneeded=(before,), most=1).unneeded == ("empty",)
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,30 @@ def test_what_has_ended_is_not_in_the_bill() -> None:
     assert ends(Commitments(tuple(rows)), NOW) == tuple(sorted(later)), "the earliest first"
 
 
+def test_each_family_uses_its_own_commitment() -> None:
+    nodes, sizes = (
+        machines("n2-standard-8", "e2-standard-4"),
+        (Capacity(Fraction(6), Fraction(20)), Capacity(Fraction(9), Fraction(99))),
+    )
+    rows = tuple(Commitment(family, size) for family, size in zip(("n2", "e2"), sizes, strict=True))
+    used = {each.commitment.family: each.used for each in bill(nodes, Commitments(rows)).uses(nodes)}
+    assert used == {"n2": sizes[0], "e2": Capacity(Fraction(4), Fraction(16))}
+
+
+def test_what_exceeds_the_commitments_is_no_less_than_each_axis_in_part() -> None:
+    flexible = FlexibleCommitment(Fraction(1, 10), Fraction("0.28"), COMMITTED_UNTIL)
+    nodes = machines("n2-standard-8", "n2-standard-8", "e2-standard-4")
+    found = bill(nodes, Commitments(committed(vcpu=4, gib=99).families, flexible=flexible))
+    amounts = found.total(nodes)
+    exceeds = amounts[0] - found.covered(amounts)
+    assert exceeds > 0
+    for weights in ((1, 0, 1), (1, 1, 1), (0.5, 0, 0.5)):
+        linear = found.weighed(weights)
+        part = sum(rate * amount for rate, amount in zip(linear.rates, amounts[1:], strict=True)) - linear.covered
+        assert part <= exceeds + LITTLE
+    assert part > 0
+
+
 def test_what_ends_last_is_used_first() -> None:
     sooner = Commitment("n2", Capacity(Fraction(8), Fraction(32)), NOW + timedelta(days=1), Fraction(1, 2))
     rows = Commitments((sooner, Commitment("n2", Capacity(Fraction(8), Fraction(32)), COMMITTED_UNTIL)))

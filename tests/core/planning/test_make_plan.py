@@ -203,6 +203,13 @@ def test_enough_nodes_must_be_underused_at_once(expected: int, required: int) ->
 
 
 @pytest.mark.acceptance(34, 35)
+def test_excess_is_counted_in_nodes_of_the_size_of_the_least_used_one() -> None:
+    nodes = [node("a", cpu=8, memory=32), node("b")]
+    pods = [pod("p", on="a", cpu=6, memory=24), pod("q", on="b", cpu=1, memory=4)]
+
+    assert plan(cluster(nodes, pods)).excess["a"] == Fraction(5, 4)
+
+
 def test_drains_in_flight_raise_the_count_that_is_needed_and_do_not_fill_it() -> None:
     picture = half_full("n0", "n1", "n2", "n3", cpu=1)
     flying = ClusterState(claims={"uid-n0": claim("n0")}, last_pass=NOW)
