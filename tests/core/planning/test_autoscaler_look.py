@@ -116,18 +116,6 @@ def test_a_node_with_more_pods_of_a_budget_than_it_allows_at_once_goes_last() ->
         assert look(seen, "n0", "n1", unneeded=("n0",)).unneeded == expected
 
 
-def test_all_pods_that_the_look_put_on_a_node_count_for_its_risk() -> None:
-    """Two pods of `n0` go to `n1` and count again with it: six, where the budget allows five at once."""
-    nodes = [node("n0"), node("n1", labels={"disk": "ssd"}), node("n2"), node("ssd", labels={"disk": "ssd"})]
-    pods = [
-        *(pod(f"a{n}", on="n0", owner="ReplicaSet/a", node_selector={"disk": "ssd"}) for n in range(4)),
-        *(pod(f"p-{name}", on=name, owner=f"ReplicaSet/{name}") for name in ("n1", "n2")),
-    ]
-    seen = homed(nodes, pods, disruption_budgets=(pdb("a", app="a", allowed=5),))
-
-    assert look(seen, "n0", "n1", "n2", unneeded=("n0",), place=1).unneeded == ("n0", "n2", "n1")
-
-
 def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
     """Room is left for the pod of one node alone."""
     nodes = [node("n0"), node("n1"), node("empty"), node("home", cpu=1)]

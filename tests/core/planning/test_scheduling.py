@@ -90,6 +90,13 @@ def test_two_soft_taints_on_one_node_halve_the_weight_of_one_on_another() -> Non
     assert target(("once", "twice")).startswith("keeper")
 
 
+@pytest.mark.parametrize(("expected", "cpu"), [(("n",), 4), ((), 3.9)])
+def test_each_pod_leaves_less_room_for_the_next(expected: tuple[str, ...], cpu: float) -> None:
+    pods = [pod(f"p{number}", on="n", cpu=2, owner=f"ReplicaSet/{number}") for number in range(2)]
+
+    assert drained(cluster([node("n"), node("home", cpu=cpu)], pods), ["n"], ()).gone == expected
+
+
 @pytest.mark.parametrize(
     "names",
     [pytest.param((), id="a drain needs room for them"), pytest.param(("n",), id="the autoscaler does not")],

@@ -186,10 +186,6 @@ def test_a_node_that_stays_shows_the_word_of_what_keeps_it(word: Unremovable) ->
     assert {each.reason for each in kept.blockers if isinstance(each.reason, Unremovable)} == {word}
 
 
-def test_where_the_autoscaler_does_better_nothing_is_held() -> None:
-    assert TABLE[Unremovable.AUTOSCALER_DOES_BETTER].plan().wave == ()
-
-
 def test_without_anything_wrong_the_node_goes() -> None:
     made = Case().plan()
 
