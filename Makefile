@@ -67,8 +67,8 @@ bench: $(VENV)/.dev ## Print the benchmarks' ratios, and draw them into build/be
 fuzz: $(VENV)/.dev ## Feed the readers a million almost valid inputs
 	$(BIN)/python -m tests.fuzz
 
-mutants: $(VENV)/.dev ## Make small mistakes in the code, and show those that no test finds (IN=rules/nodes SHARE=1: all of a module)
-	$(BIN)/python -m tests.mutation --share $(or $(SHARE),0.02) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) $(IN)
+mutants: $(VENV)/.dev ## Make small mistakes in the code, and show those that no test finds (IN=rules/nodes SHARE=1: all of a module; TESTS: by some)
+	$(BIN)/python -m tests.mutation --share $(or $(SHARE),0.02) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) $(TESTS:%=--tests %) $(IN)
 
 fmt: $(VENV)/.dev ## Format the code and fix what ruff can fix
 	$(BIN)/ruff format .

@@ -1,7 +1,8 @@
 """Would the tests notice? Makes small mistakes in the code, one at a time, and shows which of them no test saw.
 
-`python -m tests.mutation [--share 0.02] [--seed 0] [--jobs 2] [--out FILE] [--again FILE] [WORD …]`: a share of all
-mutants drawn by the seed; WORDs choose modules; `--out` keeps the survivors and `--again` tries those of such a file.
+`python -m tests.mutation [--share 0.02] [--seed 0] [--jobs 2] [--out FILE] [--again FILE] [--tests PART] [WORD …]`: a
+share of all mutants drawn by the seed; WORDs choose modules; `--out` keeps the survivors and `--again` tries those of
+such a file. `--tests`, which may be repeated, chooses files of tests: only those are measured and asked.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from tests.mutation.measuring import measure
 from tests.mutation.reach import Reach, folder_of
 from tests.mutation.score import Score
 from tests.mutation.sites import ROOT, Mutant, mutants, patches, product
-from tests.mutation.suite import Suite, collect, file_of
+from tests.mutation.suite import Suite, collect, file_of, test_files
 from tests.mutation.swapping import Live
 from tests.mutation.trying import Fate, Processes, Trial
 
@@ -32,9 +33,9 @@ def main(arguments: list[str]) -> None:
     os.environ |= {"EBB_DEEP": "1" if given.deep else "", "EBB_SEED": "0"}
     candidates = drawn(_candidates(given), given.share, given.seed)
     chosen = [mutant for mutant in candidates if mutant.key not in EQUIVALENT]
-    reach = Reach(folder_of(deep=given.deep))
+    reach = Reach(folder_of(deep=given.deep), test_files(given.tests))
     trials = [] if reach.unknown else planned(chosen, reach, given.seconds)
-    files = {file_of(test) for trial in trials for test in trial.tests}
+    files = {file_of(test) for trial in trials for test in trial.tests} or reach.files
     collect(sorted(files), partial(_judge, given, chosen, reach))
 
 
@@ -45,7 +46,7 @@ def _judge(given: argparse.Namespace, chosen: Sequence[Mutant], reach: Reach, su
     if reach.unknown:
         _say(f"measuring which lines the tests run, once for this version of the code: {len(reach.unknown)} files")
         measure(suite, live, reach.unknown, reach.folder, given.jobs)
-        reach = Reach(reach.folder)
+        reach = Reach(reach.folder, reach.files)
     processes = Processes(suite, live, reach.limits, given.jobs)
     trials = planned(chosen, reach, given.seconds)
     _check_itself(processes, trials)
@@ -119,6 +120,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=5.0, help="of the processor, for the tests of one mutant")
     parser.add_argument("--deep", action="store_true", help="ask the tests that bear the mark deep, too")
+    parser.add_argument("--tests", action="append", default=[], help="a part of the paths of tests; none = all")
     parser.add_argument("--out", type=Path, help="keep what survives")
     parser.add_argument("--again", type=Path, help="try those of such a file")
     parser.add_argument("--patch", type=Path, help="try these alone: a JSON list of {id, file, old, new}")

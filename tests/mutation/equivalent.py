@@ -7,8 +7,15 @@ from typing import Final
 
 _TYPES: Final = "it never is None there; the part is for the types"
 _ORDER: Final = "a mapping's order is nobody's business; sorted, so that what is written is the same in every run"
+_LEFT: Final = "what must remain is kept by name; in which order it is named is nobody's business"
+_UNIT: Final = "in which parts of a vCPU amounts are counted; they are divided by it again"
+_AS_MANY: Final = "there always are as many of both; strict shows a fault of ours"
+_PRICES_ALONE: Final = "while nothing is committed, only prices are read"
 _CLAIMS, _SCHEDULE = "shared/core/records/claims.py", "shared/core/policy/schedule.py"
 _MARKS = "shared/core/planning/candidates.py"
+_AT_REST, _BILL, _PLAN, _SCHEDULER, _SELECTION = (
+    f"shared/core/planning/{name}.py" for name in ("at_rest", "bill", "make_plan", "scheduling", "selection")
+)
 _PACKING, _STRATEGIES = (f"shared/core/placement/{name}.py" for name in ("packing", "strategies"))
 
 EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
@@ -75,4 +82,47 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
         "mask is None or late > CATCH_UP",
         "mask is None",
     ): "a mask that catches up is the mask made anew, only later",
+    (_AT_REST, "kept_by_the_autoscaler", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
+    (_AT_REST, "_measures", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
+    (
+        _AT_REST,
+        "kept_by_the_autoscaler",
+        "if counts.minimum.get(name)",
+        "if True",
+    ): "a minimum of nothing binds nothing",
+    (
+        "shared/core/planning/autoscaler_look.py",
+        "unneeded",
+        "0",
+        "1",
+    ): "where the search for room begins throws the dice; one throw is as good as another",
+    (_BILL, "", "1000", "1001"): _UNIT,
+    (_BILL, "", "1000", "999"): _UNIT,
+    (_BILL, "Bill.amounts", "if kind not in self._known", "if True"): "worked out again they are the same amounts",
+    (
+        _BILL,
+        "Bill._amounts",
+        "zip(parts, self._rates(family), strict=True)",
+        "zip(parts, self._rates(family))",
+    ): _AS_MANY,
+    (_BILL, "Savings.among", "if bills[now].is_list", "if False"): _PRICES_ALONE,
+    (_BILL, "Savings.without", "self.bill.is_list or not rows", "not rows"): _PRICES_ALONE,
+    (
+        _MARKS,
+        "assess_node",
+        "held is not None or found",
+        "held is not None",
+    ): "saves the estimate; nobody asks for that of a node which is no candidate",
+    (_MARKS, "saves_too_little", "if not least", "if False"): "no node saves less than nothing",
+    (_MARKS, "update_marks", "sorted(rows.items())", "sorted(rows.items(), reverse=True)"): _ORDER,
+    (_PLAN, "_orders", "if not selection.taken", "if False"): "saves the simulation; what is not taken has no order",
+    (_SCHEDULER, "_balance", "zip(free, sizes, strict=True)", "zip(free, sizes)"): _AS_MANY,
+    (_SELECTION, "", "2", "3"): "of the ranks of reasons only the order counts",
+    (_SELECTION, "Selection._hold", "if self.taken", "if True"): "saves the simulation; what is not taken moves no pod",
+    (
+        _SELECTION,
+        "Selection._ask_or_keep",
+        "if found",
+        "if True",
+    ): "of a node that was taken nobody asks what keeps it",
 }

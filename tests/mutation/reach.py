@@ -5,7 +5,7 @@ Only those tests are asked about a mutant that run its line: those of its own mo
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from tests.mutation.sites import ROOT, Mutant, product
-from tests.mutation.suite import file_of, test_files
+from tests.mutation.suite import file_of
 
 _KEPT: Final = ROOT / "build" / "mutation"
 _TESTS_OF: Final = """
@@ -37,13 +37,13 @@ class Measured(msgspec.Struct, frozen=True):
 class Reach:
     """What is known. A file of tests that changes is measured again, alone; any other change begins from nothing."""
 
-    def __init__(self, folder: Path) -> None:
-        """Read the folder: rows of files of tests, and data of coverage with the tests as contexts."""
-        self.folder = folder
+    def __init__(self, folder: Path, files: Sequence[str]) -> None:
+        """Read of these files of tests what the folder has: rows, and data of coverage with the tests as contexts."""
+        self.folder, self.files = folder, files
         rows = (row for path in folder.glob("*.jsonl") for row in path.read_bytes().splitlines())
         measured = (msgspec.json.decode(row, type=Measured) for row in rows)
-        known = {each.file: each for each in measured if each.version == version_of(each.file)}
-        self.unknown = [file for file in test_files() if file not in known]
+        known = {each.file: each for each in measured if each.file in files and each.version == version_of(each.file)}
+        self.unknown = [file for file in files if file not in known]
         self.seconds = {test: spent for each in known.values() for test, spent in each.seconds.items()}
         self.failed = [test for each in known.values() for test in each.failed]
         self.limits = {

@@ -75,9 +75,11 @@ def _is_real(item: pytest.Item) -> bool:
     return "chromium" in getattr(item, "fixturenames", ())
 
 
-def test_files() -> list[str]:
+def test_files(parts: Sequence[str]) -> list[str]:
+    """Return the files of tests whose path has one of these parts; all, if none is named."""
     files = [path.relative_to(_ROOT) for path in (_ROOT / "tests").rglob("test_*.py")]
-    return sorted(str(file) for file in files if file.parts[1] not in _ELSEWHERE)
+    found = sorted(str(file) for file in files if file.parts[1] not in _ELSEWHERE)
+    return [file for file in found if not parts or any(part in file for part in parts)]
 
 
 def file_of(test: str) -> str:

@@ -133,7 +133,7 @@ def test_those_tests_are_asked_that_run_the_line_and_pass(tmp_path: Path) -> Non
 
     def work(suite: Suite) -> None:
         measure(suite, Live(), [FILE], tmp_path / "kept", jobs=2)
-        reach = Reach(tmp_path / "kept")
+        reach = Reach(tmp_path / "kept", [FILE])
         assert (reach.running(quantity), reach.running(constant)) == ([f"{FILE}::test_amount"], [])
         assert f"{FILE}::test_constant" in reach.entering(constant)
         assert reach.failed == [f"{FILE}::test_that_fails"]
@@ -144,7 +144,7 @@ def test_those_tests_are_asked_that_run_the_line_and_pass(tmp_path: Path) -> Non
 def test_tests_are_asked_as_long_as_there_is_time(tmp_path: Path) -> None:
     row = Measured("tests/test_a.py", "", {"a": 1, "b": 5, "c": 2}, [])
     (tmp_path / "0.jsonl").write_bytes(msgspec.json.encode(row))
-    assert Reach(tmp_path).within(["a", "b", "c"], 3.5) == ["a", "c"]
+    assert Reach(tmp_path, ["tests/test_a.py"]).within(["a", "b", "c"], 3.5) == ["a", "c"]
 
 
 def test_the_score_is_the_share_of_mutants_that_tests_saw() -> None:

@@ -1,18 +1,21 @@
 """One look of the cluster autoscaler, rule by rule; `test_recordings.py` holds all of them to the real one."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod
+from shared.core.cluster import names
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.autoscaler_look import PARALLEL, Earlier, ScaleDownScan, scan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import cluster, node, pdb, pod
+from tests.builders import NOW, cluster, node, pdb, pod
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
@@ -21,7 +24,8 @@ def look(snapshot: Snapshot, *names: str, **given: Any) -> ScaleDownScan:
     """One look at the nodes of these names, by default at all but `home`."""
     context = Situation(snapshot, ClusterState(), Policy()).drain_context("")
     eligible = [each for each in snapshot.nodes if each.name in (names or {each.name}) and each.name != "home"]
-    return scan(snapshot, context, eligible, Earlier(**given))
+    most = given.pop("most", 0)
+    return scan(snapshot, context, eligible, Earlier(**given), most=most)
 
 
 def homed(nodes: Iterable[Node], pods: Iterable[Pod], **changes: Any) -> Snapshot:
@@ -66,6 +70,40 @@ def test_a_pod_that_the_look_put_on_a_node_keeps_it_by_its_budget() -> None:
         assert set(look(seen, "n0", "n1", unneeded=("n0",)).unneeded) == expected
 
 
+def test_a_pod_of_a_node_in_deletion_keeps_the_node_that_takes_it_by_its_budget() -> None:
+    nodes = [node("going"), node("n1", labels={"disk": "ssd"}), node("ssd", labels={"disk": "ssd"})]
+    pods = [
+        pod("a", on="going", owner="ReplicaSet/a", node_selector={"disk": "ssd"}),
+        pod("b", on="n1", owner="ReplicaSet/b"),
+    ]
+    for expected, budgets in ((("n1",), ()), ((), (pdb("a", app="a", allowed=0),))):
+        seen = homed(nodes, pods, disruption_budgets=budgets)
+
+        assert look(seen, "n1", leaving=("going",)).unneeded == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "pool", "leaving"),
+    [
+        pytest.param(3, NodePool("a"), (), id="a pool may shrink to nothing"),
+        pytest.param(2, NodePool("a", min_total=2), (), id="so many of it remain"),
+        pytest.param(1, NodePool("a", min_total=2), ("n3",), id="one in deletion is none of them"),
+        pytest.param(2, NodePool("a", min_per_zone=1), (), id="so many of each of its zones remain"),
+        pytest.param(0, NodePool("a", autoscaled=False), (), id="a pool that is not autoscaled stays as it is"),
+        pytest.param(0, None, (), id="one that is not known stays, too"),
+    ],
+)
+def test_what_one_node_takes_of_a_minimum_is_gone_for_the_next(
+    expected: int, pool: NodePool | None, leaving: tuple[str, ...]
+) -> None:
+    """Two of zone `y` and two of zone `z`, of which `n3` is not asked; beside one that is none of the pool's own."""
+    nodes = [node(f"n{number}", zone="yyzz"[number]) for number in range(4)]
+    outside = node("outside", labels={names.STANDBY_NODE: "true"})
+    seen = replace(cluster([*nodes, outside]), pools={"a": pool} if pool else {})
+
+    assert len(look(seen, "n0", "n1", "n2", leaving=leaving).unneeded) == expected
+
+
 def test_a_node_with_more_pods_of_a_budget_than_it_allows_at_once_goes_last() -> None:
     nodes = [node("n0"), node("n1"), node("ssd", labels={"disk": "ssd"})]
     pods = [
@@ -86,6 +124,7 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
         found = look(cluster(nodes, pods), unneeded=(before,))
 
         assert found.unneeded == ("empty", before)
+        assert look(cluster(nodes, pods), unneeded=(before,), most=1).unneeded == ("empty",)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +158,10 @@ def test_pods_of_a_node_in_deletion_have_their_room_before_any_other_node_is_ask
 
     assert look(alone, "n0").unneeded == ("n0",)
     assert look(alone, "n0", leaving=("going",)).kept == ("n0",)
+    leaves = cluster(nodes, [pods[0], structs.replace(pods[1], deleting=NOW)])
+    assert look(leaves, "n0", leaving=("going",)).unneeded == ("n0",), "what ends there needs none"
+    waits = pod("q", phase=Phase.PENDING, cpu=0.9, owner="ReplicaSet/b", node_selector={names.HOSTNAME_LABEL: "home"})
+    assert look(cluster([nodes[0], nodes[2]], [pods[0], waits]), "n0").kept == ("n0",), "and so have those that wait"
 
 
 def test_expendable_pods_take_no_room_and_need_none() -> None:

@@ -19,6 +19,7 @@ from shared.core.policy.values import Capacity, Commitment, Commitments, Flexibl
 from tests.builders import COMMITTED_UNTIL, NOW, committed, node
 
 PRICES = load()
+SPOT = {names.SPOT_LABELS[0]: "true"}
 MACHINES = ("n2-standard-8", "n2-highmem-4", "n2-custom-4-8192", "e2-standard-4", "e2-medium", "g2-standard-4", "what")
 
 
@@ -64,7 +65,7 @@ def test_the_bill_falls_by_what_exceeds_the_commitments(
 
 @pytest.mark.parametrize("spot", [False, True])
 def test_a_commitment_covers_no_spot_machine(spot: bool) -> None:
-    nodes = machines("n2-standard-8", labels={names.SPOT_LABELS[0]: "true"} if spot else {})
+    nodes = machines("n2-standard-8", labels=SPOT if spot else {})
     assert bool(bill(nodes, committed()).saving(nodes, nodes) > LITTLE) is spot
 
 
@@ -75,6 +76,33 @@ def test_what_has_ended_is_not_in_the_bill() -> None:
     assert over.of_all(nodes) == PRICES.of_all(nodes)
     assert ends(committed(), NOW) == (COMMITTED_UNTIL,)
     assert ends(committed(), COMMITTED_UNTIL) == ()
+    later = [NOW + timedelta(days=day) for day in (5, 1, 4, 2, 3)]
+    rows = (Commitment("n2", Capacity(), until) for until in later)
+    assert ends(Commitments(tuple(rows)), NOW) == tuple(sorted(later)), "the earliest first"
+
+
+def test_each_family_uses_its_own_commitment() -> None:
+    nodes = machines("n2-standard-8", "e2-standard-4")
+    rows = (
+        Commitment("n2", Capacity(Fraction(99), Fraction(20))),
+        Commitment("e2", Capacity(Fraction(9), Fraction(99))),
+    )
+    used = {each.commitment.family: each.used for each in bill(nodes, Commitments(rows)).uses(nodes)}
+    assert used == {"n2": Capacity(Fraction(8), Fraction(20)), "e2": Capacity(Fraction(4), Fraction(16))}
+
+
+def test_what_exceeds_the_commitments_is_no_less_than_each_axis_in_part() -> None:
+    flexible = FlexibleCommitment(Fraction(1, 10), Fraction("0.28"), COMMITTED_UNTIL)
+    nodes = machines("n2-standard-8", "n2-standard-8", "e2-standard-4")
+    found = bill(nodes, Commitments(committed(vcpu=4, gib=99).families, flexible=flexible))
+    amounts = found.total(nodes)
+    exceeds = amounts[0] - found.covered(amounts)
+    assert exceeds > 0
+    for weights in ((1, 0, 1), (1, 1, 1), (0.5, 0, 0.5)):
+        linear = found.weighed(weights)
+        part = sum(rate * amount for rate, amount in zip(linear.rates, amounts[1:], strict=True)) - linear.covered
+        assert part <= exceeds + LITTLE
+    assert part > 0
 
 
 def test_what_ends_last_is_used_first() -> None:
@@ -94,14 +122,17 @@ def test_fees_are_paid_whatever_runs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("idle", "kind"),
+    ("idle", "kind", "labels"),
     [
-        pytest.param(10 * MICRO - 279_700, "n2-standard-8", id="a machine of the table: what exceeds its use"),
-        pytest.param(0, "what-standard-8", id="a machine that is not in it: nothing is known"),
+        pytest.param(10 * MICRO - 279_700, "n2-standard-8", {}, id="a machine of the table: what exceeds its use"),
+        pytest.param(0, "what-standard-8", {}, id="a machine that is not in it: nothing is known"),
+        pytest.param(10 * MICRO, "what-standard-8", SPOT, id="a spot machine that is not in it: it is not covered"),
     ],
 )
-def test_a_flexible_commitment_is_idle_only_where_its_use_is_known(idle: int, kind: str) -> None:
-    nodes = machines(kind)
+def test_a_flexible_commitment_is_idle_only_where_its_use_is_known(
+    idle: int, kind: str, labels: dict[str, str]
+) -> None:
+    nodes = machines(kind, labels=labels)
     mine = bill(nodes, Commitments(flexible=FlexibleCommitment(Fraction(10), Fraction("0.28"))))
     assert mine.flexible_idle(nodes) == pytest.approx(idle, abs=1_000)
 

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.core.planning.steering import HIGHEST, LOWEST, NEAR, costs_of, in_order
@@ -30,6 +30,7 @@ def test_what_is_in_order_and_leaves_room_is_not_written_again(ordered: list[str
 
 
 @given(nodes, carried)
+@example([f"n{number}" for number in range(9)], {f"n{number}": number - 99 for number in range(1, 9)})
 def test_no_place_by_cost_is_far_from_the_place_in_the_plan(planned: list[str], standing: dict[str, int]) -> None:
     found = in_order(planned, standing)
     assert sorted(found) == sorted(planned)
@@ -38,6 +39,7 @@ def test_no_place_by_cost_is_far_from_the_place_in_the_plan(planned: list[str], 
 
 def test_of_those_that_go_about_the_same_time_the_one_that_carries_the_lowest_cost_stays_first() -> None:
     assert in_order(["n1", "n2", "n3"], {"n3": -7}) == ["n3", "n1", "n2"]
+    assert in_order(["new", "old"], {"old": HIGHEST}) == ["old", "new"], "and so does one that carries the highest"
     far = [f"n{number}" for number in range(NEAR + 1)]
     assert in_order(far, {far[-1]: -7})[0] == "n0"
 

@@ -12,6 +12,7 @@ from shared.adapters.prices import load
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, COMPUTE_CLASS_LABEL, SCALE_DOWN_DISABLED
 from shared.core.cluster.node import NodePool
+from shared.core.cluster.pod import Phase
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.workloads import Deployment, Workload
 from shared.core.planning.make_plan import plan_without_policy
@@ -202,6 +203,13 @@ def test_enough_nodes_must_be_underused_at_once(expected: int, required: int) ->
 
 
 @pytest.mark.acceptance(34, 35)
+def test_excess_is_counted_in_nodes_of_the_size_of_the_least_used_one() -> None:
+    nodes = [node("a", cpu=8, memory=32), node("b")]
+    pods = [pod("p", on="a", cpu=6, memory=24), pod("q", on="b", cpu=1, memory=4)]
+
+    assert plan(cluster(nodes, pods)).excess["a"] == Fraction(5, 4)
+
+
 def test_drains_in_flight_raise_the_count_that_is_needed_and_do_not_fill_it() -> None:
     picture = half_full("n0", "n1", "n2", "n3", cpu=1)
     flying = ClusterState(claims={"uid-n0": claim("n0")}, last_pass=NOW)
@@ -211,6 +219,12 @@ def test_drains_in_flight_raise_the_count_that_is_needed_and_do_not_fill_it() ->
 
 
 @pytest.mark.acceptance(36)
+def test_an_order_shows_what_the_node_costs() -> None:
+    (order,) = plan(half_full("n1", "n2", cpu=1)).orders
+
+    assert order.saving == load().of(node("n1")).per_hour
+
+
 def test_the_least_used_node_goes_first_and_ties_go_by_name() -> None:
     nodes = [node(name) for name in ("n1", "n2", "n3")]
     uneven = [pod("p1", on="n1", cpu=2), pod("p2", on="n2", cpu=1), pod("p3", on="n3", cpu=1)]
@@ -331,12 +345,15 @@ def test_a_claimed_node_is_in_flight_and_its_pods_keep_their_room() -> None:
 def test_without_a_policy_nothing_goes_and_no_mark_is_lost() -> None:
     old = marked("n1", "n2")
 
-    made = plan_without_policy(half_full("n1", "n2"), ClusterState(), old, load())
+    half = half_full("n1", "n2")
+    waiting = cluster(half.nodes, [*half.pods, pod("new", phase=Phase.PENDING)])
+
+    made = plan_without_policy(waiting, ClusterState(), old, load())
 
     assert {reason for _, reason in verdicts(made).values()} == {"policy_invalid"}
     assert made.orders == ()
     assert made.marks == old
-    assert (made.pods, made.cost) == (2, plan(half_full("n1", "n2")).cost)
+    assert (made.pods, made.pending, made.cost) == (3, 1, plan(half).cost)
 
 
 def test_changing_budgets_alone_changes_no_mark_and_no_order() -> None:

@@ -62,6 +62,15 @@ def test_what_only_waits_is_shown(expected: tuple[list[str], tuple[str, ...]], s
     assert told(steers(**settings), ClusterState(last_pass=NOW - 5 * MINUTE, last_scale_down=NOW - MINUTE)) == expected
 
 
+def test_a_pool_whose_window_is_shut_is_shown_beside_one_that_drains() -> None:
+    """The plan that the pass follows is without it."""
+    both = cluster([*half_empty().nodes, node("b1", pool="b"), node("b2", pool="b")], half_empty().pods)
+    rules = steers()
+    shut = replace(rules.pools["a"], windows=(AT_NOON,))
+    made = plan(both, replace(rules, pools={"a": rules.pools["a"], "b": shut}))
+    assert (ordered(made), made.next_nodes) == (["n1"], ("b1", "n2", "n3"))
+
+
 def test_a_node_that_is_left_alone_for_a_while_is_not_shown() -> None:
     given = ClusterState(last_pass=STATE.last_pass, backoffs={"uid-n1": Backoff("n1", NOW + HOUR, HOUR, "deadline")})
     assert told(steers(consolidate_after=5 * MINUTE), given) == ([], ("n2", "n3"))

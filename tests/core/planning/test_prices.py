@@ -10,7 +10,9 @@ import pytest
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.resources import GPU
-from shared.core.planning.prices import Price, per_month
+from shared.core.placement.tally import LITTLE
+from shared.core.planning.prices import MICRO, Price, per_month
+from shared.core.policy.values import Capacity
 from shared.errors import BadInput
 from tests.builders import node, resources
 
@@ -36,6 +38,14 @@ RAW = "cloud.google.com/gke-local-nvme-ssd"
 )
 def test_known_machines_cost_what_the_list_shows(expected: int, machine: str) -> None:
     assert load().of(node("n", machine=machine)) == Price(expected)
+
+
+@pytest.mark.parametrize("machine", ["e2-micro", "e2-small", "e2-medium"])
+def test_a_commitment_covers_as_much_of_a_shared_core_as_it_is_billed_for(machine: str) -> None:
+    prices = load()
+    family, size = prices.size(machine) or ("", Capacity())
+    listed = prices.of(node("n", machine=machine)).per_hour
+    assert prices.rates(family, "").of(size.vcpu, size.gib) * MICRO == pytest.approx(listed, abs=LITTLE)
 
 
 @pytest.mark.parametrize("machine", ["x9-standard-4", "e2-tiny-4", "", "n1", "x9-custom-2-4096"])

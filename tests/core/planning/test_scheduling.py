@@ -50,6 +50,18 @@ def test_a_soft_taint_is_weighed(expected: str, tainted: tuple[str, ...], tolera
     assert {each.name: each.node for each in later.pods}["p"] == expected
 
 
+def test_of_two_nodes_with_as_much_room_that_is_taken_whose_cpu_and_memory_come_closer() -> None:
+    nodes = [node("leaving"), node("by-cpu"), node("by-memory")]
+    pods = [
+        pod("p", on="leaving", cpu=0, memory=4, owner="ReplicaSet/p"),
+        pod("c", on="by-cpu", cpu=2, memory=0, owner="ReplicaSet/c"),
+        pod("m", on="by-memory", cpu=0, memory=8, owner="ReplicaSet/m"),
+    ]
+    later = drained(cluster(nodes, pods), ["leaving"], ()).snapshot
+
+    assert {each.name: each.node for each in later.pods}["p"] == "by-cpu"
+
+
 def test_pods_of_one_workload_keep_apart_by_host_and_zone() -> None:
     nodes = [node("leaving", zone="a"), node("near", zone="b"), node("same", zone="b"), node("far", zone="c", cpu=3)]
     own = [pod("p", on="leaving"), pod("q", on="same")]
@@ -76,6 +88,13 @@ def test_two_soft_taints_on_one_node_halve_the_weight_of_one_on_another() -> Non
 
     assert target(("once", "twice"), ("twice",)) == "once"
     assert target(("once", "twice")).startswith("keeper")
+
+
+@pytest.mark.parametrize(("expected", "cpu"), [(("n",), 4), ((), 3.9)])
+def test_each_pod_leaves_less_room_for_the_next(expected: tuple[str, ...], cpu: float) -> None:
+    pods = [pod(f"p{number}", on="n", cpu=2, owner=f"ReplicaSet/{number}") for number in range(2)]
+
+    assert drained(cluster([node("n"), node("home", cpu=cpu)], pods), ["n"], ()).gone == expected
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,19 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.placement import Simulation
 from shared.core.placement.simulation import NoPlace
-from shared.core.planning.candidates import holder
+from shared.core.planning.bill import Bill, Savings
+from shared.core.planning.candidates import AssessedNode, holder
 from shared.core.planning.plan import PlannedOrder, Verdict
+from shared.core.planning.selection import RemovalOrder
+from shared.core.policy import Policy
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.state import ClusterState
-from shared.core.rules.drain_time import DrainTime
+from shared.core.rules.drain_time import DrainEstimate, DrainTime, Turns
+from shared.core.rules.utilization import usage
 from tests.builders import NOW, claim, cluster, node, only_empty, our_taint, pdb, pod, pod_class, policy, taint
 from tests.core.planning.passes import ordered, plan, verdicts
 
@@ -130,15 +135,50 @@ def test_pods_that_a_drain_in_flight_has_yet_to_move_are_counted_too() -> None:
     assert found["n1"] == ("keep", "drain_too_long")
 
 
-def test_the_plan_shows_how_many_rounds_what_holds_them_and_how_long_they_take() -> None:
+@pytest.mark.parametrize(("verdict", "minutes"), [("order", 0), ("waiting", 5)])
+def test_the_plan_shows_how_many_rounds_what_holds_them_and_how_long_they_take(verdict: str, minutes: int) -> None:
     nodes = [node("n1"), node("n2", pool="b")]
     slow_pods = slow("n1", "n1", took=timedelta(minutes=1))
-    made = plan(cluster(nodes, slow_pods, disruption_budgets=(pdb("slow", app="slow"),)))
-    decision = made.of("n1")
+    seen = cluster(nodes, slow_pods, disruption_budgets=(pdb("slow", app="slow"),))
+    decision = plan(seen, policy(consolidate_after=timedelta(minutes=minutes))).of("n1")
     assert decision is not None
+    assert decision.verdict.value == verdict
     assert decision.drain == DrainTime(
         timedelta(minutes=2), timedelta(minutes=3, seconds=5), 2, "default/slow", timedelta(minutes=9)
     )
+
+
+def asked(name: str, machine: str = "e2-standard-4", cpu: float = 1, **given: Any) -> AssessedNode:
+    """A node with a pod; `most` and `deadline` are the minutes of its drain."""
+    own, minutes = node(name, machine=machine), {key: given.pop(key, 9) for key in ("most", "deadline")}
+    turns = (Turns("", 1, 1, timedelta(0), timedelta(minutes=minutes["most"])),)
+    estimate = DrainEstimate(turns, timedelta(minutes=minutes["deadline"]))
+    reason = given.pop("reason", DrainReason.UNDERUTILIZED)
+    return AssessedNode(own, usage(own, [pod("p", cpu=cpu)]), reason, (), None, estimate=estimate, **given)
+
+
+EMPTY, EXPIRED, LARGE, SMALL = DrainReason.EMPTY, DrainReason.EXPIRED, "e2-standard-8", "e2-standard-2"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(asked("b", reason=EMPTY), asked("a", reason=EXPIRED), id="empty before expired"),
+        pytest.param(asked("b", reason=EXPIRED), asked("a"), id="expired before little used"),
+        pytest.param(asked("b"), asked("a", reason=EMPTY, avoided=True), id="what is to be avoided after all"),
+        pytest.param(asked("b", SMALL), asked("a", most=10), id="what is surely in time before what saves more"),
+        pytest.param(asked("b", LARGE, cpu=2), asked("a"), id="what saves more before what is used less"),
+        pytest.param(
+            asked("b", most=8), asked("a", cpu=1.1, most=7), id="what is used less before what is sooner gone"
+        ),
+        pytest.param(asked("b", most=8), asked("a"), id="what is sooner gone before the first by name"),
+        pytest.param(asked("a"), asked("b"), id="the first by name"),
+    ],
+)
+def test_the_order_of_removal(first: AssessedNode, second: AssessedNode) -> None:
+    order = RemovalOrder(Policy(prefer=()), Savings(Bill(load())))
+
+    assert sorted([second, first], key=order) == sorted([first, second], key=order) == [first, second]
 
 
 @pytest.mark.acceptance(36)

@@ -133,6 +133,7 @@ COST = {names.DELETION_COST: "5"}
         pytest.param([FOUR[0], web("w9", "n1")], id="all are on that node"),
         pytest.param([FOUR[0], web("w9", "")], id="the others have no node"),
         pytest.param([FOUR[0], web("w9", "n2", phase=Phase.SUCCEEDED)], id="the others have ended"),
+        pytest.param([FOUR[0], web("w9", "n2", deleting=NOW)], id="the others are on their way out"),
         pytest.param([web("w1", "n1", deleting=NOW), *FOUR[1:]], id="it is on its way out"),
         *(
             pytest.param([pod(f"p{n}", on=f"n{n}", kind=kind) for n in (1, 2, 3)], id=words)

@@ -34,6 +34,10 @@ def test_a_name_that_no_pool_has_is_shown(expected: str, name: str, there: tuple
     assert found == {name: f"nodePools.{name}: the cluster has no such pool; {expected}"}
 
 
+def test_unknown_pools_stand_in_the_order_of_their_names() -> None:
+    assert list(unknown_pools(named("b", "a", "c"), cluster([]))) == ["a", "b", "c"]
+
+
 def test_a_pool_that_the_policy_names_already_was_not_meant() -> None:
     pools = {each: NodePool(each) for each in ("web-pool", "db")}
     (some,) = unknown_pools(named("batch-pool", "web-pool"), cluster([], pools=pools)).values()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from shared.adapters.prices import load
 from shared.core.cluster import names
@@ -15,19 +16,31 @@ from shared.core.cluster.selectors import NO_SCHEDULE, Taint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.plan import Plan
-from shared.core.planning.waves import WaveEnd, ending, left_of, proved, soft_taints
-from shared.core.policy import Limit, Policy, PoolPolicy
+from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
+from shared.core.planning.waves import (
+    WaveEnd,
+    between,
+    ending,
+    left_of,
+    most_held,
+    proved,
+    soft_taints,
+    still_to_order,
+    wave_after,
+)
+from shared.core.policy import Budget, Limit, Policy, PoolPolicy
 from shared.core.policy.values import Freeze, Schedule, WaveLimits
+from shared.core.reasons import DrainReason
 from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, claim, cluster, node, our_taint, pod, policy
+from tests.builders import CLUSTER, NOW, claim, cluster, node, only_empty, our_taint, pod, policy
 from tests.core.planning.passes import half_full, ordered, verdicts
 from tests.depth import examples
 from tests.properties.clusters import clusters
 
 MINUTE = timedelta(minutes=1)
 WAVE = WaveLimits(Limit(percent=50), 90 * MINUTE)
+TWO = WaveLimits(Limit(count=2), 90 * MINUTE)
 LATELY = ClusterState(last_pass=NOW - 5 * MINUTE, last_scale_down=NOW - MINUTE)
 """A drain began a minute ago, so that timeGap is closed."""
 
@@ -62,6 +75,18 @@ def test_no_pod_of_a_wave_goes_to_a_node_of_it() -> None:
     assert made.wave
     assert targets
     assert targets.isdisjoint(made.wave)
+
+
+def test_no_pod_goes_to_a_node_of_its_wave_though_it_would_be_the_best_place() -> None:
+    """`b` goes later, for its budget, and is fuller than `keeper`, on which one pod keeps it."""
+    sizes = {"a": 0.5, "b": 1.5, "keeper": 0.2}
+    pods = [pod(f"p-{name}", on=name, cpu=cpu, owner=f"ReplicaSet/{name}") for name, cpu in sizes.items()]
+    bare = pod("bare", on="keeper", cpu=0.1, owner=None)
+
+    made = planned(only_empty(cluster(map(node, sizes), [*pods, bare])), limits=TWO, budgets=(Budget(Limit(count=1)),))
+
+    assert (made.wave, ordered(made)) == (("a", "b"), ["a"])
+    assert {move.node for order in made.orders for move in order.moves} == {"keeper"}
 
 
 def test_the_most_money_goes_first_and_what_is_over_the_limit_stays() -> None:
@@ -182,7 +207,9 @@ def test_a_wave_ends(expected: WaveEnd | None, given: dict[str, Any]) -> None:
     there = given.get("nodes", (N1, N2))
     situation = Situation(cluster(there), given.get("state", ClusterState()), given.get("policy", OPEN))
 
-    assert ending(living(N1, **{key: given[key] for key in ("deadline",) if key in given}), situation) is expected
+    wave = living(N1, **{key: given[key] for key in ("deadline",) if key in given})
+    assert ending(wave, situation) is expected
+    assert left_of(wave, situation) == (None if expected else ("n1",))
 
 
 def test_every_end_has_its_sentence() -> None:
@@ -194,6 +221,75 @@ def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
 
     situation = Situation(cluster(nodes), ClusterState(), OPEN)
     assert left_of(living(nodes[2], nodes[1], nodes[0]), situation) == ("n3", "n1")
+
+
+def decided(*wave: str, dry_run: bool = False, orders: tuple[str, ...] = ()) -> Plan:
+    """A pass that holds this wave."""
+    decisions = tuple(NodeDecision(name, f"uid-{name}", "a", Verdict.KEEP, "") for name in ("n1", "n2", "n3"))
+    first = tuple(PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED, 0, ()) for name in orders)
+    return Plan(CLUSTER, NOW, "h", dry_run, decisions, first, wave=wave)
+
+
+def test_a_wave_that_begins_holds_what_the_plan_holds_until_the_policys_deadline() -> None:
+    found = wave_after("new", decided("n3", "n1"), OPEN, None, None)
+
+    assert found == structs.replace(living(node("n3"), node("n1"), began=NOW, deadline=NOW + 90 * MINUTE), id="new")
+    later = replace(OPEN, wave=None)
+    assert wave_after("new", decided("n3", "n1"), later, None, None) == found, "as it does where no wave is asked for"
+
+
+@pytest.mark.parametrize(
+    ("plan", "rules"),
+    [
+        pytest.param(decided(), OPEN, id="nothing is held"),
+        pytest.param(decided("n1"), None, id="the policy is not known"),
+        pytest.param(decided("n1", dry_run=True), OPEN, id="a dry run"),
+    ],
+)
+def test_no_wave_begins(plan: Plan, rules: Policy | None) -> None:
+    assert wave_after("new", plan, rules, None, None) is None
+    assert wave_after("new", plan, rules, living(N1), None) is None, "nor does one that has ended go on"
+
+
+def test_a_wave_that_lives_loses_the_nodes_that_left_it_and_keeps_those_in_flight() -> None:
+    """`n1` is in flight, so it is not among those that were left; `n3` was, and the plan holds it no more."""
+    before = living(node("n1"), node("n2"), node("n3"))
+
+    after = wave_after("new", decided("n2"), OPEN, before, ("n2", "n3"))
+
+    assert after == structs.replace(before, nodes=before.nodes[:2])
+    assert wave_after("new", decided(), OPEN, before, ("n2", "n3")) == structs.replace(before, nodes=before.nodes[:1])
+
+
+@pytest.mark.parametrize(
+    ("expected", "plan", "rules"),
+    [
+        pytest.param(("n3", "n1"), decided("n3", "n2", "n1", orders=("n2",)), OPEN, id="what has no order yet"),
+        pytest.param((), decided("n3", "n1", dry_run=True), OPEN, id="a dry run"),
+        pytest.param((), decided("n3", "n1"), None, id="the policy is not known"),
+        pytest.param((), decided("n3", "n1"), replace(OPEN, wave=None), id="the policy keeps to its schedule"),
+    ],
+)
+def test_what_a_second_pass_may_order(expected: tuple[str, ...], plan: Plan, rules: Policy | None) -> None:
+    assert still_to_order(plan, rules) == expected
+
+
+def test_half_of_the_interval_passes_before_the_next_pass() -> None:
+    assert between(10 * MINUTE) == 5 * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("expected", "count", "limits"),
+    [
+        pytest.param(3, 6, WAVE, id="the policy's share of all nodes"),
+        pytest.param(6, 6, None, id="all of them"),
+        pytest.param(500, 501, None, id="at most 500"),
+    ],
+)
+def test_so_many_nodes_are_held_at_most(expected: int, count: int, limits: WaveLimits | None) -> None:
+    nodes = [*(node(f"n{number}") for number in range(count)), node("standby", labels={names.STANDBY_NODE: "true"})]
+
+    assert most_held(Situation(cluster(nodes), ClusterState(), replace(OPEN, wave=limits))) == expected
 
 
 @pytest.mark.parametrize(
@@ -242,6 +338,16 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
         pytest.param("ab", "abc", {"k": 2}, id="the last has no place: it saves least"),
         pytest.param("c", "cba", {"k": 1}, id="one has a place: that which saves most"),
         pytest.param("", "a", {"k": 0.5}, id="none has a place"),
+        pytest.param("a", "ad", {"k": 3, "l": 1}, id="two fit in the other order alone: the less worthy leaves"),
+        pytest.param(
+            "fe", "fecg", {"k": 3, "l": 3, "m": 2}, id="small ones leave before large ones that are worth more"
+        ),
+        pytest.param(
+            "fd",
+            "fdgbeac",
+            {"k": 3, "l": 2, "m": 3.5, "n": 2},
+            id="less worthy ones leave four times for a more worthy",
+        ),
         pytest.param("d", "da", {"k": 3, "l": 1}, id="two fit in one order alone: the other could come about"),
         pytest.param("da", "da", {"k": 3, "l": 3}, id="two fit in both"),
     ],
@@ -249,14 +355,14 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
 def test_a_set_goes_in_both_orders_and_loses_its_least_worthy_nodes(
     expected: str, wanted: str, room: dict[str, float]
 ) -> None:
-    """a, b and c hold one pod of one core each, d one of three cores."""
-    own = [pod(f"p{name}", on=name, cpu=3 if name == "d" else 1, owner=f"ReplicaSet/{name}") for name in "abcd"]
+    """a, b, c and g hold one pod of one core each; d, e and f one of three cores."""
+    own = [pod(f"p{name}", on=name, cpu=3 if name in "def" else 1, owner=f"ReplicaSet/{name}") for name in "abcdefg"]
     keepers = [node(name, cpu=cpu) for name, cpu in room.items()]
-    nodes = sorted([*map(node, "abcd"), *keepers], key=lambda each: each.name)
-    snapshot = cluster(nodes, own)
-    found, _ = proved(tuple(wanted), lambda names_of: Simulation.of(snapshot, closed={*"abcd", *names_of}))
+    snapshot = cluster([*map(node, "abcdefg"), *keepers], own)
+    found, proof = proved(tuple(wanted), lambda names_of: Simulation.of(snapshot, closed={*"abcdefg", *names_of}))
 
     assert "".join(found) == expected
+    assert proof.taken == (), "what is proved is taken only as it is ordered"
 
 
 @examples(200)
