@@ -2,7 +2,8 @@
 
 The law is that of docs/decisions/money-over-days.md. The autoscaler is the simulated GKE's with its real gate. Its
 times are a twentieth of the balanced profile's, so it removes a node with pods in some six seconds, one at a time.
-Pods, drains and passes take the time that they take. That favours the autoscaler.
+Pods and drains take the time that they take, which favours the autoscaler. The policy has no time gap and three nodes a
+pass, which favours Ebb.
 """
 
 import time
