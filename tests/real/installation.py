@@ -72,10 +72,11 @@ class Installation:
         *,
         hands: int = 0,
         source: str = "",
+        scaling: AutoscalerSettings = AUTOSCALER,
     ) -> None:
         """`hands` push so many messages at once; without them the emulator pushes, two at a time.
 
-        `source` stands in for the root's main.py.
+        `source` stands in for the root's main.py; `scaling` is how the autoscaler acts.
         """
         self.services = services
         self._hands = hands
@@ -86,7 +87,7 @@ class Installation:
         self.bucket.put("policies", "policy.yaml", policy.encode())
         self._gke = HttpServer(GkeApi(ServedCluster(CLUSTER, dict(pools))).handle, self._lock)
         self._storage = HttpServer(self.bucket.handle, self._lock)
-        self._autoscaler = Autoscaler(HttpTransport(services.proxy_url), pools, SystemClock(), AUTOSCALER)
+        self._autoscaler = Autoscaler(HttpTransport(services.proxy_url), pools, SystemClock(), scaling)
         self._stopping = threading.Event()
         self._scaling = threading.Thread(target=self._scale, daemon=True)
         self._ports = HeldPorts(2)
