@@ -79,13 +79,10 @@ class FleetHold:
     clusters: tuple[tuple[str, LegendEntry], ...]
 
     @property
-    def clusters_in_words(self) -> tuple[str, ...]:
-        return tuple(f"{title} ({monthly(entry.cost)})" if entry.cost else title for title, entry in self.clusters)
-
-    @property
     def as_entry(self) -> LegendEntry:
         """Return it as the plan's table of blockers takes it: what it is about are the clusters."""
-        return replace(self.entry, about=tuple((each, "") for each in self.clusters_in_words))
+        about = ((f"{title} ({monthly(entry.cost)})" if entry.cost else title, "") for title, entry in self.clusters)
+        return replace(self.entry, about=tuple(about))
 
 
 @dataclass(frozen=True)
@@ -105,8 +102,8 @@ class FleetView:
 
     @property
     def legend(self) -> tuple[LegendEntry, ...]:
-        """Return what holds money, each reason with the clusters that it is about."""
-        return tuple(each.as_entry for each in self.holds)
+        """What holds money, each reason with the clusters that it is about."""
+        return tuple(hold.as_entry for hold in self.holds)
 
     @property
     def installations(self) -> tuple[InstallationHealth, ...]:

@@ -3,6 +3,7 @@
 Next to what is printed are whole micro-dollars an hour, for lengths of bars.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
@@ -36,26 +37,29 @@ def title(report_input: ReportInput) -> str:
     return scenarios_title(scenarios, ScenarioMoney(scenarios))
 
 
-def key_figures(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return the figures on top: a label, the figure, and what it rests on."""
+def figures(report_input: ReportInput) -> list[dict[str, Any]]:
+    """Return the figures on top of a report."""
     scenarios = report_input.scenarios
-    if scenarios is None:
-        return []
-    money, rest, gone = ScenarioMoney(scenarios), scenarios.at_rest, scenarios.now.nodes - scenarios.alone.nodes
+    return key_figures(scenarios, ScenarioMoney(scenarios), _idle(report_input)) if scenarios else []
+
+
+def key_figures(scenarios: Scenarios, money: ScenarioMoney, idle: str = "") -> list[dict[str, Any]]:
+    """Return the figures of one cluster or of the sum of several: a label, the figure, and what it rests on."""
+    rest, gone = scenarios.at_rest, scenarios.now.nodes - scenarios.alone.nodes
     alone = f"{count(gone, 'node')} fewer. {CHECK}" if gone > 0 else "no node fewer"
-    each = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
+    per_node = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
     priced = (
         _figure("Ebb adds, a month", whole_money(max(money.added, 0)), added_note(money), good=money.added > 0),
         _figure("The autoscaler alone saves, a month", whole_money(money.saved(scenarios.alone)), alone),
         _figure("Now, a month", money.month(scenarios.now), _nodes(scenarios.now, money)),
-        _figure("With Ebb, a month", money.month(rest), f"{_nodes(rest, money)}{_idle(report_input)}"),
+        _figure("With Ebb, a month", money.month(rest), f"{_nodes(rest, money)}{idle}"),
     )
     nodes = (
         _figure("Ebb adds", worth(scenarios, money) or "nothing", f"{count(rest.nodes, 'node')} left", good=True),
         _figure("The autoscaler alone", count(scenarios.alone.nodes, "node"), alone),
         _figure("Now", count(scenarios.now.nodes, "node"), "their machines have no price here"),
     )
-    return [*(priced if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", each)]
+    return [*(priced if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", per_node)]
 
 
 def _nodes(scenario: Scenario, money: ScenarioMoney) -> str:
@@ -120,14 +124,10 @@ def pools(report_input: ReportInput) -> list[dict[str, Any]]:
     return [_pool(each, month, rest if known else None) for each, month, rest in zip(rows, months, saved, strict=False)]
 
 
-def blockers(report_input: ReportInput) -> list[dict[str, Any]]:
+def blockers(legend: Sequence[LegendEntry], objects: int = _OBJECTS) -> list[dict[str, Any]]:
     """Return what keeps nodes under the table's headings, those that hold most first, each with its remedy."""
-    found = []
-    for kind in HOLDING:
-        own = [each for each in report_input.view.legend if each.kind is kind]
-        if own:
-            found.append({"title": HEADINGS[kind], "rows": [_blocker(each) for each in own]})
-    return found
+    rows = {kind: [_blocker(entry, objects) for entry in legend if entry.kind is kind] for kind in HOLDING}
+    return [{"title": HEADINGS[kind], "rows": own} for kind, own in rows.items() if own]
 
 
 def reasons(report_input: ReportInput) -> dict[str, dict[str, str]]:
@@ -168,7 +168,7 @@ def _pool(pool: PoolSummary, month: str, saved: str | None) -> dict[str, Any]:
     }
 
 
-def _blocker(entry: LegendEntry) -> dict[str, Any]:
+def _blocker(entry: LegendEntry, objects: int) -> dict[str, Any]:
     reason = named(entry.word, Unremovable, PodBlock)
     return {
         "reason": entry.word,
@@ -177,5 +177,5 @@ def _blocker(entry: LegendEntry) -> dict[str, Any]:
         "cost": entry.cost,
         "sentence": entry.sentence,
         "remedy": reason.remedy if reason else "",
-        "about": entry.some_objects(_OBJECTS),
+        "about": entry.some_objects(objects),
     }

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from functions.cli.main import app
 from functions.cli.report.compute import document
-from functions.cli.report.extras import ExtraSection, Line, Plot
+from functions.cli.report.extras import extra_section
 from functions.cli.report.page import page as written
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened
@@ -369,10 +369,9 @@ def test_a_script_that_came_in_all_the_same_is_not_run(window: Page, shop: Repor
 
 def test_a_section_of_another_command_is_drawn_with_its_plot_and_table(window: Page, tmp_path: Path) -> None:
     made = reports.report_input(reports.shop(tmp_path, 12))
-    lines = (Line("this policy", (3, 2, 1)), Line("the autoscaler alone", (3, 3, 2)))
-    given = ExtraSection(
-        "A simulated day", ("So.",), ("hour", "nodes"), (("0", "3"),), Plot(("0", "1", "2"), "nodes", lines)
-    )
+    lines = [{"name": "this policy", "values": [3, 2, 1]}, {"name": "the autoscaler alone", "values": [3, 3, 2]}]
+    plot = {"x": ["0", "1", "2"], "measured": "nodes", "lines": lines}
+    given = extra_section("A simulated day", ("So.",), ("hour", "nodes"), (("0", "3"),), plot)
     path = tmp_path / "report.html"
     path.write_text(written(document(made, [given])), encoding="utf-8")
 

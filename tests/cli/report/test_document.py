@@ -15,9 +15,9 @@ from functions.cli.output.format import monthly
 from functions.cli.plan import as_json
 from functions.cli.plan.scenarios import DEFAULTS
 from functions.cli.plan.view import with_scenarios
-from functions.cli.report.cluster_section import KeptNodes, kept_by, workloads_and_pods, zones
+from functions.cli.report.cluster_section import kept_costs, workloads_and_pods, zones
 from functions.cli.report.compute import document, input_of
-from functions.cli.report.extras import ExtraSection, Line, Plot
+from functions.cli.report.extras import extra_section
 from functions.cli.report.page import page
 from functions.cli.report.report_input import ReportInput
 from shared.adapters.prices import load
@@ -194,8 +194,8 @@ def test_a_cluster_of_which_too_little_is_known_has_no_picture_in_steady_state(m
 
 
 def test_another_command_may_add_a_section(made: ReportInput) -> None:
-    plot = Plot(("00", "01"), "nodes", (Line("this policy", (3, 2)),))
-    section = ExtraSection("A simulated day", ("Two hours.",), ("hour", "nodes"), (("00", "3"), ("01", "2")), plot)
+    plot = {"x": ["00", "01"], "measured": "nodes", "lines": [{"name": "this policy", "values": [3, 2]}]}
+    section = extra_section("A simulated day", ("Two hours.",), ("hour", "nodes"), (("00", "3"), ("01", "2")), plot)
 
     assert document(made, [section])["report"]["extras"] == [
         {
@@ -308,7 +308,7 @@ def test_a_workload_keeps_the_node_of_a_pod(*, keeps: bool, reason: Reason, made
     decision = replace(first.decision, blockers=(Blocker(reason, held.key),))
     one = replace(made, view=replace(made.view, nodes=(replace(first, decision=decision),)))
 
-    assert list(kept_by(one)) == [made.workload_of(held)] * keeps
+    assert list(kept_costs(one)) == [made.workload_of(held)] * keeps
 
 
 def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: ReportInput) -> None:
@@ -319,9 +319,9 @@ def test_a_node_that_two_pods_of_a_workload_keep_is_kept_once(made: ReportInput)
     shown = replace(first, decision=replace(first.decision, blockers=blockers))
     now = replace(made.now, pods=(*made.now.pods, twin))
 
-    kept = kept_by(replace(made, now=now, view=replace(made.view, nodes=(shown,))))
+    kept = kept_costs(replace(made, now=now, view=replace(made.view, nodes=(shown,))))
 
-    assert kept[made.workload_of(held)] == KeptNodes(1, first.decision.cost)
+    assert kept[made.workload_of(held)] == [first.decision.cost]
 
 
 def test_where_capacity_is_committed_the_figures_are_the_bill_with_the_list_price_next_to_it(made: ReportInput) -> None:

@@ -19,7 +19,7 @@ from tests.cli.report import reports
 
 PLAIN: Final = Path(__file__).with_name("plain_words.txt")
 """Words that a reader knows who has never run a cluster; a new word is put there, or into the glossary."""
-SCRIPTS: Final = Path("functions/cli/report/assets")
+SCRIPTS: Final = Path("functions/cli/output/assets")
 _ENDINGS: Final = ("ations", "ation", "ions", "ion", "ies", "'s", "es", "ed", "ing", "s", "d", "e")
 _SHORTEST: Final = 3
 

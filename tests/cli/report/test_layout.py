@@ -13,7 +13,7 @@ from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.view import view_of
 from functions.cli.input.options import Sources
 from functions.cli.report.compute import document
-from functions.cli.report.extras import ExtraSection, Line, Plot
+from functions.cli.report.extras import extra_section
 from functions.cli.report.page import page as report_page
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened
@@ -64,8 +64,8 @@ def _of_long_names(folder: Path) -> str:
         items += [node, pod]
     (folder / "long.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     rows = [("evictions", *["1,234,567"] * 5), (LONG, *["$1,234,567"] * 5)]
-    lines = [Line(LONG, (3, 2)), Line("autoscaler alone", (3, 3))]
-    compared = ExtraSection(LONG, (LONG,), POLICIES, rows, Plot(("0", "1"), "nodes", lines))
+    lines = [{"name": LONG, "values": [3, 2]}, {"name": "autoscaler alone", "values": [3, 3]}]
+    compared = extra_section(LONG, (LONG,), POLICIES, rows, {"x": ["0", "1"], "measured": "nodes", "lines": lines})
     return report_page(document(reports.report_input(Sources((folder / "long.json",))), [compared]))
 
 
