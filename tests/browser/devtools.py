@@ -65,6 +65,25 @@ class Page:
         self.look_back()
         return answer["result"].get("value")
 
+    def of_all(self, selector: str, expression: str) -> list[Any]:
+        """Return what the expression is of `each` element."""
+        found: list[Any] = self.value(f"[...document.querySelectorAll({selector!r})].map((each) => {expression})")
+        return found
+
+    def texts(self, selector: str) -> list[str]:
+        return self.of_all(selector, "each.innerText")
+
+    def rows(self, table: str) -> list[list[str]]:
+        """Return the cells of a table, those of a folded one, too."""
+        cells = "[...each.children].map((cell) => (cell.innerText || cell.textContent).trim())"
+        return self.of_all(f"{table} tbody tr", cells)
+
+    def number(self, selector: str) -> int:
+        return len(self.of_all(selector, "1"))
+
+    def click(self, selector: str) -> None:
+        self.value(f"document.querySelector({selector!r}).click()")
+
     def press(self, key: str, code: int = 0, *, shift: bool = False) -> None:
         """Press a key and let it go."""
         text = {"text": "\r"} if key == "Enter" else {}

@@ -21,7 +21,6 @@ from tests.browser.devtools import Page, opened
 from tests.cli.fleet.fleets import CUT_OFF, dump, ebb, installation
 
 HOSTILE: Final = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&amp;{{title}}"
-CELLS: Final = "[...row.children].map((cell) => cell.innerText.trim())"
 
 
 @pytest.fixture(scope="module")
@@ -53,22 +52,17 @@ def at(window: Page, path: Path, width: int = 1280, *, dark: bool = False) -> Pa
     return window
 
 
-def rows(seen: Page, table: str) -> list[list[str]]:
-    found: list[list[str]] = seen.value(f"[...document.querySelectorAll('{table} tbody tr')].map((row) => {CELLS})")
-    return found
-
-
 def without_bar(cells: list[str]) -> tuple[str, ...]:
     return (*cells[:8], *cells[9:])
 
 
 def test_its_figures_are_those_of_the_table(seen: Page, view: FleetView) -> None:
-    told = [each for each in rows(seen, ".clusters") if len(each) > 1]
+    told = [each for each in seen.rows(".clusters") if len(each) > 1]
     assert [without_bar(each) for each in told] == [*table_of(view, None).rows]
-    held = rows(seen, ".blockers")
+    held = seen.rows(".blockers")
     assert [int(each[1]) for each in held] == [each.entry.nodes for each in view.holds]
-    assert seen.value("document.querySelector('.headline').innerText") == view.headline
-    assert seen.value("[...document.querySelectorAll('.notes li')].map((each) => each.innerText)") == list(view.notes)
+    assert seen.texts(".headline") == [view.headline]
+    assert seen.texts(".notes li") == list(view.notes)
 
 
 def test_the_figures_on_top_are_those_of_the_headline(view: FleetView) -> None:
@@ -79,7 +73,7 @@ def test_the_figures_on_top_are_those_of_the_headline(view: FleetView) -> None:
 
 
 def test_what_is_wrong_stands_below_its_row(seen: Page) -> None:
-    shown = [each[0] for each in rows(seen, ".clusters") if len(each) == 1]
+    shown = [each[0] for each in seen.rows(".clusters") if len(each) == 1]
     assert "Paused: a week" in shown
     assert any("is cut off after 0 objects" in each for each in shown)
 
@@ -87,7 +81,7 @@ def test_what_is_wrong_stands_below_its_row(seen: Page) -> None:
 def test_bars_are_as_long_as_their_money(seen: Page, view: FleetView) -> None:
     scenarios = [each.view.scenarios.values for each in view.rows if each.view and each.view.scenarios]
     most = max(each.now.cost for each in scenarios)
-    found = seen.value("[...document.querySelectorAll('.bill .remains')].map((each) => each.width.baseVal.value)")
+    found = seen.of_all(".bill .remains", "each.width.baseVal.value")
     assert found == [round(1000 * each.at_rest.cost / most) for each in scenarios]
 
 

@@ -17,7 +17,6 @@ from functions.cli.plan.scenarios import DEFAULTS
 from functions.cli.plan.view import with_scenarios
 from functions.cli.report.cluster_section import kept_costs, workloads_and_pods, zones
 from functions.cli.report.compute import document, input_of
-from functions.cli.report.extras import extra_section
 from functions.cli.report.page import page
 from functions.cli.report.report_input import ReportInput
 from shared.adapters.prices import load
@@ -28,7 +27,7 @@ from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from tests.builders import pod
 from tests.cli.plan.plans import billed, some_committed, some_scenarios
-from tests.cli.report import big_shop, reports
+from tests.cli.report import reports
 
 PRICES = load()
 
@@ -193,20 +192,6 @@ def test_a_cluster_of_which_too_little_is_known_has_no_picture_in_steady_state(m
     assert {each["at_rest"] == each["node"] for each in reports.objects(found["pods"])} == {True}
 
 
-def test_another_command_may_add_a_section(made: ReportInput) -> None:
-    plot = {"x": ["00", "01"], "measured": "nodes", "lines": [{"name": "this policy", "values": [3, 2]}]}
-    section = extra_section("A simulated day", ("Two hours.",), ("hour", "nodes"), (("00", "3"), ("01", "2")), plot)
-
-    assert document(made, [section])["report"]["extras"] == [
-        {
-            "title": "A simulated day",
-            "sentences": ["Two hours."],
-            "table": {"columns": ["hour", "nodes"], "rows": [["00", "3"], ["01", "2"]]},
-            "plot": {"x": ["00", "01"], "measured": "nodes", "lines": [{"name": "this policy", "values": [3, 2]}]},
-        }
-    ]
-
-
 @pytest.mark.parametrize(
     ("expected", "now", "alone", "rest"),
     [
@@ -264,10 +249,6 @@ def test_the_calendars_hours_are_those_of_the_zone_of_all_schedules(
 def test_equal_dumps_give_equal_reports(tmp_path: Path) -> None:
     first, second = (json.dumps(reports.told(reports.shop(tmp_path, 20))) for _ in range(2))
     assert first == second
-
-
-def test_the_shop_is_the_same_whenever_it_is_built() -> None:
-    assert list(big_shop.items(12)) == list(big_shop.items(12))
 
 
 def test_pods_that_have_ended_ask_for_nothing(made: ReportInput) -> None:
