@@ -185,22 +185,17 @@ def test_clusters_that_share_uids_of_nodes_are_as_many_as_in_a_plan(tmp_path: Pa
     assert (len(view.rows), len(plans)) == (2, 2)
 
 
-def test_a_folder_may_hold_a_file_a_kind_as_it_may_for_a_plan(tmp_path: Path) -> None:
-    items = json.loads(dump(tmp_path / "all.json", "prod").read_text())["items"]
-    (tmp_path / "all.json").unlink()
-    for kind in ("Node", "Pod", "Namespace", "PodDisruptionBudget"):
-        own = [each for each in items if each["kind"] == kind]
-        (tmp_path / f"{kind}.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": own}))
-    result = ebb("fleet", "--dump", tmp_path)
-    assert result.exit_code == 0, result.stdout
-    assert result.stdout.splitlines()[1].split()[:2] == ["prod", "europe-west4"]
-
-
-def test_a_folder_in_a_folder_is_one_cluster(tmp_path: Path) -> None:
+def test_a_folder_in_a_folder_is_one_cluster_also_of_a_file_a_kind(tmp_path: Path) -> None:
     for name in ("prod", "stage"):
         (tmp_path / name).mkdir()
-        dump(tmp_path / name / "cluster.json", name)
-    assert shown("--dump", tmp_path)["totals"]["clusters"] == 2
+        items = json.loads(dump(tmp_path / name / "all.json", name).read_text())["items"]
+        (tmp_path / name / "all.json").unlink()
+        for kind in {item["kind"] for item in items}:
+            own = [item for item in items if item["kind"] == kind]
+            text = json.dumps({"apiVersion": "v1", "kind": "List", "items": own})
+            (tmp_path / name / f"{kind}.json").write_text(text)
+    totals = shown("--dump", tmp_path)["totals"]
+    assert (totals["clusters"], totals["not_read"]) == (2, 0)
 
 
 def test_installations_are_shown_by_state_and_policy_alone(home: Path) -> None:
