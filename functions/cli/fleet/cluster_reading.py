@@ -56,7 +56,7 @@ def use_of(policy: Policy, snapshot: "Snapshot", prices: Prices, home: "Home | N
     names = {snapshot.cluster, *parts[2:]} if parts else {snapshot.cluster, home.name if home else ""}
     if not policy.commitments or not snapshot.nodes or names.isdisjoint(clusters):
         return None
-    used = dict.fromkeys((ALL, *(each.family for each in policy.commitments.families)), 0)
+    used = dict.fromkeys((ALL, *(commitment.family for commitment in policy.commitments.families)), 0)
     for node in snapshot.nodes:
         size = None if node.spot or node.outside else prices.size(node.machine)
         for family in (size[0], ALL) if size else ():
@@ -80,8 +80,8 @@ def shares(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]
 def _shares(own: SharedUse, group: Iterable[SharedUse]) -> Mapping[str, Fraction]:
     """Return the cluster's share of its group by money; what none of them uses is divided evenly."""
     rows = tuple(group)
-    families = {family for each in rows for family in each.used}
-    totals = {family: sum(each.used.get(family, 0) for each in rows) for family in families}
+    families = {family for use in rows for family in use.used}
+    totals = {family: sum(use.used.get(family, 0) for use in rows) for family in families}
     evenly = Fraction(1, len(rows))
     return {family: Fraction(own.used.get(family, 0), total) if total else evenly for family, total in totals.items()}
 
@@ -95,7 +95,7 @@ def divided(commitments: Commitments, share: Mapping[str, Fraction]) -> Commitme
     flexible, elsewhere = commitments.flexible, commitments.elsewhere
     return replace(
         commitments,
-        families=tuple(replace(each, size=_of(each.size, part(each.family))) for each in commitments.families),
+        families=tuple(replace(own, size=_of(own.size, part(own.family))) for own in commitments.families),
         flexible=replace(flexible, per_hour=flexible.per_hour * part(ALL)) if flexible else None,
         elsewhere=None if elsewhere is None else {name: _of(size, part(name)) for name, size in elsewhere.items()},
     )
@@ -151,13 +151,13 @@ def read_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
 def plan_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
     """Read and plan all clusters of one source; what Ebb names as a failure is its result."""
     try:
-        return SourceResult(source, tuple(_planned(each, source, planning) for each in _readings(source)))
+        return SourceResult(source, tuple(_planned(reading, source, planning) for reading in _readings(source)))
     except EbbError as failure:
         return SourceResult(source, faults=tuple(message_of(failure).splitlines()))
 
 
 def _use(environment: Mapping[str, str]) -> None:
-    for name in [each for each in os.environ if each.startswith(_PREFIX)]:
+    for name in [variable for variable in os.environ if variable.startswith(_PREFIX)]:
         del os.environ[name]
     os.environ.update(environment)
 
@@ -231,7 +231,7 @@ def counted_once(
     results: Iterable[SourceResult],
 ) -> tuple[list[tuple[SourceResult, PlannedCluster]], tuple[str, ...]]:
     """Return each cluster once, as it was read last, and a note for each earlier reading."""
-    every = [(result, each) for result in results for each in result.clusters]
+    every = [(result, cluster) for result in results for cluster in result.clusters]
     newest = sorted(every, key=lambda pair: pair[1].view.taken_at, reverse=True)
     kept: list[tuple[SourceResult, PlannedCluster]] = []
     notes: list[str] = []

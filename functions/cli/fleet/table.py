@@ -38,7 +38,7 @@ def table_of(view: FleetView, top: int | None) -> Table:
 
 def _total(view: FleetView) -> tuple[str, ...]:
     """Return the cells of the sum: of all clusters that were read."""
-    partial = next((each.mark for each in view.views if each.partial), "")
+    partial = next((plan.mark for plan in view.views if plan.partial), "")
     name = f"all {len(view.views)}{' that were read' if view.not_read else ''}{partial}"
     return (name, *_figures(view.views))
 

@@ -115,8 +115,8 @@ class FleetView:
 
     def counts(self) -> dict[str, int]:
         """Return how many installations there are, and how many each word is true of."""
-        modes = Counter(each.mode for each in self.installations)
-        failing = sum(each.is_failing for each in self.installations)
+        modes = Counter(installation.mode for installation in self.installations)
+        failing = sum(installation.is_failing for installation in self.installations)
         return {
             "installations": len(self.installations),
             **{mode.value: modes[mode] for mode in Mode},
@@ -130,8 +130,9 @@ def view_of(
     """Return what is shown of all that was read."""
     results = tuple(results)
     once, notes = counted_once(results)
-    rows = [_row(result, each) for result, each in once]
-    rows += [FleetRow(each.source.cluster, each.source.name, faults=each.faults) for each in results if each.faults]
+    rows = [_row(result, cluster) for result, cluster in once]
+    failed = [result for result in results if result.faults]
+    rows += [FleetRow(result.source.cluster, result.source.name, faults=result.faults) for result in failed]
     rows = _with_installations(rows, tuple(installations))
     rows = sorted(rows, key=_SORTED[sort])
     return FleetView(tuple(rows), _holds(rows), (*_notes(rows), *notes), _headline(rows))
@@ -151,14 +152,14 @@ def _row(result: SourceResult, planned: PlannedCluster) -> FleetRow:
 def _with_installations(rows: Sequence[FleetRow], installations: Sequence[InstallationResult]) -> list[FleetRow]:
     """Return the rows with their installations, and a row for each installation that has none."""
     found = list(rows)
-    for each in installations:
-        places = [number for number, row in enumerate(found) if is_of(each.source.cluster, row.cluster, row.home)]
+    for installed in installations:
+        places = [number for number, row in enumerate(found) if is_of(installed.source.cluster, row.cluster, row.home)]
         if not places:
-            cluster = each.source.cluster or each.source.name
-            found.append(FleetRow(cluster, each.source.name, None, each.health, each.faults))
+            cluster = installed.source.cluster or installed.source.name
+            found.append(FleetRow(cluster, installed.source.name, None, installed.health, installed.faults))
         for place in places[:1]:
             row = found[place]
-            found[place] = replace(row, installation=each.health, faults=(*row.faults, *each.faults))
+            found[place] = replace(row, installation=installed.health, faults=(*row.faults, *installed.faults))
     return found
 
 
@@ -178,7 +179,7 @@ def _holds(rows: Sequence[FleetRow]) -> tuple[FleetHold, ...]:
 
 
 def _hold(own: Sequence[tuple[str, LegendEntry]]) -> FleetHold:
-    costliest = sorted(own, key=lambda each: (-each[1].cost, each[0]))
+    costliest = sorted(own, key=lambda row: (-row[1].cost, row[0]))
     cost, nodes = (sum(getattr(entry, name) for _, entry in own) for name in ("cost", "nodes"))
     return FleetHold(replace(costliest[0][1], nodes=nodes, cost=cost), tuple(costliest))
 

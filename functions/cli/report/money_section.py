@@ -117,11 +117,11 @@ def scenario_rows(report_input: ReportInput) -> list[dict[str, Any]]:
 def pools(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return a row for each pool, and the sum below where there are several."""
     view = report_input.view
-    months = (*monthly_parts([each.cost for each in view.pools]), monthly(view.whole.cost))
-    saved = (*monthly_parts([each.rest_save for each in view.pools]), monthly(view.whole.rest_save))
+    months = (*monthly_parts([pool.cost for pool in view.pools]), monthly(view.whole.cost))
+    saved = (*monthly_parts([pool.rest_save for pool in view.pools]), monthly(view.whole.rest_save))
     rows = [*view.pools, view.whole] if len(view.pools) > 1 else list(view.pools)
     known = view.scenarios is not None
-    return [_pool(each, month, rest if known else None) for each, month, rest in zip(rows, months, saved, strict=False)]
+    return [_pool(pool, month, rest if known else None) for pool, month, rest in zip(rows, months, saved, strict=False)]
 
 
 def blockers(legend: Sequence[LegendEntry], objects: int = _OBJECTS) -> list[dict[str, Any]]:
@@ -132,8 +132,9 @@ def blockers(legend: Sequence[LegendEntry], objects: int = _OBJECTS) -> list[dic
 
 def reasons(report_input: ReportInput) -> dict[str, dict[str, str]]:
     """Return the sentence and the remedy of each reason that stands in a node's way, by its word."""
-    reasons = {each.reason.value: each.reason for node in report_input.view.nodes for each in node.decision.blockers}
-    return {word: {"sentence": each.sentence, "remedy": each.remedy} for word, each in sorted(reasons.items())}
+    blockers = (blocker for node in report_input.view.nodes for blocker in node.decision.blockers)
+    reasons = {blocker.reason.value: blocker.reason for blocker in blockers}
+    return {word: {"sentence": reason.sentence, "remedy": reason.remedy} for word, reason in sorted(reasons.items())}
 
 
 def _figure(label: str, value: str, note: str, *, good: bool = False) -> dict[str, Any]:
