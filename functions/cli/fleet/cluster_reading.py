@@ -64,7 +64,7 @@ def use_of(policy: Policy, snapshot: "Snapshot", prices: Prices, home: "Home | N
     return SharedUse(region_of(snapshot.nodes), tuple(sorted(clusters)), used)
 
 
-def shares(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]]:
+def share_commitments(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]]:
     """Return by cluster its share of each family and of all; without clusters that share with no other of these."""
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for name, use in uses.items():
@@ -86,7 +86,7 @@ def _shares(own: SharedUse, group: Iterable[SharedUse]) -> Mapping[str, Fraction
     return {family: Fraction(own.used.get(family, 0), total) if total else evenly for family, total in totals.items()}
 
 
-def divided(commitments: Commitments, share: Mapping[str, Fraction]) -> Commitments:
+def divide_commitments(commitments: Commitments, share: Mapping[str, Fraction]) -> Commitments:
     """Return the part of one cluster, by its share of each family and of all."""
 
     def part(family: str) -> Fraction:
@@ -220,14 +220,14 @@ def _with_its_share(inputs: Inputs, share: Mapping[str, Fraction] | None) -> Inp
         return replace(inputs, notes=(*inputs.notes, COUNTED_BY_EACH))
     whose = some(commitments.shared_by, 20)
     notes = tuple(note for note in inputs.notes if note != SHARED.format(clusters=whose))
-    policy = replace(inputs.policy, commitments=divided(commitments, share))
+    policy = replace(inputs.policy, commitments=divide_commitments(commitments, share))
     return replace(inputs, policy=policy, notes=(*notes, DIVIDED.format(clusters=whose)))
 
 
 OLDER: Final = "{name} is the same cluster as {other} and was read earlier, at {time}: it is not counted."
 
 
-def counted_once(
+def drop_older_readings(
     results: Iterable[SourceResult],
 ) -> tuple[list[tuple[SourceResult, PlannedCluster]], tuple[str, ...]]:
     """Return each cluster once, as it was read last, and a note for each earlier reading."""

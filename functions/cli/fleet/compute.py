@@ -14,9 +14,15 @@ import typer
 
 from functions.cli.errors import WRONG
 from functions.cli.fleet import for_tools, table
-from functions.cli.fleet.cluster_reading import SourceResult, be_quiet, counted_once, read_source, shares
+from functions.cli.fleet.cluster_reading import (
+    SourceResult,
+    be_quiet,
+    drop_older_readings,
+    read_source,
+    share_commitments,
+)
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
-from functions.cli.fleet.page import page
+from functions.cli.fleet.page import draw_fleet
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.input.commitments import read_commitments
@@ -101,7 +107,7 @@ def show_fleet(view: FleetView, output: Format, top: int | None, out: Path | Non
         BadInput: the page cannot be written.
     """
     if out:
-        _write(out, page(view))
+        _write(out, draw_fleet(view))
     show(view, output, top)
     if view.not_read:
         raise typer.Exit(WRONG)
@@ -129,7 +135,7 @@ def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
         states = list(_counted(progress, read_installations(installations, ask_installation)))
         planning = replace(planning, by_cluster=_policies(states))
         results = list(_counted(progress, read_all(sources, partial(read_source, planning=planning), jobs)))
-        results = _divided(results, planning, jobs)
+        results = _plan_shares(results, planning, jobs)
     return view_of(results, states, sort)
 
 
@@ -151,10 +157,10 @@ def _policies(results: Iterable[InstallationResult]) -> Mapping[str, Policy]:
     return {read.source.cluster: read.health.policy for read in results if read.health and read.health.policy}
 
 
-def _divided(results: Sequence[SourceResult], planning: FleetPlanning, jobs: int) -> list[SourceResult]:
+def _plan_shares(results: Sequence[SourceResult], planning: FleetPlanning, jobs: int) -> list[SourceResult]:
     """Plan those clusters once more that share commitments, each with its part."""
-    clusters = [planned for _, planned in counted_once(results)[0]]
-    found = shares({cluster.view.cluster: cluster.use for cluster in clusters if cluster.use})
+    clusters = [planned for _, planned in drop_older_readings(results)[0]]
+    found = share_commitments({cluster.view.cluster: cluster.use for cluster in clusters if cluster.use})
     again = [result.source for result in results if any(planned.view.cluster in found for planned in result.clusters)]
     others = [result for result in results if result.source not in again]
     return [*others, *read_all(again, partial(read_source, planning=replace(planning, shares=found)), jobs)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from functions.cli.fleet.installations import InstallationHealth, Mode, Trouble
-from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, shown_rows
+from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, rows_to_show
 from functions.cli.output.format import dollars, rfc3339
 from functions.cli.output.openmetrics import MONEY, Gauge, Samples, exposition, one
 from functions.cli.plan import as_json, openmetrics, totals
@@ -26,7 +26,7 @@ def document(view: FleetView, top: int | None = None) -> dict[str, Any]:
     summed = totals.sums(plans, view.views)
     return {
         "schema": SCHEMA,
-        "clusters": [_row(row) for row in shown_rows(view, top)],
+        "clusters": [_row(row) for row in rows_to_show(view, top)],
         "ladder": summed["ladder"],
         "totals": {**summed["totals"], "not_read": view.not_read, **view.counts()},
         "holds": [_held(hold) for hold in view.holds],

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from functions.cli.fleet.installations import InstallationHealth
-from functions.cli.fleet.table import states_of, table_of
+from functions.cli.fleet.table import count_states, table_of
 from functions.cli.fleet.view import FleetRow, FleetView
 from functions.cli.output.format import count, moment, monthly
 from functions.cli.output.pages import write_page
@@ -20,7 +20,7 @@ _MONEY: Final = 4
 """So many of a report's figures."""
 
 
-def page(view: FleetView) -> str:
+def draw_fleet(view: FleetView) -> str:
     """Return the page."""
     columns, clusters = _clusters(view)
     values = {
@@ -64,7 +64,7 @@ def _figures(view: FleetView) -> Iterator[dict[str, Any]]:
         yield from key_figures(scenarios, totals.money_of(views, scenarios))[:_MONEY]
     notes = [f"{view.not_read:,} could not be read" if view.not_read else "all were read"]
     if view.installations:
-        notes.append(f"{count(len(view.installations), 'installation')}: {states_of(view)}")
+        notes.append(f"{count(len(view.installations), 'installation')}: {count_states(view)}")
     yield {"label": "Clusters", "value": f"{len(view.rows):,}", "note": "; ".join(notes), "good": False}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult, counted_once
+from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult, drop_older_readings
 from functions.cli.fleet.installations import InstallationHealth, InstallationResult, Mode
 from functions.cli.fleet.sources import is_of, parts_of
 from functions.cli.input.commitments import COUNTED_BY_EACH
@@ -129,7 +129,7 @@ def view_of(
 ) -> FleetView:
     """Return what is shown of all that was read."""
     results = tuple(results)
-    once, notes = counted_once(results)
+    once, notes = drop_older_readings(results)
     rows = [_row(result, cluster) for result, cluster in once]
     failed = [result for result in results if result.faults]
     rows += [FleetRow(result.source.cluster, result.source.name, faults=result.faults) for result in failed]
@@ -141,7 +141,7 @@ def view_of(
 def _headline(rows: Sequence[FleetRow]) -> str:
     views, missing = [row.view for row in rows if row.view], sum(bool(row.faults) for row in rows)
     short = f"{missing} of {count(len(rows), 'cluster')} could not be read. " if missing else ""
-    return f"{short}{totals.whole_headline(views, whose_of(rows)) if views else ''}".strip()
+    return f"{short}{totals.whole_headline(views, name_of_settings(rows)) if views else ''}".strip()
 
 
 def _row(result: SourceResult, planned: PlannedCluster) -> FleetRow:
@@ -163,7 +163,7 @@ def _with_installations(rows: Sequence[FleetRow], installations: Sequence[Instal
     return found
 
 
-def whose_of(rows: Iterable[FleetRow]) -> str:
+def name_of_settings(rows: Iterable[FleetRow]) -> str:
     """Return whose settings all plans rest on: of several policies the sum is none of any one."""
     policies = {row.view.policy_hash if row.has_policy else "" for row in rows if row.view}
     return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
@@ -199,7 +199,7 @@ def _notes(rows: Sequence[FleetRow]) -> tuple[str, ...]:
     )
 
 
-def shown_rows(view: FleetView, top: int | None) -> tuple[FleetRow, ...]:
+def rows_to_show(view: FleetView, top: int | None) -> tuple[FleetRow, ...]:
     """Return the first rows as they are sorted, and behind them all that could not be read."""
     if top is None:
         return view.rows

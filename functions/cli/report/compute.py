@@ -22,7 +22,7 @@ from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
 from functions.cli.report.extras import requests, section, week
 from functions.cli.report.glossary import glossary
-from functions.cli.report.page import page
+from functions.cli.report.page import draw_report
 from functions.cli.report.report_input import ReportInput
 from shared.core.planning.bill import Bill
 from shared.core.records.state import ClusterState
@@ -98,7 +98,7 @@ def write_report(request: ReportRequest) -> None:
     report_input = input_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=request.assume_marked)
     report = document(report_input, _extras(request, inputs, report_input.scenarios))
     as_json, out = request.output is ReportOutput.JSON, request.out
-    text = f"{json.dumps(report, indent=2, ensure_ascii=False)}\n" if as_json else page(report)
+    text = f"{json.dumps(report, indent=2, ensure_ascii=False)}\n" if as_json else draw_report(report)
     file = out or (STDOUT if as_json else PAGE)
     if file == STDOUT:
         typer.echo(text, nl=False)

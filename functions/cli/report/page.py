@@ -11,7 +11,7 @@ SCRIPTS: Final = ("elements.js", "data.js", "cluster.js", "details.js", "look_up
 """In the order in which they stand in the page."""
 
 
-def page(document: Mapping[str, Any]) -> str:
+def draw_report(document: Mapping[str, Any]) -> str:
     """Return the report as HTML."""
     plan = visible_values(dict(document))
     report = plan["report"]

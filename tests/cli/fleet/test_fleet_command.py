@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from functions.cli.fleet.cluster_reading import SourceResult, plan_source
+from functions.cli.fleet.cluster_reading import SourceResult
 from functions.cli.fleet.compute import show
 from functions.cli.fleet.for_tools import GAUGES
-from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.table import table_of
 from functions.cli.fleet.view import view_of
 from functions.cli.input.options import FleetSort, Format
@@ -18,7 +17,7 @@ from functions.cli.output.format import use_currency
 from functions.cli.plan.scenarios import BOUND
 from shared.adapters.clock import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
-from tests.cli.fleet.fleets import CUT_OFF, cluster_path, dump, ebb, installation
+from tests.cli.fleet.fleets import cluster_path, cut_off, dump, ebb, installation, planned
 from tests.cli.metric_texts import prometheus_of, series, value
 
 HOUR = timedelta(hours=1)
@@ -30,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fleet")
     dump(folder / "a.json", "prod", 24)
     dump(folder / "b.json", "stage", 12)
-    (folder / "bad.json").write_text(CUT_OFF)
+    cut_off(folder / "bad.json")
     return folder
 
 
@@ -62,11 +61,6 @@ def shown(*args: str | Path) -> dict[str, Any]:
 def found(folder: Path) -> dict[str, Any]:
     """Return the JSON of the folder as the command prints it."""
     return shown("--dump", folder)
-
-
-def planned(*paths: Path) -> tuple[SourceResult, ...]:
-    """Read and plan in this process."""
-    return tuple(plan_source(ClusterSource(path.name, (path,)), FleetPlanning()) for path in paths)
 
 
 @pytest.fixture(scope="module")

@@ -9,29 +9,24 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.fleet.cluster_reading import plan_source
-from functions.cli.fleet.installations import InstallationResult, ask_installation
-from functions.cli.fleet.page import page
-from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
+from functions.cli.fleet.page import draw_fleet
 from functions.cli.fleet.table import table_of
 from functions.cli.fleet.view import FleetView, view_of
-from functions.cli.input.profiles import read_profile
+from functions.cli.output.visible import visible
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened
-from tests.cli.fleet.fleets import CUT_OFF, dump, ebb, installation
+from tests.cli.fleet.fleets import asked, cut_off, dump, ebb, installation, planned
 
-HOSTILE: Final = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&amp;{{title}}"
+HOSTILE: Final = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&amp;{{title}}\u202e"
 
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> FleetView:
     """Return two clusters, one of them with an installation, and a dump that is cut off."""
     folder = tmp_path_factory.mktemp("fleet")
-    paths = [dump(folder / "a.json", "prod", 24, cpu="350m"), dump(folder / "b.json", "stage"), folder / "bad.json"]
-    paths[2].write_text(CUT_OFF)
-    results = tuple(plan_source(ClusterSource(path.name, (path,)), FleetPlanning()) for path in paths)
-    source = InstallationSource("prod", read_profile(installation(folder, "prod", paused=True, pause_reason="a week")))
-    return view_of(results, (InstallationResult(source, ask_installation(source)),))
+    prod, stage = dump(folder / "a.json", "prod", 24, cpu="350m"), dump(folder / "b.json", "stage")
+    profile = installation(folder, "prod", paused=True, pause_reason="a week")
+    return view_of(planned(prod, stage, cut_off(folder / "bad.json")), (asked(profile),))
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +37,7 @@ def window(chromium: Chromium) -> Iterator[Page]:
 
 @pytest.fixture
 def seen(window: Page, view: FleetView, tmp_path: Path) -> Page:
-    (tmp_path / "fleet.html").write_text(page(view), encoding="utf-8")
+    (tmp_path / "fleet.html").write_text(draw_fleet(view), encoding="utf-8")
     return at(window, tmp_path / "fleet.html")
 
 
@@ -66,7 +61,9 @@ def test_its_figures_are_those_of_the_table(seen: Page, view: FleetView) -> None
 
 
 def test_the_figures_on_top_are_those_of_the_headline(view: FleetView) -> None:
-    adds, year, *_, now, _, rest, _ = re.findall(r'<dd class="(?:value|value good|note)">(.*?)</dd>', page(view))[:8]
+    adds, year, *_, now, _, rest, _ = re.findall(r'<dd class="(?:value|value good|note)">(.*?)</dd>', draw_fleet(view))[
+        :8
+    ]
     assert view.headline.partition("Ebb adds ")[2].startswith(f"{adds} a month ({year})")
     assert f"for {now} a month" in view.headline
     assert f"for {rest}" in view.headline.partition("with Ebb")[2]
@@ -90,7 +87,7 @@ def test_it_asks_nobody_and_shows_nothing_on_the_console(seen: Page) -> None:
 
 
 def test_it_has_no_script_and_its_policy_allows_none(view: FleetView) -> None:
-    text = page(view)
+    text = draw_fleet(view)
     assert "<script" not in text
     assert "script-src" not in text
     assert "default-src 'none'" in unescape(text)
@@ -119,11 +116,11 @@ def test_names_are_text_wherever_they_are_shown(view: FleetView, tmp_path: Path,
         notes=(HOSTILE,),
         headline=HOSTILE,
     )
-    (tmp_path / "fleet.html").write_text(page(hostile), encoding="utf-8")
+    (tmp_path / "fleet.html").write_text(draw_fleet(hostile), encoding="utf-8")
     shown = at(window, tmp_path / "fleet.html")
     assert shown.value("document.querySelectorAll('script, img').length") == 0
-    assert shown.value("document.querySelector('.clusters tbody th').innerText") == HOSTILE
-    assert shown.value("document.querySelector('.notes li').innerText") == HOSTILE
+    assert shown.value("document.querySelector('.clusters tbody th').innerText") == visible(HOSTILE)
+    assert shown.value("document.querySelector('.notes li').innerText") == visible(HOSTILE)
     assert (len(shown.asked), shown.said) == (1, [])
 
 
@@ -143,14 +140,9 @@ def test_a_page_that_cannot_be_written_is_shown(tmp_path: Path) -> None:
     assert "cannot be written (No such file or directory)" in ended.stderr
 
 
-def headline_of(folder: Path, cpu: str, nodes: int = 24) -> tuple[str, FleetView]:
-    path = dump(folder / "a.json", "prod", nodes, cpu=cpu)
-    one = view_of((plan_source(ClusterSource(path.name, (path,)), FleetPlanning()),), ())
-    return re.findall(r"<title>(.*?)</title>", page(one), re.DOTALL)[0], one
-
-
 def test_its_title_does_not_credit_ebb_with_what_the_autoscaler_saves(tmp_path: Path) -> None:
-    told, view = headline_of(tmp_path, "300m", 4)
+    view = view_of(planned(dump(tmp_path / "a.json", "prod", 4)), ())
+    [told] = re.findall(r"<title>(.*?)</title>", draw_fleet(view), re.DOTALL)
     saved = next(table_of(view, None).rows)[-1]
     assert "Ebb adds nothing" in view.headline
     assert told == f"Ebb saves nothing more than the autoscaler alone in 1 cluster, which saves {saved} a month"

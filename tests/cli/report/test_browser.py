@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from functions.cli.main import app
 from functions.cli.report.compute import document
 from functions.cli.report.extras import extra_section
-from functions.cli.report.page import page as written
+from functions.cli.report.page import draw_report
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened
 from tests.cli import dumps
@@ -269,7 +269,7 @@ def test_headings_follow_each_other_and_no_id_is_there_twice(seen: Page) -> None
 def test_what_is_odd_is_shown_on_top(window: Page, shop: Report, tmp_path: Path) -> None:
     told = {**shop.told, "report": {**shop.report, "notes": ["warning: the dump is old.", "Prices are listed."]}}
     path = tmp_path / "odd.html"
-    path.write_text(written(told), encoding="utf-8")
+    path.write_text(draw_report(told), encoding="utf-8")
 
     assert text(at(window, path), ".warnings") == "warning: the dump is old."
     assert at(window, shop.path).number(".warnings") == 0
@@ -340,7 +340,7 @@ def test_a_section_of_another_command_is_drawn_with_its_plot_and_table(window: P
     plot = {"x": ["0", "1", "2"], "measured": "nodes", "lines": lines}
     given = extra_section("A simulated day", ("So.",), ("hour", "nodes"), (("0", "3"),), plot)
     path = tmp_path / "report.html"
-    path.write_text(written(document(made, [given])), encoding="utf-8")
+    path.write_text(draw_report(document(made, [given])), encoding="utf-8")
 
     page = at(window, path)
     assert text(page, "#extra-0 h2") == "A simulated day"
@@ -353,7 +353,7 @@ def test_a_thousand_nodes_are_drawn_as_well_as_sixty(window: Page, tmp_path: Pat
     sources = reports.shop(tmp_path, 1)
     big_shop.write(tmp_path / "shop.json", 1000)
     path = tmp_path / "report.html"
-    path.write_text(written(reports.told(sources)), encoding="utf-8")
+    path.write_text(draw_report(reports.told(sources)), encoding="utf-8")
 
     page = at(window, path)
     assert page.number(".bar") == 2000
@@ -363,7 +363,7 @@ def test_a_thousand_nodes_are_drawn_as_well_as_sixty(window: Page, tmp_path: Pat
 def test_what_is_not_known_is_not_drawn(window: Page, tmp_path: Path) -> None:
     made = reports.report_input(reports.shop(tmp_path, 12))
     path = tmp_path / "report.html"
-    path.write_text(written(document(replace(made, view=replace(made.view, scenarios=None)))), encoding="utf-8")
+    path.write_text(draw_report(document(replace(made, view=replace(made.view, scenarios=None)))), encoding="utf-8")
 
     page = at(window, path)
     assert page.number(".bar") == 12

@@ -17,7 +17,7 @@ from functions.cli.plan.scenarios import DEFAULTS
 from functions.cli.plan.view import with_scenarios
 from functions.cli.report.cluster_section import kept_costs, workloads_and_pods, zones
 from functions.cli.report.compute import document, input_of
-from functions.cli.report.page import page
+from functions.cli.report.page import draw_report
 from functions.cli.report.report_input import ReportInput
 from shared.adapters.prices import load
 from shared.core.cluster.names import ZONE_LABEL
@@ -297,7 +297,7 @@ def test_where_capacity_is_committed_the_figures_are_the_bill_with_the_list_pric
     assert [each["list"] for each in shown["ladder"][:3]] == ["$730", "$584", "$511"]
     assert [each["cost"] for each in shown["ladder"][:3]] == [600_000, 400_000, 200_000]
     assert {"bill", "commitment, committed, idle", "list price"} <= {each["word"] for each in shown["glossary"]}
-    assert "bill a month" in page(document(billed_input))
+    assert "bill a month" in draw_report(document(billed_input))
 
 
 def test_without_commitments_no_word_of_bills_is_on_the_page(report: dict[str, Any]) -> None:

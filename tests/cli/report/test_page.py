@@ -16,7 +16,7 @@ from functions.cli.output.pages import asset
 from functions.cli.output.visible import visible, visible_values
 from functions.cli.report.compute import document
 from functions.cli.report.extras import extra_section
-from functions.cli.report.page import SCRIPTS, page
+from functions.cli.report.page import SCRIPTS, draw_report
 from tests.cli.report import big_shop, reports
 from tests.machine_speed import slowness
 from tests.pages import ROOT
@@ -54,12 +54,12 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_it_holds_its_own_data(told: dict[str, Any]) -> None:
-    data, _script = Parts(page(told)).inside["script"]
+    data, _script = Parts(draw_report(told)).inside["script"]
     assert json.loads(data) == told
 
 
 def test_it_names_no_address_and_loads_nothing(told: dict[str, Any]) -> None:
-    text = page(told)
+    text = draw_report(told)
     data, _script = Parts(text).inside["script"]
 
     assert re.findall(r"https?://[\w./-]+", text.replace(data, "")) == []
@@ -70,7 +70,7 @@ def test_it_names_no_address_and_loads_nothing(told: dict[str, Any]) -> None:
 
 
 def test_its_security_policy_allows_its_own_script_and_style_and_nothing_else(told: dict[str, Any]) -> None:
-    parts = Parts(page(told))
+    parts = Parts(draw_report(told))
     allowed = next(given["content"] for _, given in parts.found if given.get("http-equiv") == "Content-Security-Policy")
     [style], [_, script] = parts.inside["style"], parts.inside["script"]
 
@@ -94,7 +94,7 @@ def test_a_hostile_name_adds_no_element_and_no_class(told: dict[str, Any]) -> No
         report = {**told["report"], "title": word, "headline": word, "pools": pools, "extras": [extra]}
         return {**told, "cluster": word, "report": report}
 
-    plain, parts = (Parts(page(named(word))) for word in ("web", HOSTILE))
+    plain, parts = (Parts(draw_report(named(word))) for word in ("web", HOSTILE))
 
     assert [(tag, given.get("class")) for tag, given in parts.found] == [
         (tag, given.get("class")) for tag, given in plain.found
@@ -128,7 +128,7 @@ def test_it_is_drawn_soon_after_the_plan_and_small_enough_to_be_sent(
     big_shop.write(tmp_path / "shop.json", nodes, pods_a_node)
     made = reports.report_input(sources)
     before = time.process_time()
-    text = page(document(made))
+    text = draw_report(document(made))
 
     spent = time.process_time() - before
     assert spent < seconds * slowness()
