@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from tests.browser.chromium import Chromium, ChromiumError
 
@@ -100,6 +100,12 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         preferred = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", media=media, features=preferred)
+
+    def show(self, path: Path, *, dark: bool = False) -> Self:
+        """Load a file in a window as large as a screen."""
+        self.sized(1280, 900, dark=dark)
+        self.open(path.as_uri())
+        return self
 
     def picture(self, *, whole: bool = False, clip: Mapping[str, float] | None = None) -> bytes:
         """Return a PNG of what is seen, of the whole page, or of a part of it."""

@@ -1,7 +1,6 @@
 """The fleet's page: one file that asks nobody, whose figures are the table's, and in which no name is markup."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -13,8 +12,7 @@ from functions.cli.fleet.page import draw_fleet
 from functions.cli.fleet.table import table_of
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.output.visible import visible
-from tests.browser.chromium import Chromium
-from tests.browser.devtools import Page, opened
+from tests.browser.devtools import Page
 from tests.cli.fleet.fleets import asked, cut_off, dump, ebb, installation, planned
 
 HOSTILE: Final = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&amp;{{title}}\u202e"
@@ -29,22 +27,10 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> FleetView:
     return view_of(planned(prod, stage, cut_off(folder / "bad.json")), (asked(profile),))
 
 
-@pytest.fixture(scope="module")
-def window(chromium: Chromium) -> Iterator[Page]:
-    with opened(chromium) as window:
-        yield window
-
-
 @pytest.fixture
 def seen(window: Page, view: FleetView, tmp_path: Path) -> Page:
     (tmp_path / "fleet.html").write_text(draw_fleet(view), encoding="utf-8")
-    return at(window, tmp_path / "fleet.html")
-
-
-def at(window: Page, path: Path, width: int = 1280, *, dark: bool = False) -> Page:
-    window.sized(width, 900, dark=dark)
-    window.open(path.as_uri())
-    return window
+    return window.show(tmp_path / "fleet.html")
 
 
 def without_bar(cells: list[str]) -> tuple[str, ...]:
@@ -117,7 +103,7 @@ def test_names_are_text_wherever_they_are_shown(view: FleetView, tmp_path: Path,
         headline=HOSTILE,
     )
     (tmp_path / "fleet.html").write_text(draw_fleet(hostile), encoding="utf-8")
-    shown = at(window, tmp_path / "fleet.html")
+    shown = window.show(tmp_path / "fleet.html")
     assert shown.value("document.querySelectorAll('script, img').length") == 0
     assert shown.value("document.querySelector('.clusters tbody th').innerText") == visible(HOSTILE)
     assert shown.value("document.querySelector('.notes li').innerText") == visible(HOSTILE)

@@ -1,7 +1,6 @@
 """The page in a real browser: its figures are the JSON's, it asks nobody, it is searched and used without a mouse."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +13,7 @@ from functions.cli.main import app
 from functions.cli.report.compute import document
 from functions.cli.report.extras import extra_section
 from functions.cli.report.page import draw_report
-from tests.browser.chromium import Chromium
-from tests.browser.devtools import Page, opened
+from tests.browser.devtools import Page
 from tests.cli import dumps
 from tests.cli.report import big_shop, reports
 from tests.cli.report.reports import objects
@@ -53,23 +51,27 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return Report(page, json.loads(printed.stdout))
 
 
-@pytest.fixture(scope="module")
-def window(chromium: Chromium) -> Iterator[Page]:
-    with opened(chromium) as page:
-        yield page
-
-
 @pytest.fixture
 def seen(window: Page, shop: Report) -> Page:
     return at(window, shop.path)
 
 
-def at(window: Page, path: Path, width: int = 1280, *, dark: bool = False) -> Page:
+def at(window: Page, path: Path, *, dark: bool = False) -> Page:
     """Open a page anew, and see that it was drawn to its end."""
-    window.sized(width, 900, dark=dark)
-    window.open(path.as_uri())
+    window.show(path, dark=dark)
     assert (window.value("document.documentElement.dataset.drawn"), window.said) == ("yes", [])
     return window
+
+
+def drawn(window: Page, folder: Path, told: dict[str, Any]) -> Page:
+    path = folder / "report.html"
+    path.write_text(draw_report(told), encoding="utf-8")
+    return at(window, path)
+
+
+def choose(page: Page, selector: str, value: str) -> None:
+    chosen = f"document.querySelector({selector!r})"
+    page.value(f"{chosen}.value = {value!r}; for (const e of ['input', 'change']) {chosen}.dispatchEvent(new Event(e))")
 
 
 def text(page: Page, selector: str) -> str:
@@ -121,10 +123,7 @@ def test_the_picture_has_a_bar_for_each_node_before_and_after(seen: Page, shop: 
 def test_bars_show_what_was_chosen(seen: Page) -> None:
     fills = "each.style.backgroundImage"
     cpu = seen.of_all(".bar:not(.gone)", fills)
-    seen.value(
-        "(() => { const measured = document.getElementById('measured'); measured.value = 'memory';"
-        " measured.dispatchEvent(new Event('change')); })()"
-    )
+    choose(seen, "#measured", "memory")
     memory = seen.of_all(".bar:not(.gone)", fills)
 
     assert all(each.startswith("linear-gradient(to top, var(--stays) 0%") for each in (*cpu, *memory))
@@ -174,10 +173,7 @@ def test_a_word_a_pool_and_a_verdict_choose_what_is_shown(seen: Page, shop: Repo
     assert text(seen, "#found-count").startswith(f"{len(in_zone)} nodes and 0 workloads")
     assert [row[0] for row in seen.rows(".found-nodes")] == in_zone[:12]
 
-    seen.value(
-        "(() => { const chosen = document.querySelectorAll('#look-up select')[1]; chosen.value = 'waiting';"
-        " chosen.dispatchEvent(new Event('input')); })()"
-    )
+    choose(seen, "#look-up label:last-child select", "waiting")
     waiting = [each["name"] for each in nodes if each["zone"] == "europe-west4-b" and each["verdict"] == "waiting"]
     assert 0 < len(waiting) < len(in_zone)
     assert text(seen, "#found-count").startswith(f"{len(waiting)} nodes")
@@ -268,10 +264,8 @@ def test_headings_follow_each_other_and_no_id_is_there_twice(seen: Page) -> None
 
 def test_what_is_odd_is_shown_on_top(window: Page, shop: Report, tmp_path: Path) -> None:
     told = {**shop.told, "report": {**shop.report, "notes": ["warning: the dump is old.", "Prices are listed."]}}
-    path = tmp_path / "odd.html"
-    path.write_text(draw_report(told), encoding="utf-8")
 
-    assert text(at(window, path), ".warnings") == "warning: the dump is old."
+    assert text(drawn(window, tmp_path, told), ".warnings") == "warning: the dump is old."
     assert at(window, shop.path).number(".warnings") == 0
 
 
@@ -339,10 +333,8 @@ def test_a_section_of_another_command_is_drawn_with_its_plot_and_table(window: P
     lines = [{"name": "this policy", "values": [3, 2, 1]}, {"name": "the autoscaler alone", "values": [3, 3, 2]}]
     plot = {"x": ["0", "1", "2"], "measured": "nodes", "lines": lines}
     given = extra_section("A simulated day", ("So.",), ("hour", "nodes"), (("0", "3"),), plot)
-    path = tmp_path / "report.html"
-    path.write_text(draw_report(document(made, [given])), encoding="utf-8")
+    page = drawn(window, tmp_path, document(made, [given]))
 
-    page = at(window, path)
     assert text(page, "#extra-0 h2") == "A simulated day"
     assert page.rows("#extra-0 table") == [["0", "3"]]
     assert page.number("#extra-0 polyline") == 2
@@ -352,19 +344,15 @@ def test_a_section_of_another_command_is_drawn_with_its_plot_and_table(window: P
 def test_a_thousand_nodes_are_drawn_as_well_as_sixty(window: Page, tmp_path: Path) -> None:
     sources = reports.shop(tmp_path, 1)
     big_shop.write(tmp_path / "shop.json", 1000)
-    path = tmp_path / "report.html"
-    path.write_text(draw_report(reports.told(sources)), encoding="utf-8")
+    page = drawn(window, tmp_path, reports.told(sources))
 
-    page = at(window, path)
     assert page.number(".bar") == 2000
     assert page.value("document.documentElement.scrollWidth") == 1280
 
 
 def test_what_is_not_known_is_not_drawn(window: Page, tmp_path: Path) -> None:
     made = reports.report_input(reports.shop(tmp_path, 12))
-    path = tmp_path / "report.html"
-    path.write_text(draw_report(document(replace(made, view=replace(made.view, scenarios=None)))), encoding="utf-8")
+    page = drawn(window, tmp_path, document(replace(made, view=replace(made.view, scenarios=None))))
 
-    page = at(window, path)
     assert page.number(".bar") == 12
     assert page.number(".waterfall") == 0
