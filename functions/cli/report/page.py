@@ -7,7 +7,7 @@ from functions.cli.input.inputs import WARNING
 from functions.cli.output.pages import write_page
 from functions.cli.output.visible import visible_values
 
-SCRIPTS: Final = ("elements.js", "data.js", "cluster.js", "details.js", "look_up.js", "page.js")
+SCRIPTS: Final = ("elements.js", "cluster.js", "details.js", "page.js")
 """In the order in which they stand in the page."""
 
 
