@@ -15,6 +15,7 @@ import pytest
 
 from tests.browser import chromium as browser
 from tests.browser import debian, fonts
+from tests.browser.devtools import Page, opened
 from tests.real.control_plane import ControlPlane
 from tests.real.control_plane.assets import locate
 from tests.real.control_plane.go_build import BuildError
@@ -57,6 +58,13 @@ def chromium() -> browser.Chromium:
     """A browser without a window. Debian's package is fetched here the first time where none is installed."""
     require(lacking(["chromium"]))
     return _build(browser.locate)
+
+
+@pytest.fixture(scope="module")
+def window(chromium: browser.Chromium) -> Iterator[Page]:
+    """A page of a browser that a module has for itself."""
+    with opened(chromium) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from tests.browser.chromium import Chromium, ChromiumError
 
@@ -65,6 +65,25 @@ class Page:
         self.look_back()
         return answer["result"].get("value")
 
+    def of_all(self, selector: str, expression: str) -> list[Any]:
+        """Return what the expression is of `each` element."""
+        found: list[Any] = self.value(f"[...document.querySelectorAll({selector!r})].map((each) => {expression})")
+        return found
+
+    def texts(self, selector: str) -> list[str]:
+        return self.of_all(selector, "each.innerText")
+
+    def rows(self, table: str) -> list[list[str]]:
+        """Return the cells of a table, those of a folded one, too."""
+        cells = "[...each.children].map((cell) => (cell.innerText || cell.textContent).trim())"
+        return self.of_all(f"{table} tbody tr", cells)
+
+    def number(self, selector: str) -> int:
+        return len(self.of_all(selector, "1"))
+
+    def click(self, selector: str) -> None:
+        self.value(f"document.querySelector({selector!r}).click()")
+
     def press(self, key: str, code: int = 0, *, shift: bool = False) -> None:
         """Press a key and let it go."""
         text = {"text": "\r"} if key == "Enter" else {}
@@ -81,6 +100,12 @@ class Page:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         preferred = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", media=media, features=preferred)
+
+    def show(self, path: Path, *, dark: bool = False) -> Self:
+        """Load a file in a window as large as a screen."""
+        self.sized(1280, 900, dark=dark)
+        self.open(path.as_uri())
+        return self
 
     def picture(self, *, whole: bool = False, clip: Mapping[str, float] | None = None) -> bytes:
         """Return a PNG of what is seen, of the whole page, or of a part of it."""

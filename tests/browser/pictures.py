@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from functions.cli.report.page import page as written
+from functions.cli.report.page import draw_report
 from tests.browser.chromium import locate
 from tests.browser.devtools import Page, opened
 from tests.cli.report import reports
@@ -47,7 +47,7 @@ def draw(folder: Path) -> None:
     """Draw all of them into the folder."""
     with TemporaryDirectory() as temporary, opened(locate()) as page:
         report, fleet = Path(temporary) / "report.html", Path(temporary) / "fleet.html"
-        report.write_text(written(reports.told(reports.shop(Path(temporary)))), encoding="utf-8")
+        report.write_text(draw_report(reports.told(reports.shop(Path(temporary)))), encoding="utf-8")
         fleet_sample.fleet(fleet)
         of = {"report.md": report, "fleet.md": fleet}
         for name, picture in PICTURES.items():

@@ -159,11 +159,12 @@ def test_a_plan_of_sixty_nodes_takes_less_than_a_second(dump: Path, tmp_path: Pa
     assert min(plans) < min(seconds), (plans, seconds)
 
 
-def test_no_google_client_is_imported_for_a_dump(dump: Path) -> None:
+def test_no_google_client_and_no_template_engine_is_imported_for_a_plan_of_a_dump(dump: Path) -> None:
     program = (
         "import sys; from typer.testing import CliRunner; from functions.cli.main import app;"
         f"assert CliRunner().invoke(app, ['plan', '--dump', {str(dump)!r}]).exit_code == 0;"
-        "print([name for name in sys.modules if name.startswith(('google.cloud.', 'google.a', 'kubernetes', 'grpc'))])"
+        "clients = ('google.cloud.', 'google.a', 'kubernetes', 'grpc', 'jinja2');"
+        "print([name for name in sys.modules if name.startswith(clients)])"
     )
     shown = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=SECONDS, check=True

@@ -56,7 +56,7 @@ def use_of(policy: Policy, snapshot: "Snapshot", prices: Prices, home: "Home | N
     names = {snapshot.cluster, *parts[2:]} if parts else {snapshot.cluster, home.name if home else ""}
     if not policy.commitments or not snapshot.nodes or names.isdisjoint(clusters):
         return None
-    used = dict.fromkeys((ALL, *(each.family for each in policy.commitments.families)), 0)
+    used = dict.fromkeys((ALL, *(commitment.family for commitment in policy.commitments.families)), 0)
     for node in snapshot.nodes:
         size = None if node.spot or node.outside else prices.size(node.machine)
         for family in (size[0], ALL) if size else ():
@@ -64,7 +64,7 @@ def use_of(policy: Policy, snapshot: "Snapshot", prices: Prices, home: "Home | N
     return SharedUse(region_of(snapshot.nodes), tuple(sorted(clusters)), used)
 
 
-def shares(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]]:
+def share_commitments(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]]:
     """Return by cluster its share of each family and of all; without clusters that share with no other of these."""
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for name, use in uses.items():
@@ -80,13 +80,13 @@ def shares(uses: Mapping[str, SharedUse]) -> Mapping[str, Mapping[str, Fraction]
 def _shares(own: SharedUse, group: Iterable[SharedUse]) -> Mapping[str, Fraction]:
     """Return the cluster's share of its group by money; what none of them uses is divided evenly."""
     rows = tuple(group)
-    families = {family for each in rows for family in each.used}
-    totals = {family: sum(each.used.get(family, 0) for each in rows) for family in families}
+    families = {family for use in rows for family in use.used}
+    totals = {family: sum(use.used.get(family, 0) for use in rows) for family in families}
     evenly = Fraction(1, len(rows))
     return {family: Fraction(own.used.get(family, 0), total) if total else evenly for family, total in totals.items()}
 
 
-def divided(commitments: Commitments, share: Mapping[str, Fraction]) -> Commitments:
+def divide_commitments(commitments: Commitments, share: Mapping[str, Fraction]) -> Commitments:
     """Return the part of one cluster, by its share of each family and of all."""
 
     def part(family: str) -> Fraction:
@@ -95,7 +95,7 @@ def divided(commitments: Commitments, share: Mapping[str, Fraction]) -> Commitme
     flexible, elsewhere = commitments.flexible, commitments.elsewhere
     return replace(
         commitments,
-        families=tuple(replace(each, size=_of(each.size, part(each.family))) for each in commitments.families),
+        families=tuple(replace(own, size=_of(own.size, part(own.family))) for own in commitments.families),
         flexible=replace(flexible, per_hour=flexible.per_hour * part(ALL)) if flexible else None,
         elsewhere=None if elsewhere is None else {name: _of(size, part(name)) for name, size in elsewhere.items()},
     )
@@ -151,13 +151,13 @@ def read_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
 def plan_source(source: ClusterSource, planning: FleetPlanning) -> SourceResult:
     """Read and plan all clusters of one source; what Ebb names as a failure is its result."""
     try:
-        return SourceResult(source, tuple(_planned(each, source, planning) for each in _readings(source)))
+        return SourceResult(source, tuple(_planned(reading, source, planning) for reading in _readings(source)))
     except EbbError as failure:
         return SourceResult(source, faults=tuple(message_of(failure).splitlines()))
 
 
 def _use(environment: Mapping[str, str]) -> None:
-    for name in [each for each in os.environ if each.startswith(_PREFIX)]:
+    for name in [variable for variable in os.environ if variable.startswith(_PREFIX)]:
         del os.environ[name]
     os.environ.update(environment)
 
@@ -220,18 +220,18 @@ def _with_its_share(inputs: Inputs, share: Mapping[str, Fraction] | None) -> Inp
         return replace(inputs, notes=(*inputs.notes, COUNTED_BY_EACH))
     whose = some(commitments.shared_by, 20)
     notes = tuple(note for note in inputs.notes if note != SHARED.format(clusters=whose))
-    policy = replace(inputs.policy, commitments=divided(commitments, share))
+    policy = replace(inputs.policy, commitments=divide_commitments(commitments, share))
     return replace(inputs, policy=policy, notes=(*notes, DIVIDED.format(clusters=whose)))
 
 
 OLDER: Final = "{name} is the same cluster as {other} and was read earlier, at {time}: it is not counted."
 
 
-def counted_once(
+def drop_older_readings(
     results: Iterable[SourceResult],
 ) -> tuple[list[tuple[SourceResult, PlannedCluster]], tuple[str, ...]]:
     """Return each cluster once, as it was read last, and a note for each earlier reading."""
-    every = [(result, each) for result in results for each in result.clusters]
+    every = [(result, cluster) for result in results for cluster in result.clusters]
     newest = sorted(every, key=lambda pair: pair[1].view.taken_at, reverse=True)
     kept: list[tuple[SourceResult, PlannedCluster]] = []
     notes: list[str] = []

@@ -14,9 +14,15 @@ import typer
 
 from functions.cli.errors import WRONG
 from functions.cli.fleet import for_tools, table
-from functions.cli.fleet.cluster_reading import SourceResult, be_quiet, counted_once, read_source, shares
+from functions.cli.fleet.cluster_reading import (
+    SourceResult,
+    be_quiet,
+    drop_older_readings,
+    read_source,
+    share_commitments,
+)
 from functions.cli.fleet.installations import InstallationResult, ask_installation, read_installations
-from functions.cli.fleet.page import page
+from functions.cli.fleet.page import draw_fleet
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning, FleetRequest, check, clusters_of, installations_of
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.input.commitments import read_commitments
@@ -61,7 +67,7 @@ def new_processes(jobs: int) -> Executor:
 def _round(sources: Sequence[ClusterSource], read: Read, jobs: int) -> Iterator[SourceResult]:
     with new_processes(jobs) as processes:
         try:
-            under_way = {processes.submit(partial(read, each)): each for each in sources}
+            under_way = {processes.submit(partial(read, source)): source for source in sources}
             for future in as_completed(under_way):
                 yield _result(under_way[future], future)
         except BaseException:
@@ -76,20 +82,6 @@ def _result(source: ClusterSource, future: Future[SourceResult]) -> SourceResult
     if isinstance(fault, BrokenProcessPool):
         return SourceResult(source, faults=(ENDED,))
     return SourceResult(source, faults=(UNEXPECTED.format(fault=f"{type(fault).__name__}: {fault}"),))
-
-
-def parts_of_clusters(results: Iterable[SourceResult]) -> tuple[ClusterSource, ...]:
-    """Return what may be read together where it could not be read alone: files that lie in one folder."""
-    by_folder: dict[str, list[ClusterSource]] = {}
-    for each in results:
-        if each.faults and each.source.folder is not None:
-            by_folder.setdefault(str(each.source.folder), []).append(each.source)
-    return tuple(map(_together, (each for each in by_folder.values() if len(each) > 1)))
-
-
-def _together(sources: Sequence[ClusterSource]) -> ClusterSource:
-    dumps = tuple(path for each in sources for path in each.dumps)
-    return ClusterSource(", ".join(each.name for each in sources), dumps)
 
 
 def show(view: FleetView, output: Format, top: int | None) -> None:
@@ -115,7 +107,7 @@ def show_fleet(view: FleetView, output: Format, top: int | None, out: Path | Non
         BadInput: the page cannot be written.
     """
     if out:
-        _write(out, page(view))
+        _write(out, draw_fleet(view))
     show(view, output, top)
     if view.not_read:
         raise typer.Exit(WRONG)
@@ -141,7 +133,9 @@ def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
     with LineOfProgress(lambda done, last: f"Reading the fleet  {done} of {of}  {last}".rstrip(), after=0) as progress:
         progress.draw()
         states = list(_counted(progress, read_installations(installations, ask_installation)))
-        results = _read(sources, replace(planning, by_cluster=_policies(states)), jobs, progress)
+        planning = replace(planning, by_cluster=_policies(states))
+        results = list(_counted(progress, read_all(sources, partial(read_source, planning=planning), jobs)))
+        results = _plan_shares(results, planning, jobs)
     return view_of(results, states, sort)
 
 
@@ -159,27 +153,14 @@ def _planning(request: FleetRequest) -> FleetPlanning:
     return FleetPlanning(request.prices, options, policy, committed=committed)
 
 
-def _policies(installations: Iterable[InstallationResult]) -> Mapping[str, Policy]:
-    return {each.source.cluster: each.health.policy for each in installations if each.health and each.health.policy}
+def _policies(results: Iterable[InstallationResult]) -> Mapping[str, Policy]:
+    return {read.source.cluster: read.health.policy for read in results if read.health and read.health.policy}
 
 
-def _read(
-    sources: Sequence[ClusterSource], planning: FleetPlanning, jobs: int, progress: LineOfProgress
-) -> list[SourceResult]:
-    """Read each source alone, and then together what may be parts of one cluster: a folder may hold a file a kind."""
-    read = partial(read_source, planning=planning)
-    results = list(_counted(progress, read_all(sources, read, jobs)))
-    for joined in read_all(parts_of_clusters(results), read, jobs):
-        if not joined.faults:
-            results = [each for each in results if not set(each.source.dumps) <= set(joined.source.dumps)]
-            results.append(joined)
-    return _divided(results, planning, jobs)
-
-
-def _divided(results: Sequence[SourceResult], planning: FleetPlanning, jobs: int) -> list[SourceResult]:
+def _plan_shares(results: Sequence[SourceResult], planning: FleetPlanning, jobs: int) -> list[SourceResult]:
     """Plan those clusters once more that share commitments, each with its part."""
-    clusters = [planned for _, planned in counted_once(results)[0]]
-    found = shares({each.view.cluster: each.use for each in clusters if each.use})
-    again = [each.source for each in results if any(planned.view.cluster in found for planned in each.clusters)]
-    others = [each for each in results if each.source not in again]
+    clusters = [planned for _, planned in drop_older_readings(results)[0]]
+    found = share_commitments({cluster.view.cluster: cluster.use for cluster in clusters if cluster.use})
+    again = [result.source for result in results if any(planned.view.cluster in found for planned in result.clusters)]
+    others = [result for result in results if result.source not in again]
     return [*others, *read_all(again, partial(read_source, planning=replace(planning, shares=found)), jobs)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from functions.cli.fleet.installations import InstallationHealth, Mode, Trouble
-from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, shown_rows
+from functions.cli.fleet.view import FleetHold, FleetRow, FleetView, rows_to_show
 from functions.cli.output.format import dollars, rfc3339
 from functions.cli.output.openmetrics import MONEY, Gauge, Samples, exposition, one
 from functions.cli.plan import as_json, openmetrics, totals
@@ -22,14 +22,14 @@ _OTHERS: Final = ("taken_at", "policy_hash", "dry_run", "partial", "prices", "to
 
 def document(view: FleetView, top: int | None = None) -> dict[str, Any]:
     """Return the fleet as JSON values; `top` chooses among `clusters` alone."""
-    plans = [as_json.document(each) for each in view.views]
+    plans = [as_json.document(plan) for plan in view.views]
     summed = totals.sums(plans, view.views)
     return {
         "schema": SCHEMA,
-        "clusters": [_row(row) for row in shown_rows(view, top)],
+        "clusters": [_row(row) for row in rows_to_show(view, top)],
         "ladder": summed["ladder"],
         "totals": {**summed["totals"], "not_read": view.not_read, **view.counts()},
-        "holds": [_held(each) for each in view.holds],
+        "holds": [_held(hold) for hold in view.holds],
     }
 
 
@@ -38,7 +38,7 @@ def _held(hold: FleetHold) -> dict[str, Any]:
         own = as_json.held(entry)
         return {"cluster": title, "nodes": own["nodes"], "cost_per_hour": own["cost_per_hour"]}
 
-    return {**as_json.held(hold.entry), "clusters": [part(*each) for each in hold.clusters]}
+    return {**as_json.held(hold.entry), "clusters": [part(*cluster) for cluster in hold.clusters]}
 
 
 def _row(row: FleetRow) -> dict[str, Any]:

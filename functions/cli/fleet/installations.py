@@ -153,7 +153,7 @@ def _troubles(status: InstallationStatus, policy: Policy | EbbError) -> Iterator
         until = _until(breaker.until, status.now)
         yield Trouble.BREAKER, f"No drain starts in {pool or 'nodes without a pool'} until {until}: {breaker.why}"
     if status.backoffs:
-        nodes = some([f"{each.node} ({each.why})" for _, each in status.backoffs])
+        nodes = some([f"{backoff.node} ({backoff.why})" for _, backoff in status.backoffs])
         left = f"{count(len(status.backoffs), 'node')} {'is' if len(status.backoffs) == 1 else 'are'} left alone"
         yield (
             Trouble.BACKOFFS,

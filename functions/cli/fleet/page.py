@@ -1,40 +1,43 @@
 """The fleet as one HTML page: no script, nothing from a server; its tables are those of the terminal."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import zip_longest
+from importlib.metadata import version
 from typing import Any, Final
 
 from functions.cli.fleet.installations import InstallationHealth
-from functions.cli.fleet.table import states_of, table_of
-from functions.cli.fleet.view import FleetHold, FleetRow, FleetView
-from functions.cli.output import html
-from functions.cli.output.format import count, moment, monthly, some, whole_money
-from functions.cli.output.html import Frame, Html, Section, element, figure, made_by
-from functions.cli.output.tables import Column, Table
+from functions.cli.fleet.table import count_states, table_of
+from functions.cli.fleet.view import FleetRow, FleetView
+from functions.cli.output.format import count, moment, monthly
+from functions.cli.output.pages import write_page
+from functions.cli.output.tables import BOLD
 from functions.cli.plan import totals
-from functions.cli.plan.scenarios import CHECK, added_note, paid, title
-from functions.cli.plan.sentences import HOLDING
-from functions.cli.plan.tables import HEADINGS
-from functions.cli.plan.totals import FIGURES
-from functions.cli.report.drawings import bill
-from functions.cli.report.page import blocker_table
-from shared.core.reasons import PodBlock, Unremovable, named
+from functions.cli.plan.scenarios import paid, title
+from functions.cli.report.money_section import blockers, key_figures
 
 _CLUSTERS: Final = 6
-_BILL: Final = "the bill: what stays, what goes, the bound"
-_STATES: Final = (
-    Column("installation", wraps=True), Column("is", wraps=True), Column("last pass", wraps=True),
-    Column("claims", right=True), Column("left alone", right=True), Column("breakers open", right=True),
-    Column("still saved a month", right=True),
-)  # fmt: skip
+_BILL: Final = ("the bill: what stays, what goes, the bound", "bill", "own")
+_MONEY: Final = 4
+"""So many of a report's figures."""
 
 
-def page(view: FleetView) -> str:
+def draw_fleet(view: FleetView) -> str:
     """Return the page."""
-    figures, sections = tuple(_figures(view)), (_clusters(view), _blockers(view), _installations(view), _basis(view))
-    frame = Frame(_title(view), html.together([_seen(view)]), view.headline, figures, f"{made_by()}.")
-    return html.page(frame, [each for each in sections if each.body])
+    columns, clusters = _clusters(view)
+    values = {
+        "title": _title(view),
+        "seen": _seen(view),
+        "headline": view.headline,
+        "figures": list(_figures(view)),
+        "version": version("ebb"),
+        "money": totals.OF_BILLS if any(plan.committed for plan in view.views) else "",
+        "columns": columns,
+        "clusters": clusters,
+        "most": max(map(totals.paid_now, view.views), default=0),
+        "blockers": blockers(view.legend, _CLUSTERS),
+        "installations": [_installation(row.title, row.installation) for row in view.rows if row.installation],
+        "notes": view.notes,
+    }
+    return write_page("fleet.html", values)
 
 
 def _title(view: FleetView) -> str:
@@ -46,89 +49,52 @@ def _title(view: FleetView) -> str:
 
 
 def _seen(view: FleetView) -> str:
-    times = sorted(each.taken_at for each in view.views)
+    times = sorted(plan.taken_at for plan in view.views)
     if not times:
         return "The state of installations"
     first, last = moment(times[0]), moment(times[-1])
     return f"As they were on {first}" if first == last else f"As they were between {first} and {last}"
 
 
-def _figures(view: FleetView) -> Iterator[Html]:
-    """Yield the figures on top."""
+def _figures(view: FleetView) -> Iterator[dict[str, Any]]:
+    """Yield the figures on top: those of a report of all clusters, then how many clusters and installations."""
     views = totals.priced(view.views)
     scenarios = totals.summed(views)
     if scenarios:
-        money = totals.money_of(views, scenarios)
-        adds, rest = max(money.added, 0), f"{money.month(scenarios.at_rest)} a month with Ebb"
-        alone = money.saved(scenarios.alone)
-        yield figure("Ebb adds, a month", whole_money(adds), added_note(money), good=adds > 0)
-        yield figure("Autoscaler alone saves, a month", whole_money(alone), CHECK if alone > 0 else "")
-        yield figure("Now, a month", money.month(scenarios.now), f"{count(scenarios.now.nodes, 'node')}; {rest}")
-    missing = f"{view.not_read:,} could not be read" if view.not_read else "all were read"
-    yield figure("Clusters", f"{len(view.rows):,}", missing)
+        yield from key_figures(scenarios, totals.money_of(views, scenarios))[:_MONEY]
+    notes = [f"{view.not_read:,} could not be read" if view.not_read else "all were read"]
     if view.installations:
-        yield figure("Installations", f"{len(view.installations):,}", states_of(view))
+        notes.append(f"{count(len(view.installations), 'installation')}: {count_states(view)}")
+    yield {"label": "Clusters", "value": f"{len(view.rows):,}", "note": "; ".join(notes), "good": False}
 
 
-def _clusters(view: FleetView) -> Section:
-    whole = table_of(view, None)
-    columns = list(whole.columns)
-    most = max(map(totals.paid_now, view.views), default=0)
-    bars = zip_longest((_bar(each, most) for each in view.rows), whole.columns[0].cells)
-    columns.insert(len(FIGURES) + 1, Column(_BILL, tuple(bar or "" for bar, _ in bars), wraps=True))
-    lead = "Each cluster is planned by itself. What could not be read is a row, too, and is not in the sum."
-    lead = f"{lead} {totals.OF_BILLS}" if any(each.committed for each in view.views) else lead
-    made = html.table(replace(whole, columns=tuple(columns)), "Money by cluster", "clusters")
-    return Section("clusters", "Money by cluster", lead, (made,))
+def _clusters(view: FleetView) -> tuple[list[tuple[str, Any, str]], list[dict[Any, Any]]]:
+    """Return the columns of the terminal's table with the bills' bars, and its rows."""
+    table = table_of(view, None)
+    columns: list[tuple[str, Any, str]] = [
+        (column.title, at, "number" if column.right else "short" if at else "head")
+        for at, column in enumerate(table.columns)
+    ]
+    columns.insert(len(totals.FIGURES) + 1, _BILL)
+    bars = [*map(_bar, view.rows), {"now": 0}]
+    return columns, [
+        {**dict(enumerate(cells)), "sum": table.styles[at] == BOLD, "wrong": table.below.get(at, ()), **bars[at]}
+        for at, cells in enumerate(table.rows)
+    ]
 
 
-def _bar(row: FleetRow, most: int) -> str:
-    """Draw what stays of a cluster's bill, the saving, and the bound as a line; the cells have the figures."""
+def _bar(row: FleetRow) -> dict[str, int]:
+    """Return what stays of a cluster's bill, what is paid now, and the bound; the cells have the figures."""
     found = row.view.scenarios.values if row.view and row.view.scenarios else None
-    return bill(paid(found.at_rest), paid(found.now), most, least=paid(found.bound)) if found and most else ""
+    return {"rest": paid(found.at_rest), "now": paid(found.now), "bound": paid(found.bound)} if found else {"now": 0}
 
 
-def _blockers(view: FleetView) -> Section:
-    made: list[Html] = []
-    for kind in HOLDING:
-        own = [each for each in view.holds if each.entry.kind is kind]
-        if own:
-            made += [
-                element("h3", HEADINGS[kind]),
-                html.table(blocker_table([*map(_hold, own)]), HEADINGS[kind], "blockers"),
-            ]
-    lead = "Over all clusters, ordered by the money that it holds, with what can be done about it."
-    return Section("blockers", "What keeps nodes", lead, tuple(made))
-
-
-def _hold(hold: FleetHold) -> dict[str, Any]:
-    """Return a reason as the report's table of blockers takes it."""
-    entry, reason = hold.entry, named(hold.entry.word, Unremovable, PodBlock)
-    return {
-        "month": entry.month,
-        "cost": entry.cost,
-        "nodes": entry.nodes,
-        "sentence": entry.sentence,
-        "reason": entry.word,
-        "remedy": reason.remedy if reason else "",
-        "about": some(hold.clusters_in_words, _CLUSTERS),
-    }
-
-
-def _installations(view: FleetView) -> Section:
-    rows = [_installation(each.title, each.installation) for each in view.rows if each.installation]
-    made = (html.table(Table.of(_STATES, rows), "Installations"),) if rows else ()
-    lead = "By the state and policy of each. Faults are shown with the clusters."
-    return Section("installations", "Installations", lead, made)
-
-
-def _installation(title: str, health: InstallationHealth) -> tuple[str, ...]:
+def _installation(name: str, health: InstallationHealth) -> dict[str, Any]:
     status = health.status
-    last = moment(status.last_pass) if status.last_pass else "never"
-    numbers = (len(status.claims), len(status.backoffs), len(status.breakers))
-    return (title, health.in_words, last, *(f"{each:,}" for each in numbers), monthly(health.saved))
-
-
-def _basis(view: FleetView) -> Section:
-    notes = element("ul", *(element("li", each) for each in view.notes), class_="notes")
-    return Section("basis", "What the figures rest on", "", (notes,) if view.notes else ())
+    return {
+        "name": name,
+        "is": health.in_words,
+        "last_pass": moment(status.last_pass) if status.last_pass else "never",
+        **{name: len(getattr(status, name)) for name in ("claims", "backoffs", "breakers")},
+        "saved": monthly(health.saved),
+    }

@@ -91,11 +91,6 @@ class ClusterSource:
             return self.name
         return cluster_of(self.context) if self.context else self.environment.get(CLUSTER, self.name)
 
-    @property
-    def folder(self) -> Path | None:
-        """Where a file lies that may be a part of a cluster."""
-        return self.dumps[0].parent if len(self.dumps) == 1 and self.dumps[0].is_file() else None
-
 
 _PREFIX: Final = "EBB_"
 _KUBECONFIG: Final = "EBB_KUBECONFIG"
@@ -164,7 +159,7 @@ def clusters_of(
     Raises:
         BadInput: a pattern of contexts matches none. BadDump: a folder holds no dump.
     """
-    known = {each.cluster: each.environment for each in installations if each.cluster}
+    known = {installation.cluster: installation.environment for installation in installations if installation.cluster}
     contexts = tuple(_contexts(request, environment))
     found = [*_dumps(request.dumps)]
     found += [
@@ -173,9 +168,9 @@ def clusters_of(
     if not request.state_only:
         named = {cluster_of(name) for name in contexts}
         found += [
-            ClusterSource(each.name, environment=each.environment)
-            for each in installations
-            if each.cluster and each.cluster not in named
+            ClusterSource(installation.name, environment=installation.environment)
+            for installation in installations
+            if installation.cluster and installation.cluster not in named
         ]
     return tuple(found)
 
@@ -187,7 +182,7 @@ def _dumps(paths: Iterable[Path]) -> Iterator[ClusterSource]:
     for path in paths:
         if path.is_dir():
             inside = dict.fromkeys(path / file.relative_to(path).parts[0] for file in files_of([path]))
-            yield from (ClusterSource(each.name, (each,)) for each in inside)
+            yield from (ClusterSource(dump.name, (dump,)) for dump in inside)
         else:
             yield ClusterSource(path.name, (path,))
 
@@ -198,7 +193,7 @@ def _contexts(request: FleetRequest, environment: Mapping[str, str]) -> Iterator
             yield name
             continue
         known = _known_contexts(request.kubeconfig, environment)
-        found = [each for each in known if fnmatchcase(each, name)]
+        found = [context for context in known if fnmatchcase(context, name)]
         if not found:
             raise BadInput(f"--context: no context matches {name!r}; there are {', '.join(known) or 'none'}.")
         yield from found

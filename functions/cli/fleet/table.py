@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.console import Console
 
-from functions.cli.fleet.view import FleetRow, FleetView, shown_rows
+from functions.cli.fleet.view import FleetRow, FleetView, rows_to_show
 from functions.cli.output.documents import code, text
 from functions.cli.output.format import count
 from functions.cli.output.tables import BOLD, Column, Table, as_markdown, draw
@@ -21,15 +21,15 @@ _UNKNOWN: Final = "-"
 
 def table_of(view: FleetView, top: int | None) -> Table:
     """Return a row for each cluster with what is wrong below it, and the sum; unread clusters are never left out."""
-    shown = shown_rows(view, top)
+    shown = rows_to_show(view, top)
     states = any(row.state for row in view.rows)
     left, width = len(view.rows) - len(shown), len(FIGURES) + 1 + states
     rows = [(*_row(row), row.state) for row in shown]
     rows += [(f"… {left} more", *[""] * (width - 1), "")] if left else []
-    whole = [(*_total(view), states_of(view))] if len(view.rows) > 1 else []
+    whole = [(*_total(view), count_states(view))] if len(view.rows) > 1 else []
     name = Column(count(len(view.rows), "cluster"), wraps=True)
     columns = (name, *FIGURES, *([Column(STATE)] if states else []))
-    below = {number: faults for number, row in enumerate(shown) if (faults := wrong(row))}
+    below = {number: faults for number, row in enumerate(shown) if (faults := faults_of(row))}
     cells = [row[:width] for row in (*rows, *whole)]
     return Table.of(
         columns, cells, styles=(*[""] * len(rows), *[BOLD] * len(whole)), below=below, foot=totals.meaning(view.views)
@@ -38,12 +38,12 @@ def table_of(view: FleetView, top: int | None) -> Table:
 
 def _total(view: FleetView) -> tuple[str, ...]:
     """Return the cells of the sum: of all clusters that were read."""
-    partial = next((each.mark for each in view.views if each.partial), "")
+    partial = next((plan.mark for plan in view.views if plan.partial), "")
     name = f"all {len(view.views)}{' that were read' if view.not_read else ''}{partial}"
     return (name, *_figures(view.views))
 
 
-def states_of(view: FleetView) -> str:
+def count_states(view: FleetView) -> str:
     """Return `2 dry run, 1 failing`: how many installations each word is true of."""
     counted = view.counts()
     words = {word: number for word, number in counted.items() if word != "installations" and number}
@@ -58,7 +58,7 @@ def _figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     return totals.figures(views) if views else (_UNKNOWN,) * len(FIGURES)
 
 
-def wrong(row: FleetRow) -> tuple[str, ...]:
+def faults_of(row: FleetRow) -> tuple[str, ...]:
     """Return what is wrong, each as a sentence: why it was not read, and why its installation fails."""
     troubles = tuple(sentence for _, sentence in row.installation.troubles) if row.installation else ()
     paused = (f"Paused: {row.installation.paused_for}",) if row.installation and row.installation.paused_for else ()
@@ -85,7 +85,7 @@ def page(view: FleetView, top: int | None) -> str:
 
 
 def _wrong(view: FleetView) -> Iterator[str]:
-    faults = [(row.title, sentence) for row in view.rows for sentence in wrong(row)]
+    faults = [(row.title, sentence) for row in view.rows for sentence in faults_of(row)]
     if faults:
         yield "## What is wrong"
         yield "\n".join(f"- {code(title)} {text(sentence)}" for title, sentence in faults)

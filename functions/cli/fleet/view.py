@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult, counted_once
+from functions.cli.fleet.cluster_reading import PlannedCluster, SourceResult, drop_older_readings
 from functions.cli.fleet.installations import InstallationHealth, InstallationResult, Mode
 from functions.cli.fleet.sources import is_of, parts_of
 from functions.cli.input.commitments import COUNTED_BY_EACH
@@ -79,13 +79,10 @@ class FleetHold:
     clusters: tuple[tuple[str, LegendEntry], ...]
 
     @property
-    def clusters_in_words(self) -> tuple[str, ...]:
-        return tuple(f"{title} ({monthly(entry.cost)})" if entry.cost else title for title, entry in self.clusters)
-
-    @property
     def as_entry(self) -> LegendEntry:
         """Return it as the plan's table of blockers takes it: what it is about are the clusters."""
-        return replace(self.entry, about=tuple((each, "") for each in self.clusters_in_words))
+        about = ((f"{title} ({monthly(entry.cost)})" if entry.cost else title, "") for title, entry in self.clusters)
+        return replace(self.entry, about=tuple(about))
 
 
 @dataclass(frozen=True)
@@ -105,8 +102,8 @@ class FleetView:
 
     @property
     def legend(self) -> tuple[LegendEntry, ...]:
-        """Return what holds money, each reason with the clusters that it is about."""
-        return tuple(each.as_entry for each in self.holds)
+        """What holds money, each reason with the clusters that it is about."""
+        return tuple(hold.as_entry for hold in self.holds)
 
     @property
     def installations(self) -> tuple[InstallationHealth, ...]:
@@ -118,8 +115,8 @@ class FleetView:
 
     def counts(self) -> dict[str, int]:
         """Return how many installations there are, and how many each word is true of."""
-        modes = Counter(each.mode for each in self.installations)
-        failing = sum(each.is_failing for each in self.installations)
+        modes = Counter(installation.mode for installation in self.installations)
+        failing = sum(installation.is_failing for installation in self.installations)
         return {
             "installations": len(self.installations),
             **{mode.value: modes[mode] for mode in Mode},
@@ -132,9 +129,10 @@ def view_of(
 ) -> FleetView:
     """Return what is shown of all that was read."""
     results = tuple(results)
-    once, notes = counted_once(results)
-    rows = [_row(result, each) for result, each in once]
-    rows += [FleetRow(each.source.cluster, each.source.name, faults=each.faults) for each in results if each.faults]
+    once, notes = drop_older_readings(results)
+    rows = [_row(result, cluster) for result, cluster in once]
+    failed = [result for result in results if result.faults]
+    rows += [FleetRow(result.source.cluster, result.source.name, faults=result.faults) for result in failed]
     rows = _with_installations(rows, tuple(installations))
     rows = sorted(rows, key=_SORTED[sort])
     return FleetView(tuple(rows), _holds(rows), (*_notes(rows), *notes), _headline(rows))
@@ -143,7 +141,7 @@ def view_of(
 def _headline(rows: Sequence[FleetRow]) -> str:
     views, missing = [row.view for row in rows if row.view], sum(bool(row.faults) for row in rows)
     short = f"{missing} of {count(len(rows), 'cluster')} could not be read. " if missing else ""
-    return f"{short}{totals.whole_headline(views, whose_of(rows)) if views else ''}".strip()
+    return f"{short}{totals.whole_headline(views, name_of_settings(rows)) if views else ''}".strip()
 
 
 def _row(result: SourceResult, planned: PlannedCluster) -> FleetRow:
@@ -154,18 +152,18 @@ def _row(result: SourceResult, planned: PlannedCluster) -> FleetRow:
 def _with_installations(rows: Sequence[FleetRow], installations: Sequence[InstallationResult]) -> list[FleetRow]:
     """Return the rows with their installations, and a row for each installation that has none."""
     found = list(rows)
-    for each in installations:
-        places = [number for number, row in enumerate(found) if is_of(each.source.cluster, row.cluster, row.home)]
+    for installed in installations:
+        places = [number for number, row in enumerate(found) if is_of(installed.source.cluster, row.cluster, row.home)]
         if not places:
-            cluster = each.source.cluster or each.source.name
-            found.append(FleetRow(cluster, each.source.name, None, each.health, each.faults))
+            cluster = installed.source.cluster or installed.source.name
+            found.append(FleetRow(cluster, installed.source.name, None, installed.health, installed.faults))
         for place in places[:1]:
             row = found[place]
-            found[place] = replace(row, installation=each.health, faults=(*row.faults, *each.faults))
+            found[place] = replace(row, installation=installed.health, faults=(*row.faults, *installed.faults))
     return found
 
 
-def whose_of(rows: Iterable[FleetRow]) -> str:
+def name_of_settings(rows: Iterable[FleetRow]) -> str:
     """Return whose settings all plans rest on: of several policies the sum is none of any one."""
     policies = {row.view.policy_hash if row.has_policy else "" for row in rows if row.view}
     return THEIR_POLICIES if len(policies) > 1 else DEFAULTS if "" in policies else POLICY
@@ -181,7 +179,7 @@ def _holds(rows: Sequence[FleetRow]) -> tuple[FleetHold, ...]:
 
 
 def _hold(own: Sequence[tuple[str, LegendEntry]]) -> FleetHold:
-    costliest = sorted(own, key=lambda each: (-each[1].cost, each[0]))
+    costliest = sorted(own, key=lambda row: (-row[1].cost, row[0]))
     cost, nodes = (sum(getattr(entry, name) for _, entry in own) for name in ("cost", "nodes"))
     return FleetHold(replace(costliest[0][1], nodes=nodes, cost=cost), tuple(costliest))
 
@@ -201,7 +199,7 @@ def _notes(rows: Sequence[FleetRow]) -> tuple[str, ...]:
     )
 
 
-def shown_rows(view: FleetView, top: int | None) -> tuple[FleetRow, ...]:
+def rows_to_show(view: FleetView, top: int | None) -> tuple[FleetRow, ...]:
     """Return the first rows as they are sorted, and behind them all that could not be read."""
     if top is None:
         return view.rows

@@ -19,10 +19,10 @@ def print_document(document: dict[str, Any], output: StrEnum, notes: Sequence[st
     """Print a document on stdout as the output asks, and its notes for people on stderr."""
     if notes:
         typer.echo("\n".join(map(visible_lines, notes)), err=True)
-    typer.echo(written(document, output))
+    typer.echo(_as_text(document, output))
 
 
-def written(document: dict[str, Any], output: StrEnum) -> str:
+def _as_text(document: dict[str, Any], output: StrEnum) -> str:
     """Return the document as text, without a line's end."""
     if output != _YAML:
         return json.dumps(document, indent=2, ensure_ascii=False)

@@ -101,7 +101,7 @@ def size_of(paths: Sequence[Path]) -> int:
 
 def _size(path: Path) -> int:
     try:
-        inside = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
-        return sum(each.stat().st_size for each in inside)
+        inside = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+        return sum(file.stat().st_size for file in inside)
     except OSError:
         return 0

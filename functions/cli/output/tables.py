@@ -64,21 +64,21 @@ class Table:
     def of(cls, columns: Sequence[Column], rows: Iterable[Sequence[str]], **given: Any) -> Self:
         """Return the table of these rows, of which each has a cell for each column."""
         cells = list(zip(*rows, strict=True)) or [()] * len(columns)
-        return cls(tuple(replace(each, cells=own) for each, own in zip(columns, cells, strict=True)), **given)
+        return cls(tuple(replace(column, cells=own) for column, own in zip(columns, cells, strict=True)), **given)
 
     def without(self, titles: Collection[str]) -> Self:
         """Return the table without the columns of these titles."""
-        return replace(self, columns=tuple(each for each in self.columns if each.title not in titles))
+        return replace(self, columns=tuple(column for column in self.columns if column.title not in titles))
 
     @property
     def width(self) -> int:
         """The characters of a line in which nothing is broken."""
-        own = [each.width for each in self.columns if not each.below]
+        own = [column.width for column in self.columns if not column.below]
         return sum(own) + self.gap * (len(own) - 1)
 
     @property
     def rows(self) -> Iterator[tuple[str, ...]]:
-        return zip(*(each.cells for each in self.columns), strict=True)
+        return zip(*(column.cells for column in self.columns), strict=True)
 
 
 def fit(tables: Iterable[Table], width: int) -> Table:
@@ -110,7 +110,7 @@ def _grid(table: Table, rows: Sequence[Sequence[str]], part: range, width: int |
     """Return some rows; where `width` is given, each column is as wide as the whole table needs it there."""
     grid = Grid(box=None, pad_edge=False, padding=(0, table.gap, 0, 0), header_style=BOLD, show_header=part.start == 0)
     over = max(0, table.width - width) if width else 0
-    for number, column in enumerate(each for each in table.columns if not each.below):
+    for number, column in enumerate(column for column in table.columns if not column.below):
         room = column.width if number else max(min(_LEAST_NAME, column.width), column.width - over)
         side: Any = "right" if column.right else "left"
         looks: dict[str, Any] = {"justify": side, "no_wrap": not column.wraps, "width": room if width else None}
@@ -123,13 +123,13 @@ def _grid(table: Table, rows: Sequence[Sequence[str]], part: range, width: int |
 
 def _lines(columns: Sequence[Column], cells: Sequence[str]) -> Iterator[list[Text]]:
     """Yield the cells of one row as a terminal shows them: those of columns `below` in lines of their own."""
-    shown = [(each, Text(visible(cell), style=each.style)) for each, cell in zip(columns, cells, strict=True)]
-    above = [cell for each, cell in shown if not each.below]
+    shown = [(column, Text(visible(cell), style=column.style)) for column, cell in zip(columns, cells, strict=True)]
+    above = [cell for column, cell in shown if not column.below]
     yield above
     place = -1
-    for each, cell in shown:
-        place += not each.below
-        if each.below and cell.plain:
+    for column, cell in shown:
+        place += not column.below
+        if column.below and cell.plain:
             yield [cell if at == place else Text() for at in range(len(above))]
 
 
@@ -138,11 +138,11 @@ def as_markdown(table: Table) -> str:
     rows = list(table.rows)
     strong = [bool(table.styles) and table.styles[number] == BOLD for number in range(len(rows))]
     cells = (
-        tuple(_cell(each, cell, strong=bold) for each, cell in zip(table.columns, row, strict=True))
+        tuple(_cell(column, cell, strong=bold) for column, cell in zip(table.columns, row, strict=True))
         for row, bold in zip(rows, strong, strict=True)
     )
-    titles = [text(each.title) for each in table.columns]
-    figures = [title for title, each in zip(titles, table.columns, strict=True) if each.right]
+    titles = [text(column.title) for column in table.columns]
+    figures = [title for title, column in zip(titles, table.columns, strict=True) if column.right]
     foot = f"\n\n{text(table.foot)}" if table.foot else ""
     return markdown(titles, cells, figures) + foot
 

@@ -33,9 +33,9 @@ def visible_values(value: Json) -> Json:
     if isinstance(value, str):
         made = visible_lines(value)
     elif isinstance(value, dict):
-        made = {visible_values(key): visible_values(each) for key, each in value.items()}
+        made = {visible_values(key): visible_values(item) for key, item in value.items()}
     elif isinstance(value, list | tuple):
-        made = [visible_values(each) for each in value]
+        made = [visible_values(item) for item in value]
     return made  # type: ignore[return-value]  # of the same kind, a tuple as JSON has it
 
 

@@ -1,8 +1,7 @@
 """The report's sections about nodes: before and after, order of removal, zones, how full nodes are."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, Final
@@ -16,57 +15,40 @@ from shared.core.cluster.pod import Pod
 from shared.core.cluster.resources import CPU, MEMORY, total
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Savings
-from shared.core.planning.plan import PlannedOrder
 from shared.core.reasons import PodBlock
-from shared.core.rules.utilization import Usage, usage
+from shared.core.rules.utilization import usage
 
-
-@dataclass(frozen=True, slots=True)
-class KeptNodes:
-    """How many nodes, and their cost in micro-dollars an hour."""
-
-    nodes: int = 0
-    cost: int = 0
-
-    def and_one_of(self, cost: int) -> "KeptNodes":
-        return KeptNodes(self.nodes + 1, self.cost + cost)
-
-
-def kept_by(report_input: ReportInput) -> Mapping[str, KeptNodes]:
-    """Return what each workload keeps that keeps anything, by its name."""
-    found: dict[str, KeptNodes] = {}
-    for node in report_input.view.nodes:
-        named = {each.object for each in node.decision.blockers if isinstance(each.reason, PodBlock)}
-        pods = (pod for pod in report_input.now.pods_by_node[node.name] if pod.key in named)
-        for name in {report_input.workload_of(pod) for pod in pods}:
-            found[name] = found.get(name, KeptNodes()).and_one_of(node.decision.cost)
-    return found
-
-
-NODE_COLUMNS: Final = (
-    "zone",
-    "machine",
-    "spot",
-    "cpu",
-    "memory",
-    "month",
-    "gone",
-    "moves",
-    "verdict",
-    "reason",
-    "when",
-)
-POD_COLUMNS: Final = ("name", "workload", "node", "cpu", "memory", "at_rest")
-WORKLOAD_COLUMNS: Final = ("name", "goes_with_its_node", "keeps", "month")
+_NODE: Final = ("zone", "machine", "spot", "cpu", "memory", "month", "gone", "moves", "verdict", "reason", "when")
+_POD: Final = ("name", "workload", "node", "cpu", "memory", "at_rest")
+_WORKLOAD: Final = ("name", "goes_with_its_node", "keeps", "month")
+_ORDER: Final = ("node", "begins", "by", "moves", "month")
 NOWHERE: Final = -1
 _MIB: Final = 20
 _WITH_ITS_NODE: Final = frozenset({"DaemonSet", "Node"})
 """Kinds of controllers whose pods go with their nodes; a mirror pod's is its node."""
 
 
+def kept_costs(report_input: ReportInput) -> Mapping[str, list[int]]:
+    """Return the cost of each node that a workload keeps, in micro-dollars an hour, by the workload's name."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for node in report_input.view.nodes:
+        blocked = {blocker.object for blocker in node.decision.blockers if isinstance(blocker.reason, PodBlock)}
+        pods = (pod for pod in report_input.now.pods_by_node[node.name] if pod.key in blocked)
+        for name in {report_input.workload_of(pod) for pod in pods}:
+            found[name].append(node.decision.cost)
+    return found
+
+
 def nodes(report_input: ReportInput) -> dict[str, Any]:
     """Return what the plan lacks about each node, in millicores and MiB; `gone`: not there in steady state."""
-    return table(NODE_COLUMNS, (_node(report_input, each) for each in report_input.view.nodes))
+    return table(_NODE, (_node(report_input, node) for node in report_input.view.nodes))
+
+
+def _node(report_input: ReportInput, node: NodeView) -> tuple[Any, ...]:
+    known, gone = report_input.now.node_by_name[node.name], node.name not in report_input.rest.node_by_name
+    offered, moves = known.allocatable, report_input.moves_from(node.name) if gone else 0
+    machine = (known.zone, known.machine, known.spot, offered.cpu, offered.memory >> _MIB)
+    return (*machine, monthly(node.decision.cost), gone, moves, node.verdict, node.reason, node.when)
 
 
 def workloads_and_pods(report_input: ReportInput) -> dict[str, Any]:
@@ -75,54 +57,25 @@ def workloads_and_pods(report_input: ReportInput) -> dict[str, Any]:
     Pods that have ended ask for nothing any more and are left out.
     """
     living = [pod for pod in report_input.now.pods if not pod.phase.finished]
-    found: dict[str, int] = {}
-    kinds: dict[str, bool] = {}
-    for pod in living:
-        name = report_input.workload_of(pod)
-        found.setdefault(name, len(found))
-        kinds[name] = bool(pod.spec.owner and pod.spec.owner.kind in _WITH_ITS_NODE)
-    kept = kept_by(report_input)
-    rows = ((name, kinds[name], kept.get(name, KeptNodes())) for name in found)
+    leaves = {report_input.workload_of(pod): _goes_with_its_node(pod) for pod in living}
+    kept = kept_costs(report_input)
+    rows = ((name, leaves[name], len(kept.get(name, ())), monthly(sum(kept.get(name, ())))) for name in leaves)
     return {
-        "workloads": table(WORKLOAD_COLUMNS, ((*own, its.nodes, monthly(its.cost)) for *own, its in rows)),
-        "pods": table(POD_COLUMNS, _pods(report_input, living, found)),
+        "workloads": table(_WORKLOAD, rows),
+        "pods": table(_POD, _pods(report_input, living, {name: place for place, name in enumerate(leaves)})),
     }
 
 
-def _node(report_input: ReportInput, node: NodeView) -> tuple[Any, ...]:
-    known = report_input.now.node_by_name[node.name]
-    gone = node.name not in report_input.rest.node_by_name
-    return (
-        known.zone,
-        known.machine,
-        known.spot,
-        known.allocatable.cpu,
-        known.allocatable.memory >> _MIB,
-        monthly(node.decision.cost),
-        gone,
-        report_input.moves_from(node.name) if gone else 0,
-        node.verdict,
-        node.reason,
-        node.when,
-    )
+def _goes_with_its_node(pod: Pod) -> bool:
+    return bool(pod.spec.owner and pod.spec.owner.kind in _WITH_ITS_NODE)
 
 
 def _pods(report_input: ReportInput, living: list[Pod], workloads: dict[str, int]) -> Iterator[tuple[Any, ...]]:
-    at, rest = report_input.number, report_input.places_in_steady_state
+    number, rest = report_input.number, report_input.places_in_steady_state
     for pod in living:
-        request = pod.requests
-        yield (
-            pod.name,
-            workloads[report_input.workload_of(pod)],
-            at.get(pod.node, NOWHERE),
-            request.cpu,
-            request.memory >> _MIB,
-            at.get(rest.get(pod.key, ""), NOWHERE),
-        )
-
-
-ZoneOfPool = tuple[str, str]
-"""A pool and a zone."""
+        places = (workloads[report_input.workload_of(pod)], number.get(pod.node, NOWHERE))
+        request, later = pod.requests, number.get(rest.get(pod.key, ""), NOWHERE)
+        yield (pod.name, *places, request.cpu, request.memory >> _MIB, later)
 
 
 def zones(report_input: ReportInput) -> list[dict[str, Any]]:
@@ -139,10 +92,11 @@ def zones(report_input: ReportInput) -> list[dict[str, Any]]:
     ]
 
 
-def _by_place(snapshot: Snapshot) -> Mapping[ZoneOfPool, Collection[Node]]:
-    found: dict[ZoneOfPool, list[Node]] = {}
+def _by_place(snapshot: Snapshot) -> Mapping[tuple[str, str], list[Node]]:
+    """Return the nodes by pool and zone."""
+    found: dict[tuple[str, str], list[Node]] = defaultdict(list)
     for node in snapshot.nodes:
-        found.setdefault((node.pool, node.zone), []).append(node)
+        found[node.pool, node.zone].append(node)
     return found
 
 
@@ -150,31 +104,33 @@ def _figures(snapshot: Snapshot, own: Collection[Node], when: str) -> dict[str, 
     offered = total(node.allocatable for node in own)
     living = (pod for node in own for pod in snapshot.pods_by_node[node.name] if not pod.phase.finished)
     request = total(pod.requests for pod in living)
-    shares = {name: _share(request.get(name), offered.get(name)) for name in (CPU, MEMORY)}
+    shares = {
+        name: Fraction(request.get(name), offered.get(name)) if offered.get(name) else None for name in (CPU, MEMORY)
+    }
     return {f"nodes{when}": len(own), **{f"{name}{when}": percent(share) for name, share in shares.items()}}
 
 
-def _share(request: int, offered: int) -> Fraction | None:
-    return Fraction(request, offered) if offered else None
-
-
-COLUMNS: Final = ("node", "begins", "by", "moves", "month")
 AUTOSCALER: Final = "the autoscaler"
 AT_ONCE: Final = "in this pass"
 
 
 def order(report_input: ReportInput) -> dict[str, Any]:
     """Return a row for each node that goes: this pass's orders, then the others in order; nodes by their place."""
-    ordered = {each.node for each in report_input.view.orders}
-    later = [name for name in _by_time(report_input.scenarios) if name not in ordered] if report_input.scenarios else []
-    saved = _saved(report_input, [*(each.node for each in report_input.view.orders), *later])
-    return table(
-        COLUMNS,
-        (
-            *(_ordered(report_input, each, saved[each.node]) for each in report_input.view.orders),
-            *(_later(report_input, name, saved[name]) for name in later),
-        ),
-    )
+    orders = {order.node: order for order in report_input.view.orders}
+    scenarios = report_input.scenarios
+    later = [name for name in _by_time(scenarios) if name not in orders] if scenarios else []
+    saved = _saved(report_input, [*orders, *later])
+    now = ((name, AT_ONCE, report_input.whose, len(order.moves)) for name, order in orders.items())
+    then = (_later(report_input, scenarios, name) for name in later) if scenarios else ()
+    rows = ((report_input.number[name], *row, monthly(saved[name])) for name, *row in (*now, *then))
+    return table(_ORDER, rows)
+
+
+def _later(report_input: ReportInput, scenarios: Scenarios, name: str) -> tuple[Any, ...]:
+    begins, moves = scenarios.begins.get(name), report_input.moves_from(name)
+    if begins is None:
+        return (name, "-", AUTOSCALER, moves)
+    return (name, f"{clock(begins, report_input.view.taken_at)} UTC", report_input.whose, moves)
 
 
 def _saved(report_input: ReportInput, names: Sequence[str]) -> Mapping[str, int]:
@@ -189,17 +145,6 @@ def _saved(report_input: ReportInput, names: Sequence[str]) -> Mapping[str, int]
     return found
 
 
-def _ordered(report_input: ReportInput, order: PlannedOrder, saved: int) -> tuple[Any, ...]:
-    return (report_input.number[order.node], AT_ONCE, report_input.whose, len(order.moves), monthly(saved))
-
-
-def _later(report_input: ReportInput, name: str, saved: int) -> tuple[Any, ...]:
-    number, scenarios = report_input.number[name], report_input.scenarios
-    begins = scenarios.begins.get(name) if scenarios else None
-    time = f"{clock(begins, report_input.view.taken_at)} UTC" if begins else "-"
-    return (number, time, report_input.whose if begins else AUTOSCALER, report_input.moves_from(name), monthly(saved))
-
-
 def _by_time(scenarios: Scenarios) -> list[str]:
     """Return the nodes as they begin; what the autoscaler takes stays behind the node that went before it."""
     latest = datetime.min.replace(tzinfo=UTC)
@@ -211,33 +156,24 @@ def _by_time(scenarios: Scenarios) -> list[str]:
 
 
 TENTHS: Final = 10
-_SHARES: Final[dict[str, Callable[[Usage], Fraction]]] = {
-    "CPU": lambda used: used.cpu,
-    "memory": lambda used: used.memory,
-}
 
 
 def fill(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return for CPU and memory how many nodes lie in each tenth; the last one counts what is full, and fuller."""
-    now, rest = tuple(_usages(report_input.now)), tuple(_usages(report_input.rest))
-    found = []
-    for resource, share in _SHARES.items():
-        before, after = (Counter(_tenth(share(each)) for each in rows) for rows in (now, rest))
-        bins = [_bin(number, before[number], after[number]) for number in range(TENTHS)]
-        found.append({"resource": resource, "bins": bins})
-    return found
+    now, rest = map(_tenths, (report_input.now, report_input.rest))
+    return [
+        {"resource": resource, "bins": [_bin(number, now[axis], rest[axis]) for number in range(TENTHS)]}
+        for axis, resource in enumerate(("CPU", "memory"))
+    ]
 
 
-def _usages(snapshot: Snapshot) -> Iterator[Usage]:
-    for node in snapshot.nodes:
-        used = usage(node, snapshot.pods_by_node[node.name])
-        if used is not None:
-            yield used
+def _tenths(snapshot: Snapshot) -> tuple[Counter[int], Counter[int]]:
+    """Return how many nodes lie in each tenth of CPU, and of memory."""
+    rows = (usage(node, snapshot.pods_by_node[node.name]) for node in snapshot.nodes)
+    shares = [(used.cpu, used.memory) for used in rows if used is not None]
+    cpu, memory = (Counter(min(int(row[axis] * TENTHS), TENTHS - 1) for row in shares) for axis in (0, 1))
+    return cpu, memory
 
 
-def _tenth(share: Fraction) -> int:
-    return min(int(share * TENTHS), TENTHS - 1)
-
-
-def _bin(number: int, now: int, rest: int) -> dict[str, Any]:
-    return {"share": f"{number * 10} to {(number + 1) * 10}%", "now": now, "at_rest": rest}
+def _bin(number: int, now: Counter[int], rest: Counter[int]) -> dict[str, Any]:
+    return {"share": f"{number * 10} to {(number + 1) * 10}%", "now": now[number], "at_rest": rest[number]}

@@ -20,10 +20,9 @@ from functions.cli.plan import as_json
 from functions.cli.plan.compute import PlanOptions, timed_view
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.report import cluster_section, money_section
-from functions.cli.report.extras import ExtraSection, requests, section, week
-from functions.cli.report.extras import as_json as section_as_json
+from functions.cli.report.extras import requests, section, week
 from functions.cli.report.glossary import glossary
-from functions.cli.report.page import page
+from functions.cli.report.page import draw_report
 from functions.cli.report.report_input import ReportInput
 from shared.core.planning.bill import Bill
 from shared.core.records.state import ClusterState
@@ -33,7 +32,7 @@ from shared.errors import BadInput
 SCHEMA: Final = 1
 
 
-def document(report_input: ReportInput, extras: Sequence[ExtraSection] = ()) -> dict[str, Any]:
+def document(report_input: ReportInput, extras: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Return the report as JSON values; `extras` are sections of other commands."""
     report = _report(report_input, extras)
     lists = {"nodes", "pods", "workloads", "order", "fill", "zones"}
@@ -41,7 +40,7 @@ def document(report_input: ReportInput, extras: Sequence[ExtraSection] = ()) -> 
     return {**as_json.document(report_input.view), "report": {**report, "glossary": glossary(shown)}}
 
 
-def _report(report_input: ReportInput, extras: Sequence[ExtraSection]) -> dict[str, Any]:
+def _report(report_input: ReportInput, extras: Sequence[dict[str, Any]]) -> dict[str, Any]:
     view = report_input.view
     return {
         "schema": SCHEMA,
@@ -52,7 +51,7 @@ def _report(report_input: ReportInput, extras: Sequence[ExtraSection]) -> dict[s
         "has_money": view.totals.cost > 0,
         "title": money_section.title(report_input),
         "headline": view.summary,
-        "figures": money_section.key_figures(report_input),
+        "figures": money_section.figures(report_input),
         "added": money_section.added_row(report_input),
         "ladder": money_section.scenario_rows(report_input),
         "sentences": money_section.sentences(report_input),
@@ -61,11 +60,11 @@ def _report(report_input: ReportInput, extras: Sequence[ExtraSection]) -> dict[s
         "nodes": cluster_section.nodes(report_input),
         **cluster_section.workloads_and_pods(report_input),
         "fill": cluster_section.fill(report_input),
-        "blockers": money_section.blockers(report_input),
+        "blockers": money_section.blockers(view.legend),
         "reasons": money_section.reasons(report_input),
         "calendar": week(report_input),
         "order": cluster_section.order(report_input),
-        "extras": [section_as_json(each) for each in (*requests(report_input), *extras)],
+        "extras": [*requests(report_input), *extras],
         "notes": list(view.notes),
     }
 
@@ -99,7 +98,7 @@ def write_report(request: ReportRequest) -> None:
     report_input = input_of(inputs, POLICY if inputs.own_policy else DEFAULTS, assume_marked=request.assume_marked)
     report = document(report_input, _extras(request, inputs, report_input.scenarios))
     as_json, out = request.output is ReportOutput.JSON, request.out
-    text = f"{json.dumps(report, indent=2, ensure_ascii=False)}\n" if as_json else page(report)
+    text = f"{json.dumps(report, indent=2, ensure_ascii=False)}\n" if as_json else draw_report(report)
     file = out or (STDOUT if as_json else PAGE)
     if file == STDOUT:
         typer.echo(text, nl=False)
@@ -109,7 +108,7 @@ def write_report(request: ReportRequest) -> None:
     print_sentence(f"{file}: {len(text.encode()) // 1024 + 1:,} KiB, with the names of nodes and pods in it.")
 
 
-def _extras(request: ReportRequest, inputs: Inputs, scenarios: Scenarios | None) -> tuple[ExtraSection, ...]:
+def _extras(request: ReportRequest, inputs: Inputs, scenarios: Scenarios | None) -> tuple[dict[str, Any], ...]:
     if request.days is None:
         return ()
     from functions.cli.simulate.commands import BOOT, JOB_MINUTES, WEEKEND

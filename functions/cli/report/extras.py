@@ -1,7 +1,6 @@
 """The report's optional sections: the policy's calendar, requests above what is recommended, simulated days."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from fractions import Fraction
 from itertools import groupby
@@ -18,48 +17,18 @@ from functions.cli.simulate.view import DaysView, percent
 from shared.core.policy.schedule import zone_of
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a plot; a value for each place of its `x`."""
+def extra_section(
+    title: str,
+    sentences: Sequence[str],
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    plot: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return one section of the page; the table has the figures of the plot.
 
-    name: str
-    values: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """Lines over one axis: what stands below it, and what is measured."""
-
-    x: Sequence[str]
-    measured: str
-    lines: Sequence[Line]
-
-
-@dataclass(frozen=True, slots=True)
-class ExtraSection:
-    """One section of the page. The table has the figures of the plot."""
-
-    title: str
-    sentences: Sequence[str]
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    plot: Plot | None = None
-
-
-def as_json(section: ExtraSection) -> dict[str, Any]:
-    plot = section.plot
-    return {
-        "title": section.title,
-        "sentences": list(section.sentences),
-        "table": table(section.columns, section.rows),
-        "plot": None
-        if plot is None
-        else {
-            "x": list(plot.x),
-            "measured": plot.measured,
-            "lines": [{"name": each.name, "values": list(each.values)} for each in plot.lines],
-        },
-    }
+    A plot has places `x`, what is `measured`, and `lines` with a `name` and a value for each place.
+    """
+    return {"title": title, "sentences": list(sentences), "table": table(columns, rows), "plot": plot}
 
 
 DAYS: Final = 7
@@ -134,18 +103,18 @@ _REQUESTS: Final = ("", "pods", "CPU", "memory (GiB)")
 _WORTH: Final = "too much, a month"
 
 
-def requests(report_input: ReportInput) -> tuple[ExtraSection, ...]:
+def requests(report_input: ReportInput) -> tuple[dict[str, Any], ...]:
     """Return the workloads that request more than is recommended, those first whose difference costs most, if any."""
     prices = report_input.view.prices
     found = oversized(report_input.now, prices) if prices else ()
     if not found:
         return ()
     these = f"The {_MOST} largest of {len(found):,} workloads" if len(found) > _MOST else "These workloads"
-    rows = [(each.workload, f"{each.pods:,}", *amounts(each), monthly(each.cost)) for each in found[:_MOST]]
+    rows = [(row.workload, f"{row.pods:,}", *amounts(row), monthly(row.cost)) for row in found[:_MOST]]
     what, how = OVERSIZED.format(These=these), tuple(remedies(found))
-    if not any(each.cost for each in found):
-        return (ExtraSection(REQUESTS, (what, *how), _REQUESTS, [row[:-1] for row in rows]),)
-    return (ExtraSection(REQUESTS, (what, _PRICED, *how), (*_REQUESTS, _WORTH), rows),)
+    if not any(row.cost for row in found):
+        return (extra_section(REQUESTS, (what, *how), _REQUESTS, [row[:-1] for row in rows]),)
+    return (extra_section(REQUESTS, (what, _PRICED, *how), (*_REQUESTS, _WORTH), rows),)
 
 
 WHAT: Final = (
@@ -163,11 +132,15 @@ _A_DAY: Final = 48
 _MOST_POINTS: Final = 336
 
 
-def section(view: DaysView, scenarios: Scenarios | None = None) -> ExtraSection:
+def section(view: DaysView, scenarios: Scenarios | None = None) -> dict[str, Any]:
     """Return the runs as a table and a plot; what the scenarios show for the first policy is compared."""
-    rows = [[f"{each.title}: {each.meaning}", *(each.text(view, run) for run in view.runs)] for each in view.figures]
-    title = f"{count(view.days, 'simulated day')} to come"
-    return ExtraSection(title, (WHAT, *_compared(view, scenarios), *view.notes), ("", *view.names), rows, _plot(view))
+    rows = [
+        [f"{figure.title}: {figure.meaning}", *(figure.text(view, run) for run in view.runs)] for figure in view.figures
+    ]
+    sentences = (WHAT, *_compared(view, scenarios), *view.notes)
+    return extra_section(
+        f"{count(view.days, 'simulated day')} to come", sentences, ("", *view.names), rows, _plot(view)
+    )
 
 
 def _compared(view: DaysView, scenarios: Scenarios | None) -> tuple[str, ...]:
@@ -181,10 +154,14 @@ def _compared(view: DaysView, scenarios: Scenarios | None) -> tuple[str, ...]:
     return (DIFFERS.format(who=view.names[1], played=percent(played), above=percent(by_scenarios)),)
 
 
-def _plot(view: DaysView) -> Plot:
+def _plot(view: DaysView) -> dict[str, Any]:
     many = min(view.days * _A_DAY, _MOST_POINTS)
     step = timedelta(days=view.days) / many
-    x = [f"{view.begins + number * step:%a %H:%M}" for number in range(many)]
-    return Plot(
-        x, "Nodes", [Line(name, view.points(run, many)) for name, run in zip(view.names, view.runs, strict=True)]
-    )
+    return {
+        "x": [f"{view.begins + number * step:%a %H:%M}" for number in range(many)],
+        "measured": "Nodes",
+        "lines": [
+            {"name": name, "values": list(view.points(run, many))}
+            for name, run in zip(view.names, view.runs, strict=True)
+        ],
+    }

@@ -111,9 +111,9 @@ KUBERNETES: Final = {
 
 _FIELDS: Final = (*POOL_FIELDS.values(), *CLUSTER_FIELDS.values(), *DRAIN_FIELDS.values())
 SETTINGS: Final = {
-    each.name: f"A setting of the policy. {each.description.partition(' Default ')[0]}"
-    for each in _FIELDS
-    if not each.name.islower()
+    field.name: f"A setting of the policy. {field.description.partition(' Default ')[0]}"
+    for field in _FIELDS
+    if not field.name.islower()
 }
 """Fields of the policy whose names are no plain words, with its sentences; docs/policy.md has the defaults."""
 

@@ -3,6 +3,7 @@
 Next to what is printed are whole micro-dollars an hour, for lengths of bars.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
@@ -36,26 +37,29 @@ def title(report_input: ReportInput) -> str:
     return scenarios_title(scenarios, ScenarioMoney(scenarios))
 
 
-def key_figures(report_input: ReportInput) -> list[dict[str, Any]]:
-    """Return the figures on top: a label, the figure, and what it rests on."""
+def figures(report_input: ReportInput) -> list[dict[str, Any]]:
+    """Return the figures on top of a report."""
     scenarios = report_input.scenarios
-    if scenarios is None:
-        return []
-    money, rest, gone = ScenarioMoney(scenarios), scenarios.at_rest, scenarios.now.nodes - scenarios.alone.nodes
+    return key_figures(scenarios, ScenarioMoney(scenarios), _idle(report_input)) if scenarios else []
+
+
+def key_figures(scenarios: Scenarios, money: ScenarioMoney, idle: str = "") -> list[dict[str, Any]]:
+    """Return the figures of one cluster or of the sum of several: a label, the figure, and what it rests on."""
+    rest, gone = scenarios.at_rest, scenarios.now.nodes - scenarios.alone.nodes
     alone = f"{count(gone, 'node')} fewer. {CHECK}" if gone > 0 else "no node fewer"
-    each = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
+    per_node = f"{rest.evictions / rest.gone:.1f} for each node that goes" if rest.gone else "no node goes"
     priced = (
         _figure("Ebb adds, a month", whole_money(max(money.added, 0)), added_note(money), good=money.added > 0),
         _figure("The autoscaler alone saves, a month", whole_money(money.saved(scenarios.alone)), alone),
         _figure("Now, a month", money.month(scenarios.now), _nodes(scenarios.now, money)),
-        _figure("With Ebb, a month", money.month(rest), f"{_nodes(rest, money)}{_idle(report_input)}"),
+        _figure("With Ebb, a month", money.month(rest), f"{_nodes(rest, money)}{idle}"),
     )
     nodes = (
         _figure("Ebb adds", worth(scenarios, money) or "nothing", f"{count(rest.nodes, 'node')} left", good=True),
         _figure("The autoscaler alone", count(scenarios.alone.nodes, "node"), alone),
         _figure("Now", count(scenarios.now.nodes, "node"), "their machines have no price here"),
     )
-    return [*(priced if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", each)]
+    return [*(priced if money.known else nodes), _figure("Evictions until then", f"{rest.evictions:,}", per_node)]
 
 
 def _nodes(scenario: Scenario, money: ScenarioMoney) -> str:
@@ -113,27 +117,24 @@ def scenario_rows(report_input: ReportInput) -> list[dict[str, Any]]:
 def pools(report_input: ReportInput) -> list[dict[str, Any]]:
     """Return a row for each pool, and the sum below where there are several."""
     view = report_input.view
-    months = (*monthly_parts([each.cost for each in view.pools]), monthly(view.whole.cost))
-    saved = (*monthly_parts([each.rest_save for each in view.pools]), monthly(view.whole.rest_save))
+    months = (*monthly_parts([pool.cost for pool in view.pools]), monthly(view.whole.cost))
+    saved = (*monthly_parts([pool.rest_save for pool in view.pools]), monthly(view.whole.rest_save))
     rows = [*view.pools, view.whole] if len(view.pools) > 1 else list(view.pools)
     known = view.scenarios is not None
-    return [_pool(each, month, rest if known else None) for each, month, rest in zip(rows, months, saved, strict=False)]
+    return [_pool(pool, month, rest if known else None) for pool, month, rest in zip(rows, months, saved, strict=False)]
 
 
-def blockers(report_input: ReportInput) -> list[dict[str, Any]]:
+def blockers(legend: Sequence[LegendEntry], objects: int = _OBJECTS) -> list[dict[str, Any]]:
     """Return what keeps nodes under the table's headings, those that hold most first, each with its remedy."""
-    found = []
-    for kind in HOLDING:
-        own = [each for each in report_input.view.legend if each.kind is kind]
-        if own:
-            found.append({"title": HEADINGS[kind], "rows": [_blocker(each) for each in own]})
-    return found
+    rows = {kind: [_blocker(entry, objects) for entry in legend if entry.kind is kind] for kind in HOLDING}
+    return [{"title": HEADINGS[kind], "rows": own} for kind, own in rows.items() if own]
 
 
 def reasons(report_input: ReportInput) -> dict[str, dict[str, str]]:
     """Return the sentence and the remedy of each reason that stands in a node's way, by its word."""
-    reasons = {each.reason.value: each.reason for node in report_input.view.nodes for each in node.decision.blockers}
-    return {word: {"sentence": each.sentence, "remedy": each.remedy} for word, each in sorted(reasons.items())}
+    blockers = (blocker for node in report_input.view.nodes for blocker in node.decision.blockers)
+    reasons = {blocker.reason.value: blocker.reason for blocker in blockers}
+    return {word: {"sentence": reason.sentence, "remedy": reason.remedy} for word, reason in sorted(reasons.items())}
 
 
 def _figure(label: str, value: str, note: str, *, good: bool = False) -> dict[str, Any]:
@@ -168,7 +169,7 @@ def _pool(pool: PoolSummary, month: str, saved: str | None) -> dict[str, Any]:
     }
 
 
-def _blocker(entry: LegendEntry) -> dict[str, Any]:
+def _blocker(entry: LegendEntry, objects: int) -> dict[str, Any]:
     reason = named(entry.word, Unremovable, PodBlock)
     return {
         "reason": entry.word,
@@ -177,5 +178,5 @@ def _blocker(entry: LegendEntry) -> dict[str, Any]:
         "cost": entry.cost,
         "sentence": entry.sentence,
         "remedy": reason.remedy if reason else "",
-        "about": entry.some_objects(_OBJECTS),
+        "about": entry.some_objects(objects),
     }

@@ -7,6 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from functions.cli.fleet.cluster_reading import SourceResult, plan_source
+from functions.cli.fleet.installations import InstallationResult, ask_installation
+from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
+from functions.cli.input.profiles import read_profile
 from shared.adapters.clock import SystemClock, system_time
 from shared.adapters.sqlite import SqliteState
 from shared.core.records.state import ClusterState
@@ -28,6 +32,22 @@ def dump(path: Path, name: str, nodes: int = 12, project: str = "p", *, cpu: str
             item["metadata"]["uid"] = name
     path.write_text(json.dumps(found))
     return path
+
+
+def planned(*paths: Path) -> tuple[SourceResult, ...]:
+    """Read and plan in this process."""
+    return tuple(plan_source(ClusterSource(path.name, (path,)), FleetPlanning()) for path in paths)
+
+
+def cut_off(path: Path) -> Path:
+    path.write_text(CUT_OFF)
+    return path
+
+
+def asked(profile: Path) -> InstallationResult:
+    """Ask one installation how it is."""
+    source = InstallationSource(profile.stem, read_profile(profile))
+    return InstallationResult(source, ask_installation(source))
 
 
 def cluster_path(name: str, project: str = "p") -> str:

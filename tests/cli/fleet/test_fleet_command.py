@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from functions.cli.fleet.cluster_reading import SourceResult, plan_source
+from functions.cli.fleet.cluster_reading import SourceResult
 from functions.cli.fleet.compute import show
 from functions.cli.fleet.for_tools import GAUGES
-from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.table import table_of
 from functions.cli.fleet.view import view_of
 from functions.cli.input.options import FleetSort, Format
@@ -18,7 +17,7 @@ from functions.cli.output.format import use_currency
 from functions.cli.plan.scenarios import BOUND
 from shared.adapters.clock import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
-from tests.cli.fleet.fleets import CUT_OFF, cluster_path, dump, ebb, installation
+from tests.cli.fleet.fleets import cluster_path, cut_off, dump, ebb, installation, planned
 from tests.cli.metric_texts import prometheus_of, series, value
 
 HOUR = timedelta(hours=1)
@@ -30,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fleet")
     dump(folder / "a.json", "prod", 24)
     dump(folder / "b.json", "stage", 12)
-    (folder / "bad.json").write_text(CUT_OFF)
+    cut_off(folder / "bad.json")
     return folder
 
 
@@ -62,11 +61,6 @@ def shown(*args: str | Path) -> dict[str, Any]:
 def found(folder: Path) -> dict[str, Any]:
     """Return the JSON of the folder as the command prints it."""
     return shown("--dump", folder)
-
-
-def planned(*paths: Path) -> tuple[SourceResult, ...]:
-    """Read and plan in this process."""
-    return tuple(plan_source(ClusterSource(path.name, (path,)), FleetPlanning()) for path in paths)
 
 
 @pytest.fixture(scope="module")
@@ -185,22 +179,17 @@ def test_clusters_that_share_uids_of_nodes_are_as_many_as_in_a_plan(tmp_path: Pa
     assert (len(view.rows), len(plans)) == (2, 2)
 
 
-def test_a_folder_may_hold_a_file_a_kind_as_it_may_for_a_plan(tmp_path: Path) -> None:
-    items = json.loads(dump(tmp_path / "all.json", "prod").read_text())["items"]
-    (tmp_path / "all.json").unlink()
-    for kind in ("Node", "Pod", "Namespace", "PodDisruptionBudget"):
-        own = [each for each in items if each["kind"] == kind]
-        (tmp_path / f"{kind}.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": own}))
-    result = ebb("fleet", "--dump", tmp_path)
-    assert result.exit_code == 0, result.stdout
-    assert result.stdout.splitlines()[1].split()[:2] == ["prod", "europe-west4"]
-
-
-def test_a_folder_in_a_folder_is_one_cluster(tmp_path: Path) -> None:
+def test_a_folder_in_a_folder_is_one_cluster_also_of_a_file_a_kind(tmp_path: Path) -> None:
     for name in ("prod", "stage"):
         (tmp_path / name).mkdir()
-        dump(tmp_path / name / "cluster.json", name)
-    assert shown("--dump", tmp_path)["totals"]["clusters"] == 2
+        items = json.loads(dump(tmp_path / name / "all.json", name).read_text())["items"]
+        (tmp_path / name / "all.json").unlink()
+        for kind in {item["kind"] for item in items}:
+            own = [item for item in items if item["kind"] == kind]
+            text = json.dumps({"apiVersion": "v1", "kind": "List", "items": own})
+            (tmp_path / name / f"{kind}.json").write_text(text)
+    totals = shown("--dump", tmp_path)["totals"]
+    assert (totals["clusters"], totals["not_read"]) == (2, 0)
 
 
 def test_installations_are_shown_by_state_and_policy_alone(home: Path) -> None:

@@ -6,13 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from functions.cli.fleet.cluster_reading import plan_source
 from functions.cli.fleet.for_tools import document
-from functions.cli.fleet.installations import InstallationResult, Mode, Trouble, ask_installation
-from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
+from functions.cli.fleet.installations import Mode, Trouble
 from functions.cli.fleet.view import view_of
-from functions.cli.input.profiles import read_profile
-from tests.cli.fleet.fleets import CUT_OFF, dump, installation
+from tests.cli.fleet.fleets import asked, cut_off, dump, installation, planned
 from tests.pages import DOCS, rows
 
 TOLD: Final = {
@@ -26,11 +23,8 @@ PLAN: Final = {"schema", "nodes", "orders", "at_rest", "potential"}
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("fleet")
-    paths = (dump(folder / "a.json", "prod"), folder / "bad.json")
-    paths[1].write_text(CUT_OFF)
-    source = InstallationSource("prod", read_profile(installation(folder, "prod")))
-    results = [plan_source(ClusterSource(path.name, (path,)), FleetPlanning()) for path in paths]
-    return document(view_of(results, (InstallationResult(source, ask_installation(source)),)))
+    results = planned(dump(folder / "a.json", "prod"), cut_off(folder / "bad.json"))
+    return document(view_of(results, (asked(installation(folder, "prod")),)))
 
 
 def test_every_key_of_an_installation_is_shown(told: dict[str, Any]) -> None:
@@ -54,7 +48,5 @@ def test_a_cluster_that_was_not_read_has_every_key_too(told: dict[str, Any]) -> 
 
 
 def test_a_fleet_of_nothing_read_is_a_document_too(tmp_path: Path) -> None:
-    (tmp_path / "bad.json").write_text(CUT_OFF)
-    results = (plan_source(ClusterSource("bad.json", (tmp_path / "bad.json",)), FleetPlanning()),)
-    found = document(view_of(results, ()))
+    found = document(view_of(planned(cut_off(tmp_path / "bad.json")), ()))
     assert (found["ladder"], found["totals"]["nodes"], found["totals"]["not_read"]) == ([], 0, 1)

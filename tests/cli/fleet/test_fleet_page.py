@@ -1,60 +1,36 @@
 """The fleet's page: one file that asks nobody, whose figures are the table's, and in which no name is markup."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from functions.cli.fleet.cluster_reading import plan_source
-from functions.cli.fleet.installations import InstallationResult, ask_installation
-from functions.cli.fleet.page import page
-from functions.cli.fleet.sources import ClusterSource, FleetPlanning, InstallationSource
+from functions.cli.fleet.page import draw_fleet
 from functions.cli.fleet.table import table_of
 from functions.cli.fleet.view import FleetView, view_of
-from functions.cli.input.profiles import read_profile
-from tests.browser.chromium import Chromium
-from tests.browser.devtools import Page, opened
-from tests.cli.fleet.fleets import CUT_OFF, dump, ebb, installation
+from functions.cli.output.visible import visible
+from tests.browser.devtools import Page
+from tests.cli.fleet.fleets import asked, cut_off, dump, ebb, installation, planned
 
-HOSTILE: Final = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&amp;{{title}}"
-CELLS: Final = "[...row.children].map((cell) => cell.innerText.trim())"
+HOSTILE: Final = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&amp;{{title}}\u202e"
 
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> FleetView:
     """Return two clusters, one of them with an installation, and a dump that is cut off."""
     folder = tmp_path_factory.mktemp("fleet")
-    paths = [dump(folder / "a.json", "prod", 24, cpu="350m"), dump(folder / "b.json", "stage"), folder / "bad.json"]
-    paths[2].write_text(CUT_OFF)
-    results = tuple(plan_source(ClusterSource(path.name, (path,)), FleetPlanning()) for path in paths)
-    source = InstallationSource("prod", read_profile(installation(folder, "prod", paused=True, pause_reason="a week")))
-    return view_of(results, (InstallationResult(source, ask_installation(source)),))
-
-
-@pytest.fixture(scope="module")
-def window(chromium: Chromium) -> Iterator[Page]:
-    with opened(chromium) as window:
-        yield window
+    prod, stage = dump(folder / "a.json", "prod", 24, cpu="350m"), dump(folder / "b.json", "stage")
+    profile = installation(folder, "prod", paused=True, pause_reason="a week")
+    return view_of(planned(prod, stage, cut_off(folder / "bad.json")), (asked(profile),))
 
 
 @pytest.fixture
 def seen(window: Page, view: FleetView, tmp_path: Path) -> Page:
-    (tmp_path / "fleet.html").write_text(page(view), encoding="utf-8")
-    return at(window, tmp_path / "fleet.html")
-
-
-def at(window: Page, path: Path, width: int = 1280, *, dark: bool = False) -> Page:
-    window.sized(width, 900, dark=dark)
-    window.open(path.as_uri())
-    return window
-
-
-def rows(seen: Page, table: str) -> list[list[str]]:
-    found: list[list[str]] = seen.value(f"[...document.querySelectorAll('{table} tbody tr')].map((row) => {CELLS})")
-    return found
+    (tmp_path / "fleet.html").write_text(draw_fleet(view), encoding="utf-8")
+    return window.show(tmp_path / "fleet.html")
 
 
 def without_bar(cells: list[str]) -> tuple[str, ...]:
@@ -62,24 +38,25 @@ def without_bar(cells: list[str]) -> tuple[str, ...]:
 
 
 def test_its_figures_are_those_of_the_table(seen: Page, view: FleetView) -> None:
-    told = [each for each in rows(seen, ".clusters") if len(each) > 1]
+    told = [each for each in seen.rows(".clusters") if len(each) > 1]
     assert [without_bar(each) for each in told] == [*table_of(view, None).rows]
-    held = rows(seen, ".blockers")
+    held = seen.rows(".blockers")
     assert [int(each[1]) for each in held] == [each.entry.nodes for each in view.holds]
-    assert seen.value("document.querySelector('.headline').innerText") == view.headline
-    assert seen.value("[...document.querySelectorAll('.notes li')].map((each) => each.innerText)") == list(view.notes)
+    assert seen.texts(".headline") == [view.headline]
+    assert seen.texts(".notes li") == list(view.notes)
 
 
 def test_the_figures_on_top_are_those_of_the_headline(view: FleetView) -> None:
-    told = re.findall(r'<dd class="(?:value|value good|note)">(.*?)</dd>', page(view))
-    adds, year, _, _, now, rest = told[:6]
+    adds, year, *_, now, _, rest, _ = re.findall(r'<dd class="(?:value|value good|note)">(.*?)</dd>', draw_fleet(view))[
+        :8
+    ]
     assert view.headline.partition("Ebb adds ")[2].startswith(f"{adds} a month ({year})")
     assert f"for {now} a month" in view.headline
-    assert f"for {rest.split()[2]}" in view.headline.partition("with Ebb")[2]
+    assert f"for {rest}" in view.headline.partition("with Ebb")[2]
 
 
 def test_what_is_wrong_stands_below_its_row(seen: Page) -> None:
-    shown = [each[0] for each in rows(seen, ".clusters") if len(each) == 1]
+    shown = [each[0] for each in seen.rows(".clusters") if len(each) == 1]
     assert "Paused: a week" in shown
     assert any("is cut off after 0 objects" in each for each in shown)
 
@@ -87,7 +64,7 @@ def test_what_is_wrong_stands_below_its_row(seen: Page) -> None:
 def test_bars_are_as_long_as_their_money(seen: Page, view: FleetView) -> None:
     scenarios = [each.view.scenarios.values for each in view.rows if each.view and each.view.scenarios]
     most = max(each.now.cost for each in scenarios)
-    found = seen.value("[...document.querySelectorAll('.bill .remains')].map((each) => each.width.baseVal.value)")
+    found = seen.of_all(".bill .remains", "each.width.baseVal.value")
     assert found == [round(1000 * each.at_rest.cost / most) for each in scenarios]
 
 
@@ -96,18 +73,24 @@ def test_it_asks_nobody_and_shows_nothing_on_the_console(seen: Page) -> None:
 
 
 def test_it_has_no_script_and_its_policy_allows_none(view: FleetView) -> None:
-    text = page(view)
+    text = draw_fleet(view)
     assert "<script" not in text
     assert "script-src" not in text
-    assert "default-src &#x27;none&#x27;" in text
+    assert "default-src 'none'" in unescape(text)
     assert re.findall(r"""(?:src|href)=["'](?!#)|url\(|@import|style=""", text) == []
 
 
-@pytest.mark.parametrize(("dark", "paper"), [(False, "rgb(255, 255, 255)"), (True, "rgb(20, 24, 28)")])
-@pytest.mark.usefixtures("seen")
-def test_it_follows_the_colours_that_its_reader_prefers(dark: bool, paper: str, tmp_path: Path, window: Page) -> None:
-    shown = at(window, tmp_path / "fleet.html", dark=dark)
-    assert shown.value("getComputedStyle(document.body).backgroundColor") == paper
+@pytest.mark.parametrize(
+    ("paper", "dark", "media"),
+    [
+        pytest.param("rgb(255, 255, 255)", False, "screen", id="light"),
+        pytest.param("rgb(20, 24, 28)", True, "screen", id="dark"),
+        pytest.param("rgb(255, 255, 255)", True, "print", id="on paper light"),
+    ],
+)
+def test_it_follows_the_colours_that_its_reader_prefers(paper: str, dark: bool, media: str, seen: Page) -> None:
+    seen.sized(1280, 900, dark=dark, media=media)
+    assert seen.value("getComputedStyle(document.body).backgroundColor") == paper
 
 
 def test_names_are_text_wherever_they_are_shown(view: FleetView, tmp_path: Path, window: Page) -> None:
@@ -119,11 +102,11 @@ def test_names_are_text_wherever_they_are_shown(view: FleetView, tmp_path: Path,
         notes=(HOSTILE,),
         headline=HOSTILE,
     )
-    (tmp_path / "fleet.html").write_text(page(hostile), encoding="utf-8")
-    shown = at(window, tmp_path / "fleet.html")
+    (tmp_path / "fleet.html").write_text(draw_fleet(hostile), encoding="utf-8")
+    shown = window.show(tmp_path / "fleet.html")
     assert shown.value("document.querySelectorAll('script, img').length") == 0
-    assert shown.value("document.querySelector('.clusters tbody th').innerText") == HOSTILE
-    assert shown.value("document.querySelector('.notes li').innerText") == HOSTILE
+    assert shown.value("document.querySelector('.clusters tbody th').innerText") == visible(HOSTILE)
+    assert shown.value("document.querySelector('.notes li').innerText") == visible(HOSTILE)
     assert (len(shown.asked), shown.said) == (1, [])
 
 
@@ -143,14 +126,9 @@ def test_a_page_that_cannot_be_written_is_shown(tmp_path: Path) -> None:
     assert "cannot be written (No such file or directory)" in ended.stderr
 
 
-def headline_of(folder: Path, cpu: str, nodes: int = 24) -> tuple[str, FleetView]:
-    path = dump(folder / "a.json", "prod", nodes, cpu=cpu)
-    one = view_of((plan_source(ClusterSource(path.name, (path,)), FleetPlanning()),), ())
-    return re.findall(r"<title>(.*?)</title>", page(one), re.DOTALL)[0], one
-
-
 def test_its_title_does_not_credit_ebb_with_what_the_autoscaler_saves(tmp_path: Path) -> None:
-    told, view = headline_of(tmp_path, "300m", 4)
+    view = view_of(planned(dump(tmp_path / "a.json", "prod", 4)), ())
+    [told] = re.findall(r"<title>(.*?)</title>", draw_fleet(view), re.DOTALL)
     saved = next(table_of(view, None).rows)[-1]
     assert "Ebb adds nothing" in view.headline
     assert told == f"Ebb saves nothing more than the autoscaler alone in 1 cluster, which saves {saved} a month"

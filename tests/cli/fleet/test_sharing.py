@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.fleet.cluster_reading import DIVIDED, SharedUse, divided, shares, use_of
+from functions.cli.fleet.cluster_reading import DIVIDED, SharedUse, divide_commitments, share_commitments, use_of
 from functions.cli.input.commitments import COUNTED_BY_EACH, SHARED
 from shared.adapters.prices import load
 from shared.core.cluster.names import SPOT_LABELS
@@ -41,7 +41,7 @@ def use(region: str = HERE, clusters: tuple[str, ...] = BOTH, **used: int) -> Sh
     ],
 )
 def test_a_share_is_that_of_the_use(expected: dict[str, tuple[int, int]], uses: dict[str, SharedUse]) -> None:
-    assert {name: each["n2"] for name, each in shares(uses).items()} == {
+    assert {name: each["n2"] for name, each in share_commitments(uses).items()} == {
         name: Fraction(*share) for name, share in expected.items()
     }
 
@@ -53,7 +53,7 @@ def test_a_part_is_of_families_money_and_what_is_used_elsewhere() -> None:
         {"n2": Capacity(Fraction(8))},
         BOTH,
     )
-    part = divided(whole, {"n2": Fraction(1, 4), "": Fraction(1, 5)})
+    part = divide_commitments(whole, {"n2": Fraction(1, 4), "": Fraction(1, 5)})
     assert [each.size for each in part.families] == [Capacity(Fraction(20), Fraction(80))]
     assert part.flexible == FlexibleCommitment(Fraction(2), Fraction(28, 100))
     assert part.elsewhere == {"n2": Capacity(Fraction(2))}

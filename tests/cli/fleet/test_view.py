@@ -7,7 +7,7 @@ import pytest
 from functions.cli.fleet.cluster_reading import SourceResult
 from functions.cli.fleet.installations import InstallationResult
 from functions.cli.fleet.sources import ClusterSource, InstallationSource
-from functions.cli.fleet.view import THEIR_POLICIES, FleetRow, view_of, whose_of
+from functions.cli.fleet.view import THEIR_POLICIES, FleetRow, name_of_settings, view_of
 from functions.cli.input.profiles import CLUSTER
 from functions.cli.plan import view as plan_view
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
@@ -29,7 +29,7 @@ def row(policy: str) -> FleetRow:
     ],
 )
 def test_the_sum_of_a_fleet_rests_on(expected: str, policies: list[str]) -> None:
-    assert whose_of(map(row, policies)) == expected
+    assert name_of_settings(map(row, policies)) == expected
 
 
 def test_an_installation_stands_at_one_row_though_its_cluster_is_read_twice() -> None:

@@ -91,12 +91,13 @@ def items(nodes: int, pods_a_node: int = 0) -> Iterator[dict[str, Any]]:
             f"fluentbit-gke-{_tail(number)}", on, app="logs", kind="DaemonSet", cpu="100m", namespace="kube-system"
         )
         yield from _pods(number, on, running, pods_a_node)
-    yield from (_behind(app, running[app.name]) for app in APPS if app.kind == "Deployment")
-    yield from (_replica_set(app, running[app.name]) for app in APPS if app.kind == "Deployment")
-    for app, allowed in (("ledger", 0), ("checkout", 2), ("payments", 2), ("storefront", 5)):
+    for app in APPS:
+        if app.kind == "Deployment":
+            yield from _behind(app, running[app.name])
+    for name, allowed in (("ledger", 0), ("checkout", 2), ("payments", 2), ("storefront", 5)):
         yield {
-            **dumps.pdb(app, app, running[app], allowed),
-            "metadata": _named(app, next(each.namespace for each in APPS if each.name == app)),
+            **dumps.pdb(name, name, running[name], allowed),
+            "metadata": _named(name, next(app.namespace for app in APPS if app.name == name)),
         }
 
 
@@ -168,42 +169,14 @@ def _named(name: str, namespace: str) -> dict[str, Any]:
     return {"name": name, "namespace": namespace, "uid": f"{namespace}-{name}", "generation": 1}
 
 
-def _behind(app: App, replicas: int) -> dict[str, Any]:
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": _named(app.name, app.namespace),
-        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": app.name}}},
-        "status": {
-            "replicas": replicas,
-            "readyReplicas": replicas,
-            "availableReplicas": replicas,
-            "updatedReplicas": replicas,
-            "observedGeneration": 1,
-        },
-    }
-
-
-def _replica_set(app: App, replicas: int) -> dict[str, Any]:
-    owner = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "name": app.name,
-        "uid": f"{app.namespace}-{app.name}",
-        "controller": True,
-    }
-    named = {**_named(f"{app.name}-5d4f8b", app.namespace), "uid": f"rs-{app.name}", "ownerReferences": [owner]}
-    counted = {
-        "replicas": replicas,
-        "readyReplicas": replicas,
-        "availableReplicas": replicas,
-        "updatedReplicas": replicas,
-        "observedGeneration": 1,
-    }
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "metadata": named,
-        "spec": {"replicas": replicas},
-        "status": counted,
-    }
+def _behind(app: App, replicas: int) -> Iterator[dict[str, Any]]:
+    """Yield the Deployment of a workload and its ReplicaSet, which are not in the middle of a rollout."""
+    counted: dict[str, Any] = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas"), replicas)
+    counted |= {"updatedReplicas": replicas, "observedGeneration": 1}
+    deployment, spec = _named(app.name, app.namespace), {"replicas": replicas}
+    kind = {"apiVersion": "apps/v1", "kind": "Deployment"}
+    owner = {**kind, "name": app.name, "uid": deployment["uid"], "controller": True}
+    selector = {"selector": {"matchLabels": {"app": app.name}}}
+    yield {**kind, "metadata": deployment, "spec": {**spec, **selector}, "status": counted}
+    own = {**_named(f"{app.name}-5d4f8b", app.namespace), "uid": f"rs-{app.name}", "ownerReferences": [owner]}
+    yield {**kind, "kind": "ReplicaSet", "metadata": own, "spec": spec, "status": counted}

@@ -1,7 +1,6 @@
 """The page in a real browser: its figures are the JSON's, it asks nobody, it is searched and used without a mouse."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,16 +11,14 @@ from typer.testing import CliRunner
 
 from functions.cli.main import app
 from functions.cli.report.compute import document
-from functions.cli.report.extras import ExtraSection, Line, Plot
-from functions.cli.report.page import page as written
-from tests.browser.chromium import Chromium
-from tests.browser.devtools import Page, opened
+from functions.cli.report.extras import extra_section
+from functions.cli.report.page import draw_report
+from tests.browser.devtools import Page
 from tests.cli import dumps
 from tests.cli.report import big_shop, reports
 from tests.cli.report.reports import objects
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-ALL = "[...document.querySelectorAll({!r})]"
 TAB = 9
 
 
@@ -54,52 +51,31 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return Report(page, json.loads(printed.stdout))
 
 
-@pytest.fixture(scope="module")
-def window(chromium: Chromium) -> Iterator[Page]:
-    with opened(chromium) as page:
-        yield page
-
-
 @pytest.fixture
 def seen(window: Page, shop: Report) -> Page:
     return at(window, shop.path)
 
 
-def at(window: Page, path: Path, width: int = 1280, *, dark: bool = False) -> Page:
+def at(window: Page, path: Path, *, dark: bool = False) -> Page:
     """Open a page anew, and see that it was drawn to its end."""
-    window.sized(width, 900, dark=dark)
-    window.open(path.as_uri())
+    window.show(path, dark=dark)
     assert (window.value("document.documentElement.dataset.drawn"), window.said) == ("yes", [])
     return window
 
 
-def rows(page: Page, table: str) -> list[list[str]]:
-    """Return the cells of a table, those of a folded one, too."""
-    cells = "[...row.children].map((cell) => (cell.innerText || cell.textContent).trim())"
-    found: list[list[str]] = page.value(f"{ALL.format(f'{table} tbody tr')}.map((row) => {cells})")
-    return found
+def drawn(window: Page, folder: Path, told: dict[str, Any]) -> Page:
+    path = folder / "report.html"
+    path.write_text(draw_report(told), encoding="utf-8")
+    return at(window, path)
 
 
-def of_each(page: Page, selector: str, expression: str) -> list[Any]:
-    """Return what the expression is of `each` element."""
-    found: list[Any] = page.value(f"{ALL.format(selector)}.map((each) => {expression})")
-    return found
-
-
-def texts(page: Page, selector: str) -> list[str]:
-    return of_each(page, selector, "each.innerText")
-
-
-def number(page: Page, selector: str) -> int:
-    return int(page.value(f"{ALL.format(selector)}.length"))
-
-
-def click(page: Page, selector: str) -> None:
-    page.value(f"document.querySelector({selector!r}).click()")
+def choose(page: Page, selector: str, value: str) -> None:
+    chosen = f"document.querySelector({selector!r})"
+    page.value(f"{chosen}.value = {value!r}; for (const e of ['input', 'change']) {chosen}.dispatchEvent(new Event(e))")
 
 
 def text(page: Page, selector: str) -> str:
-    return str(page.value(f"document.querySelector({selector!r}).innerText"))
+    return page.texts(selector)[0]
 
 
 def looked_up(page: Page, word: str) -> None:
@@ -112,53 +88,43 @@ def test_its_figures_are_those_of_the_json(seen: Page, shop: Report) -> None:
 
     assert text(seen, "h1") == told["title"]
     assert text(seen, ".headline") == told["headline"]
-    assert texts(seen, "#figures .value") == [each["value"] for each in told["figures"]]
+    assert seen.texts("#figures .value") == [each["value"] for each in told["figures"]]
     added = {**told["added"], "saved": told["added"]["month"]}
-    assert rows(seen, "table.scenarios") == [
+    assert seen.rows("table.scenarios") == [
         [each[name] for name in ("title", "nodes", "month", "year", "saved", "evictions")]
         for each in (added, *told["ladder"])
     ]
-    assert rows(seen, "table.pools") == [
-        [
-            each["name"],
-            f"{each['nodes']:,}",
-            each["cpu"],
-            each["memory"],
-            each["month"],
-            f"{each['goes']:,}" if each["goes"] else "-",
-            each["saved"] if each["goes"] else "-",
-        ]
-        for each in told["pools"]
-    ]
+    assert seen.rows("table.pools") == [
+        [pool["name"], str(pool["nodes"]), pool["cpu"], pool["memory"], pool["month"],
+         *((str(pool["goes"]), pool["saved"]) if pool["goes"] else ("-", "-"))]
+        for pool in told["pools"]
+    ]  # fmt: skip
 
 
 def test_bars_are_as_long_as_their_money(seen: Page, shop: Report) -> None:
     *scenarios, bound = shop.report["ladder"]
     most = max(each["cost"] for each in scenarios)
 
-    widths = of_each(seen, ".track .remains", "each.width.baseVal.value")
+    widths = seen.of_all(".track .remains", "each.width.baseVal.value")
     assert widths == [round(1000 * each["cost"] / most) for each in scenarios]
-    assert of_each(seen, ".track .least", "each.x1.baseVal.value") == [round(1000 * bound["cost"] / most)]
+    assert seen.of_all(".track .least", "each.x1.baseVal.value") == [round(1000 * bound["cost"] / most)]
 
 
 def test_the_picture_has_a_bar_for_each_node_before_and_after(seen: Page, shop: Report) -> None:
     gone = sum(each["gone"] for each in shop.nodes)
 
-    assert number(seen, ".bar") == 2 * len(shop.nodes)
-    assert number(seen, ".bar.gone") == gone > 0
-    by_zone = texts(seen, ".pool .side:last-child .zone-name")
+    assert seen.number(".bar") == 2 * len(shop.nodes)
+    assert seen.number(".bar.gone") == gone > 0
+    by_zone = seen.texts(".pool .side:last-child .zone-name")
     assert sum(int(each.rpartition(" ")[2]) for each in by_zone) == len(shop.nodes) - gone
     assert {each.partition(":")[0] for each in by_zone} == {each["zone"] for each in shop.nodes}
 
 
 def test_bars_show_what_was_chosen(seen: Page) -> None:
     fills = "each.style.backgroundImage"
-    cpu = of_each(seen, ".bar:not(.gone)", fills)
-    seen.value(
-        "(() => { const measured = document.getElementById('measured'); measured.value = 'memory';"
-        " measured.dispatchEvent(new Event('change')); })()"
-    )
-    memory = of_each(seen, ".bar:not(.gone)", fills)
+    cpu = seen.of_all(".bar:not(.gone)", fills)
+    choose(seen, "#measured", "memory")
+    memory = seen.of_all(".bar:not(.gone)", fills)
 
     assert all(each.startswith("linear-gradient(to top, var(--stays) 0%") for each in (*cpu, *memory))
     assert len(cpu) == len(memory)
@@ -168,18 +134,18 @@ def test_bars_show_what_was_chosen(seen: Page) -> None:
 def test_every_picture_has_its_figures_as_a_table(seen: Page, shop: Report) -> None:
     for each in shop.report["fill"]:
         table = f'[aria-label="Nodes by reserved {each["resource"]}"] table'
-        assert rows(seen, table) == [
+        assert seen.rows(table) == [
             [tenth["share"], str(tenth["now"]), str(tenth["at_rest"])] for tenth in each["bins"]
         ]
     names = ("pool", "zone", "nodes", "cpu", "memory", "nodes_at_rest", "cpu_at_rest", "memory_at_rest")
-    assert rows(seen, "table.zones-table") == [[str(each[name]) for name in names] for each in shop.report["zones"]]
-    assert min(of_each(seen, "[role=img]", "each.ariaLabel.length")) > len("a name alone")
+    assert seen.rows("table.zones-table") == [[str(each[name]) for name in names] for each in shop.report["zones"]]
+    assert min(seen.of_all("[role=img]", "each.ariaLabel.length")) > len("a name alone")
 
 
 def test_blockers_calendar_order_and_notes_are_all_there(seen: Page, shop: Report) -> None:
     told = shop.report
     causes = [row for each in told["blockers"] for row in each["rows"]]
-    shown = rows(seen, "table.blockers")
+    shown = seen.rows("table.blockers")
 
     assert [(row[0], row[1]) for row in shown] == [(each["month"], f"{each['nodes']:,}") for each in causes]
     assert [each["remedy"] for each, row in zip(causes, shown, strict=True) if each["remedy"] not in row[2]] == []
@@ -187,16 +153,16 @@ def test_blockers_calendar_order_and_notes_are_all_there(seen: Page, shop: Repor
     assert seen.value("document.querySelector('table.week').querySelectorAll('tbody td').length") == sum(
         len(day["runs"]) for day in week
     )
-    assert [row[1] for row in rows(seen, "table.order")] == [
+    assert [row[1] for row in seen.rows("table.order")] == [
         shop.nodes[each["node"]]["name"] for each in objects(told["order"])[:15]
     ]
-    assert texts(seen, ".notes li") == told["notes"]
-    assert number(seen, "dl.words dt") == len(told["glossary"])
+    assert seen.texts(".notes li") == told["notes"]
+    assert seen.number("dl.words dt") == len(told["glossary"])
 
 
 def test_it_asks_nobody(seen: Page, shop: Report) -> None:
     looked_up(seen, "web")
-    click(seen, ".found-nodes .name")
+    seen.click(".found-nodes .name")
     assert seen.asked == [shop.path.as_uri()]
 
 
@@ -205,21 +171,18 @@ def test_a_word_a_pool_and_a_verdict_choose_what_is_shown(seen: Page, shop: Repo
     looked_up(seen, "europe-west4-B")
     in_zone = [each["name"] for each in nodes if each["zone"] == "europe-west4-b"]
     assert text(seen, "#found-count").startswith(f"{len(in_zone)} nodes and 0 workloads")
-    assert [row[0] for row in rows(seen, ".found-nodes")] == in_zone[:12]
+    assert [row[0] for row in seen.rows(".found-nodes")] == in_zone[:12]
 
-    seen.value(
-        "(() => { const chosen = document.querySelectorAll('#look-up select')[1]; chosen.value = 'waiting';"
-        " chosen.dispatchEvent(new Event('input')); })()"
-    )
+    choose(seen, "#look-up label:last-child select", "waiting")
     waiting = [each["name"] for each in nodes if each["zone"] == "europe-west4-b" and each["verdict"] == "waiting"]
     assert 0 < len(waiting) < len(in_zone)
     assert text(seen, "#found-count").startswith(f"{len(waiting)} nodes")
 
 
 def test_all_of_a_long_list_is_shown_on_demand(seen: Page, shop: Report) -> None:
-    click(seen, "#look-up .more")
+    seen.click("#look-up .more")
     percent = {each["name"]: f"{int(100 * each['cpu_ratio'] + 1e-9)}%" for each in shop.nodes}
-    assert [(row[0], row[3]) for row in rows(seen, ".found-nodes")] == list(percent.items())
+    assert [(row[0], row[3]) for row in seen.rows(".found-nodes")] == list(percent.items())
 
 
 def test_the_name_of_a_pod_finds_its_node_and_its_workload(seen: Page, shop: Report) -> None:
@@ -227,31 +190,31 @@ def test_the_name_of_a_pod_finds_its_node_and_its_workload(seen: Page, shop: Rep
     workload = objects(shop.report["workloads"])[pod["workload"]]["name"]
     looked_up(seen, pod["name"])
 
-    assert [row[0] for row in rows(seen, ".found-nodes")] == [shop.nodes[pod["node"]]["name"]]
-    assert [row[0] for row in rows(seen, ".found-workloads")] == [workload]
+    assert [row[0] for row in seen.rows(".found-nodes")] == [shop.nodes[pod["node"]]["name"]]
+    assert [row[0] for row in seen.rows(".found-workloads")] == [workload]
 
 
 def test_a_node_opens_with_its_pods_what_keeps_it_and_where_they_go(seen: Page, shop: Report) -> None:
     kept = next(number for number, each in enumerate(shop.nodes) if each["blockers"] and not each["gone"])
     pods = [each for each in objects(shop.report["pods"]) if each["node"] == kept]
     looked_up(seen, shop.nodes[kept]["name"])
-    click(seen, ".found-nodes .name")
+    seen.click(".found-nodes .name")
 
     assert text(seen, "#details-title") == shop.nodes[kept]["name"]
-    assert [row[0] for row in rows(seen, "#details table")] == [each["name"] for each in pods]
+    assert [row[0] for row in seen.rows("#details table")] == [each["name"] for each in pods]
     for blocker in (each for each in shop.nodes[kept]["blockers"] if each["reason"] != "blocked_by_pod"):
         assert shop.report["reasons"][blocker["reason"]]["remedy"] in text(seen, "#details .causes")
 
 
 def test_a_workload_opens_from_a_node_and_back(seen: Page, shop: Report) -> None:
-    click(seen, "table.order .name")
-    click(seen, "#details td .name")
+    seen.click("table.order .name")
+    seen.click("#details td .name")
     name = text(seen, "#details-title")
     number = [each["name"] for each in objects(shop.report["workloads"])].index(name)
     pods = [each for each in objects(shop.report["pods"]) if each["workload"] == number]
 
-    assert len(rows(seen, "#details table")) == min(40, len(pods))
-    click(seen, "#details td .name")
+    assert len(seen.rows("#details table")) == min(40, len(pods))
+    seen.click("#details td .name")
     assert text(seen, "#details-title") == shop.nodes[pods[0]["node"]]["name"]
 
 
@@ -285,14 +248,14 @@ def test_every_control_is_reached_by_the_keyboard_and_has_a_name(seen: Page) -> 
     controls = "button, select, input, summary, a, [tabindex='0']"
     named = "Boolean(each.innerText || each.ariaLabel || (each.labels || []).length)"
 
-    assert set(of_each(seen, controls, named)) == {True}
-    assert set(of_each(seen, ".bars", "each.querySelectorAll('[tabindex=\"0\"]').length")) == {1}
-    assert number(seen, "[tabindex]:not([tabindex='0']):not(.bar)") == 0
+    assert set(seen.of_all(controls, named)) == {True}
+    assert set(seen.of_all(".bars", "each.querySelectorAll('[tabindex=\"0\"]').length")) == {1}
+    assert seen.number("[tabindex]:not([tabindex='0']):not(.bar)") == 0
 
 
 def test_headings_follow_each_other_and_no_id_is_there_twice(seen: Page) -> None:
-    levels = [int(each) for each in of_each(seen, "h1, h2, h3, h4", "each.tagName[1]")]
-    ids = of_each(seen, "[id]", "each.id")
+    levels = [int(each) for each in seen.of_all("h1, h2, h3, h4", "each.tagName[1]")]
+    ids = seen.of_all("[id]", "each.id")
 
     assert levels[0] == 1
     assert [pair for pair in pairwise(levels) if pair[1] - pair[0] > 1] == []
@@ -301,11 +264,9 @@ def test_headings_follow_each_other_and_no_id_is_there_twice(seen: Page) -> None
 
 def test_what_is_odd_is_shown_on_top(window: Page, shop: Report, tmp_path: Path) -> None:
     told = {**shop.told, "report": {**shop.report, "notes": ["warning: the dump is old.", "Prices are listed."]}}
-    path = tmp_path / "odd.html"
-    path.write_text(written(told), encoding="utf-8")
 
-    assert text(at(window, path), ".warnings") == "warning: the dump is old."
-    assert number(at(window, shop.path), ".warnings") == 0
+    assert text(drawn(window, tmp_path, told), ".warnings") == "warning: the dump is old."
+    assert at(window, shop.path).number(".warnings") == 0
 
 
 @pytest.mark.parametrize(
@@ -348,12 +309,12 @@ def test_names_are_text_wherever_they_are_shown(window: Page, tmp_path: Path) ->
 
     page = at(window, path)
     page.value("window.alert = () => document.body.append('run')")
-    assert f"node{HOSTILE}" in [row[0] for row in rows(page, ".found-nodes")]
+    assert f"node{HOSTILE}" in [row[0] for row in page.rows(".found-nodes")]
     looked_up(page, f"pod{HOSTILE}")
-    assert [row[0] for row in rows(page, ".found-workloads")] == [f"ns{HOSTILE}/ReplicaSet/set{HOSTILE}"]
-    click(page, ".found-nodes .name")
-    assert [row[0] for row in rows(page, "#details table")] == [f"pod{HOSTILE}"]
-    assert number(page, "img") == 0
+    assert [row[0] for row in page.rows(".found-workloads")] == [f"ns{HOSTILE}/ReplicaSet/set{HOSTILE}"]
+    page.click(".found-nodes .name")
+    assert [row[0] for row in page.rows("#details table")] == [f"pod{HOSTILE}"]
+    assert page.number("img") == 0
     assert (page.value("document.scripts.length"), page.said, page.asked) == (2, [], [path.as_uri()])
 
 
@@ -369,36 +330,29 @@ def test_a_script_that_came_in_all_the_same_is_not_run(window: Page, shop: Repor
 
 def test_a_section_of_another_command_is_drawn_with_its_plot_and_table(window: Page, tmp_path: Path) -> None:
     made = reports.report_input(reports.shop(tmp_path, 12))
-    lines = (Line("this policy", (3, 2, 1)), Line("the autoscaler alone", (3, 3, 2)))
-    given = ExtraSection(
-        "A simulated day", ("So.",), ("hour", "nodes"), (("0", "3"),), Plot(("0", "1", "2"), "nodes", lines)
-    )
-    path = tmp_path / "report.html"
-    path.write_text(written(document(made, [given])), encoding="utf-8")
+    lines = [{"name": "this policy", "values": [3, 2, 1]}, {"name": "the autoscaler alone", "values": [3, 3, 2]}]
+    plot = {"x": ["0", "1", "2"], "measured": "nodes", "lines": lines}
+    given = extra_section("A simulated day", ("So.",), ("hour", "nodes"), (("0", "3"),), plot)
+    page = drawn(window, tmp_path, document(made, [given]))
 
-    page = at(window, path)
     assert text(page, "#extra-0 h2") == "A simulated day"
-    assert rows(page, "#extra-0 table") == [["0", "3"]]
-    assert number(page, "#extra-0 polyline") == 2
+    assert page.rows("#extra-0 table") == [["0", "3"]]
+    assert page.number("#extra-0 polyline") == 2
 
 
 @pytest.mark.deep
 def test_a_thousand_nodes_are_drawn_as_well_as_sixty(window: Page, tmp_path: Path) -> None:
     sources = reports.shop(tmp_path, 1)
     big_shop.write(tmp_path / "shop.json", 1000)
-    path = tmp_path / "report.html"
-    path.write_text(written(reports.told(sources)), encoding="utf-8")
+    page = drawn(window, tmp_path, reports.told(sources))
 
-    page = at(window, path)
-    assert number(page, ".bar") == 2000
+    assert page.number(".bar") == 2000
     assert page.value("document.documentElement.scrollWidth") == 1280
 
 
 def test_what_is_not_known_is_not_drawn(window: Page, tmp_path: Path) -> None:
     made = reports.report_input(reports.shop(tmp_path, 12))
-    path = tmp_path / "report.html"
-    path.write_text(written(document(replace(made, view=replace(made.view, scenarios=None)))), encoding="utf-8")
+    page = drawn(window, tmp_path, document(replace(made, view=replace(made.view, scenarios=None))))
 
-    page = at(window, path)
-    assert number(page, ".bar") == 12
-    assert number(page, ".waterfall") == 0
+    assert page.number(".bar") == 12
+    assert page.number(".waterfall") == 0

@@ -40,18 +40,15 @@ def test_a_page_that_is_given_no_place_is_written_here(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cluster.json", "ebb-report.html"]
 
 
-def test_its_data_may_go_to_a_file(dump: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report.json"
-    CliRunner().invoke(app, ["report", "--dump", str(dump), "--output", "json", "--out", str(out)])
-    assert json.loads(out.read_text(encoding="utf-8"))["report"]["schema"] == 1
-
-
-def test_its_data_is_json_on_stdout(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_data_is_json_on_stdout_or_in_a_file(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    ended = CliRunner().invoke(app, ["report", "--dump", str(dump), "--output", "json"])
-
-    assert json.loads(ended.stdout)["report"]["schema"] == 1
+    words = ["report", "--dump", str(dump), "--output", "json"]
+    printed = CliRunner().invoke(app, words).stdout
     assert [path.name for path in tmp_path.iterdir()] == ["cluster.json"]
+
+    CliRunner().invoke(app, [*words, "--out", "report.json"])
+    assert (tmp_path / "report.json").read_text(encoding="utf-8") == printed
+    assert json.loads(printed)["report"]["schema"] == 1
 
 
 def test_money_is_that_of_the_options(dump: Path) -> None:

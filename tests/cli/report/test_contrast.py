@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from functions.cli.output.html import asset
+from functions.cli.output.pages import asset
 
 CSS = asset("page.css")
 TEXT, GRAPHIC = 4.5, 3.0
@@ -27,13 +27,9 @@ ONLY_ORNAMENT = {"line"}
 """Lines between rows, which say nothing that their place does not say."""
 
 
-def theme(selector: str) -> dict[str, str]:
-    block = CSS.partition(f"{selector} {{")[2].partition("}")[0]
-    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
-
-
-LIGHT = theme(":root")
-THEMES = {"light": LIGHT, "dark": {**LIGHT, **theme(':root[data-theme="dark"]')}}
+COLOURS = re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", CSS)
+LIGHT = {name: light for name, light, _ in COLOURS}
+THEMES = {"light": LIGHT, "dark": {name: dark for name, _, dark in COLOURS}}
 
 
 def luminance(colour: str) -> float:
@@ -58,10 +54,6 @@ def test_all_that_is_read_has_contrast(colours: Mapping[str, str]) -> None:
     assert {pair: round(found[pair[:2]], 2) for pair in PAIRS if found[pair[:2]] < pair[2]} == {}
 
 
-def test_the_dark_theme_names_every_colour_again() -> None:
-    assert theme(':root[data-theme="dark"]').keys() == LIGHT.keys()
-
-
 def test_every_colour_is_judged() -> None:
     judged = {name for one, other, _ in PAIRS for name in (one, other)} | ONLY_ORNAMENT
     assert LIGHT.keys() <= judged
@@ -73,5 +65,4 @@ def test_text_is_written_in_nothing_else() -> None:
 
 
 def test_no_colour_stands_outside_the_themes() -> None:
-    outside = CSS.replace(CSS[: CSS.index("* {")], "")
-    assert re.findall(r"#[0-9a-fA-F]{3,8}\b", outside) == []
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b", CSS) == [each for _, *both in COLOURS for each in both]

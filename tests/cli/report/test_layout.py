@@ -8,13 +8,13 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from functions.cli.fleet.cluster_reading import plan_source
-from functions.cli.fleet.page import page as fleet_page
+from functions.cli.fleet.page import draw_fleet
 from functions.cli.fleet.sources import ClusterSource, FleetPlanning
 from functions.cli.fleet.view import view_of
 from functions.cli.input.options import Sources
 from functions.cli.report.compute import document
-from functions.cli.report.extras import ExtraSection, Line, Plot
-from functions.cli.report.page import page as report_page
+from functions.cli.report.extras import extra_section
+from functions.cli.report.page import draw_report
 from tests.browser.chromium import Chromium
 from tests.browser.devtools import Page, opened
 from tests.browser.fonts import FONT_SETS
@@ -41,7 +41,7 @@ PHONE, SCREEN, PAPER = Medium(360), Medium(1280), Medium(A4, "print")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     texts = {
-        "report": report_page(reports.told(reports.shop(folder, 30))),
+        "report": draw_report(reports.told(reports.shop(folder, 30))),
         "long names": _of_long_names(folder),
         "fleet": _of_a_fleet(folder),
     }
@@ -64,15 +64,15 @@ def _of_long_names(folder: Path) -> str:
         items += [node, pod]
     (folder / "long.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     rows = [("evictions", *["1,234,567"] * 5), (LONG, *["$1,234,567"] * 5)]
-    lines = [Line(LONG, (3, 2)), Line("autoscaler alone", (3, 3))]
-    compared = ExtraSection(LONG, (LONG,), POLICIES, rows, Plot(("0", "1"), "nodes", lines))
-    return report_page(document(reports.report_input(Sources((folder / "long.json",))), [compared]))
+    lines = [{"name": LONG, "values": [3, 2]}, {"name": "autoscaler alone", "values": [3, 3]}]
+    compared = extra_section(LONG, (LONG,), POLICIES, rows, {"x": ["0", "1"], "measured": "nodes", "lines": lines})
+    return draw_report(document(reports.report_input(Sources((folder / "long.json",))), [compared]))
 
 
 def _of_a_fleet(folder: Path) -> str:
     paths = [dump(folder / "a.json", "prod", 24, cpu="350m"), dump(folder / "b.json", "c" * 40), folder / "bad.json"]
     paths[2].write_text(CUT_OFF)
-    return fleet_page(view_of(tuple(plan_source(ClusterSource(LONG, (each,)), FleetPlanning()) for each in paths), ()))
+    return draw_fleet(view_of(tuple(plan_source(ClusterSource(LONG, (each,)), FleetPlanning()) for each in paths), ()))
 
 
 @pytest.fixture(scope="module", params=FONT_SETS)

@@ -80,7 +80,7 @@ def test_the_forecast_is_shown_next_to_the_days_if_it_differs(*, expected: bool,
         Scenario(scenario, 3, cost) for scenario, cost in zip(KINDS, (120, 100, 70, 50), strict=True)
     )
     scenarios = Scenarios(now, alone, rest, (), least, None, {}, {}, approximate=False)
-    told = " ".join(section(days(saved), scenarios).sentences)
+    told = " ".join(section(days(saved), scenarios)["sentences"])
 
     assert (f"policy.yaml saves {saved}.0%" in told and "30.0%" in told) is expected
 
