@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 
 from infra.installing import progress
 from infra.local.scenario import parse
-from infra.local.servers.servers import SimulatedGkeServers
+from infra.local.servers import SimulatedGkeServers
 from tests.bench.cold_start import measured
 from tests.builders import CLUSTER
 from tests.real.needs import require

@@ -16,7 +16,7 @@ from infra.local.broker import Subscription
 from infra.local.clocks import ManualClock
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scenario import Scenario, ScenarioError, load
-from infra.local.servers.servers import SimulatedGkeServers
+from infra.local.servers import SimulatedGkeServers
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.whole_world import World
 
@@ -92,12 +92,9 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
 def _connect(cloud: SimulatedGke, arguments: argparse.Namespace) -> None:
     for entry in arguments.push:
         topic, _, url = entry.partition("=")
-        dead = f"{topic}-dead"
-        cloud.broker.topics |= {topic, dead}
-        name, most = topic.replace("/topics/", "/subscriptions/"), 100
-        cloud.broker.subscribe(
-            Subscription(name, topic, url, dead_letter_topic=dead, max_attempts=most, first_window=arguments.window)
-        )
+        cloud.broker.topics.add(topic)
+        name = topic.replace("/topics/", "/subscriptions/")
+        cloud.broker.subscribe(Subscription(name, topic, url, first_window=arguments.window))
 
 
 def _print_alone(scenario: Scenario) -> int:

@@ -22,18 +22,12 @@ class _ScenarioModel(BaseModel):
 
 
 class Autoscaling(_ScenarioModel):
-    """The limits of a pool: of each of its zones, or of all of them together where a total maximum is given."""
+    """The limits of a pool, in each of its zones."""
 
     enabled: bool = True
     min_node_count: int = 0
     max_node_count: int = 100
-    total_min_node_count: int | None = None
-    total_max_node_count: int | None = None
-    location_policy: Literal["BALANCED", "ANY"] = "BALANCED"
-
-    @property
-    def most(self) -> int:
-        return self.max_node_count if self.total_max_node_count is None else self.total_max_node_count
+    location_policy: Literal["BALANCED"] = "BALANCED"
 
 
 class MachinePool(_ScenarioModel):
@@ -76,19 +70,16 @@ class WorkloadSpec(_ScenarioModel):
     grace: int = 30
     shutdown: float | None = 2
     ready_after: float | None = None
-    run_for: float | None = None
     never_ready: Literal["no", "next", "all"] = "no"
     priority: int = 0
     nodes: list[str] = []
     pdb: WorkloadBudget | None = None
     resized: dict[str, str] = {}
     """What its first pods request since they were resized in place; the next ones request what the template has."""
-    pod_replacement_policy: Literal["TerminationStarted", "TerminationComplete"] | None = None
-    """Of a Deployment: when it replaces a pod."""
     controller: Json = {}
-    """Merged into the controller's spec: a Deployment's strategy, paused, progressDeadlineSeconds …"""
+    """Merged into the controller's spec: a Deployment's strategy, podReplacementPolicy …"""
     claims: list[Json] = []
-    """A StatefulSet's volumeClaimTemplates: each of its pods has a disk of each, where it first ran."""
+    """A StatefulSet's volumeClaimTemplates: its pods name the claims, which are manifests of their own."""
     pod: Json = {}
     """Merged into the pod's spec: nodeSelector, affinity, tolerations, volumes, topologySpreadConstraints …"""
 
@@ -97,8 +88,6 @@ class KubeletSpec(_ScenarioModel):
     ready_after: tuple[float, float] = (2.0, 5.0)
     shutdown: float | None = None
     node_boot: float = 20.0
-    attach: float = 0.0
-    """Seconds until a disk is attached, once it is detached elsewhere."""
 
 
 class AutoscalerSpec(_ScenarioModel):

@@ -15,7 +15,7 @@ from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import ApiTransport, DirectTransport
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
-from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadBudget, WorkloadSpec
+from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadSpec
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.whole_world import World
 from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, wants_daemon
@@ -31,33 +31,22 @@ FirstPod = tuple[Json, str | None]
 """A pod and its node; None where the scheduler places it."""
 
 
-def selector_of(workload: WorkloadSpec) -> dict[str, str]:
-    return {"app": workload.name}
-
-
-def _knobs(workload: WorkloadSpec) -> dict[str, str]:
-    values = {"shutdown": workload.shutdown, "ready-after": workload.ready_after, "run-for": workload.run_for}
-    knobs = {PREFIX + name: f"{value:g}" for name, value in values.items() if value is not None}
-    return knobs if workload.never_ready == "no" else {**knobs, f"{PREFIX}never-ready": "true"}
-
-
 def template_of(workload: WorkloadSpec) -> Json:
     """The pod template: metadata and spec."""
     container = {"name": "main", "image": "local/main", "resources": {"requests": dict(workload.requests)}}
-    return {
-        "metadata": {
-            "labels": {**selector_of(workload), **workload.labels},
-            "annotations": {**_knobs(workload), **workload.annotations},
-        },
-        "spec": {
-            "containers": [container],
-            "terminationGracePeriodSeconds": workload.grace,
-            "schedulerName": "default-scheduler",
-            "priority": workload.priority,
-            "restartPolicy": "Never" if workload.kind == "Job" else "Always",
-            **workload.pod,
-        },
+    values = {"shutdown": workload.shutdown, "ready-after": workload.ready_after}
+    knobs = {PREFIX + name: f"{value:g}" for name, value in values.items() if value is not None}
+    if workload.never_ready != "no":
+        knobs[f"{PREFIX}never-ready"] = "true"
+    spec: Json = {
+        "containers": [container],
+        "terminationGracePeriodSeconds": workload.grace,
+        "schedulerName": "default-scheduler",
+        "priority": workload.priority,
+        "restartPolicy": "Never" if workload.kind == "Job" else "Always",
     }
+    labels, annotations = {"app": workload.name, **workload.labels}, {**knobs, **workload.annotations}
+    return {"metadata": {"labels": labels, "annotations": annotations}, "spec": {**spec, **workload.pod}}
 
 
 def controller_of(workload: WorkloadSpec) -> Json:
@@ -66,22 +55,13 @@ def controller_of(workload: WorkloadSpec) -> Json:
     if workload.kind == "Job":
         spec |= {"parallelism": workload.replicas, "completions": workload.replicas}
     else:
-        spec |= {"selector": {"matchLabels": selector_of(workload)}}
+        spec["selector"] = {"matchLabels": {"app": workload.name}}
     if workload.kind in {"Deployment", "StatefulSet"}:
         spec["replicas"] = workload.replicas
-    if workload.pod_replacement_policy is not None:
-        spec["podReplacementPolicy"] = workload.pod_replacement_policy
-    if workload.kind == "StatefulSet" and workload.claims:
+    if workload.claims:
         spec["volumeClaimTemplates"] = workload.claims
-    meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": selector_of(workload)}
+    meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": {"app": workload.name}}
     return {"metadata": meta, "spec": {**spec, **workload.controller}}
-
-
-def budget_of(workload: WorkloadSpec, budget: WorkloadBudget) -> Json:
-    """The workload's PodDisruptionBudget, of the same name."""
-    spec: Json = budget.model_dump(by_alias=True, exclude_none=True)
-    spec["selector"] = {"matchLabels": selector_of(workload)}
-    return {"metadata": {"name": workload.name, "namespace": workload.namespace}, "spec": spec}
 
 
 def world_of(scenario: Scenario, clock: TimeSource) -> World:
@@ -153,7 +133,7 @@ def _first_pods(world: World, workload: WorkloadSpec, places: Iterator[str | Non
         owner = store.create("replicasets", replica_set_for(owner), ACTOR)
     for index in range(workload.replicas):
         is_set = workload.kind == "StatefulSet"
-        yield stateful_pod(store, owner, f"{workload.name}-{index}") if is_set else pod_from(owner), next(places)
+        yield stateful_pod(owner, f"{workload.name}-{index}") if is_set else pod_from(owner), next(places)
 
 
 def _add_workload(world: World, workload: WorkloadSpec, names: NodeNames) -> None:
@@ -161,7 +141,10 @@ def _add_workload(world: World, workload: WorkloadSpec, names: NodeNames) -> Non
     for pod, node in _first_pods(world, workload, places):
         _start(world, pod, node, workload)
     if workload.pdb is not None:
-        world.store.create("poddisruptionbudgets", budget_of(workload, workload.pdb), ACTOR)
+        spec = workload.pdb.model_dump(by_alias=True, exclude_none=True)
+        meta = {"name": workload.name, "namespace": workload.namespace}
+        guard = {"metadata": meta, "spec": {**spec, "selector": {"matchLabels": {"app": workload.name}}}}
+        world.store.create("poddisruptionbudgets", guard, ACTOR)
 
 
 def build(scenario: Scenario, world: World) -> NodeNames:

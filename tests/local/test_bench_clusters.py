@@ -39,7 +39,7 @@ def test_no_filter_of_the_scheduler_refuses_a_pod_the_node_it_lies_on(seed: int)
 
     def refused(pod: Json) -> str | None:
         others = [each for each in pods if each is not pod]
-        infos = node_infos_of(nodes, others, store.all("namespaces"), disks_of(store.all))
+        infos = node_infos_of(nodes, others, disks_of(store.all))
         return refusal(pod, infos.by_name[pod["spec"]["nodeName"]], infos)
 
     said = {pod["metadata"]["name"]: refused(pod) for pod in pods if owner_kind(pod) != "DaemonSet"}

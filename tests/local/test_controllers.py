@@ -51,15 +51,6 @@ def test_a_daemonset_runs_on_every_node_cordoned_ones_too() -> None:
     assert [node_of(item) for item in virtual.pods()] == ["a"]
 
 
-def test_a_job_runs_to_its_completions() -> None:
-    virtual = VirtualCluster()
-    template = workload("sum", annotations={"local.ebb.internal/run-for": "3"})
-    template["spec"] |= {"parallelism": 1, "completions": 2}
-    virtual.add("jobs", template)
-    virtual.run(15)
-    assert virtual.store.get("jobs", "default", "sum")["status"]["succeeded"] == 2
-
-
 def test_scaling_in_takes_pods_away_and_scaling_out_adds_them() -> None:
     virtual = VirtualCluster([node("a", cpu="8")])
     virtual.add("deployments", workload(replicas=4))

@@ -101,7 +101,6 @@ def test_which_pods_need_the_budget(expected: int, phase: str, ready: bool, spec
     [
         pytest.param(404, "nobody", {}, id="unknown pod"),
         pytest.param(409, "p", {"preconditions": {"uid": "another"}}, id="another uid"),
-        pytest.param(400, "p", {"dryRun": ["Some"]}, id="unknown dry run"),
     ],
 )
 def test_an_eviction_is_refused(expected: int, name: str, options: Any) -> None:

@@ -19,7 +19,7 @@ from urllib3.exceptions import HTTPError
 
 from infra.local.broker import Subscription
 from infra.local.scenario import parse
-from infra.local.servers.servers import SimulatedGkeServers
+from infra.local.servers import SimulatedGkeServers
 from tests.local.injected_faults import InjectedFault, Mode, inject
 from tests.local.virtual_cluster import MERGE
 from tests.local.wait_until import wait_until

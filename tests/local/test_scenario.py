@@ -42,7 +42,7 @@ def test_the_demo_begins_in_steady_state_with_all_but_one_pool_above_the_autosca
     assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 132, True)
     assert (load(DEMO).profile, load(DEMO).autoscaler.threshold) == ("BALANCED", None)
     for node in nodes:
-        share = utilization(view, node, now, ignore_daemonsets=True)
+        share = utilization(view, node, now)
         low, high = (0.3, 0.4) if group_of(node)[0] == "batch" else (BALANCED.threshold, 0.66)
         assert low < share < high, node["metadata"]["name"]
 
@@ -106,14 +106,6 @@ def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: st
             {"enabled": True, "minNodeCount": 1, "maxNodeCount": 5, "locationPolicy": "BALANCED"},
             MachinePool(name="main", autoscaling=Autoscaling(min_node_count=1, max_node_count=5)),
             id="limits per zone",
-        ),
-        pytest.param(
-            {"enabled": True, "totalMinNodeCount": 2, "totalMaxNodeCount": 9, "locationPolicy": "ANY"},
-            MachinePool(
-                name="main",
-                autoscaling=Autoscaling(total_min_node_count=2, total_max_node_count=9, location_policy="ANY"),
-            ),
-            id="total limits",
         ),
         pytest.param({}, MachinePool(name="main", autoscaling=Autoscaling(enabled=False)), id="not autoscaled"),
     ],

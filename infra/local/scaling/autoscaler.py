@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from infra.local.clocks import TimeSource, seconds_of
+from infra.local.clocks import TimeSource
 from infra.local.machine_types import make_node
 from infra.local.scaling.client import ApiTransport, Client
 from infra.local.scaling.scale_down import ScaleDown
@@ -39,18 +39,20 @@ def _as_ready(node: Json) -> Json:
     return fresh
 
 
+def _is_waiting(pod: Json) -> bool:
+    return not node_of(pod) and is_unschedulable(pod) and not is_terminating(pod)
+
+
 class ScaleUp:
     """Adds nodes; `seed` decides their names, `cluster` is part of them."""
 
-    def __init__(self, client: Client, settings: AutoscalerSettings, cluster: str, seed: int) -> None:
+    def __init__(self, client: Client, cluster: str, seed: int) -> None:
         self._client = client
-        self._settings = settings
         self._cluster = cluster
         self._random = random.Random(seed)  # noqa: S311 - names of a simulated cloud, not secrets
-        self._reported: set[str] = set()
 
     def step(self, view: View, now: float) -> None:
-        waiting = [*(pod for pod in view.pods if self._counts(pod, now)), *view.chunks]
+        waiting = [*filter(_is_waiting, view.pods), *view.chunks]
         if not waiting:
             return
         node_infos = node_infos_of([_as_ready(node) for node in view.nodes], view.pods, disks=view.disks)
@@ -73,10 +75,6 @@ class ScaleUp:
             if buffer["status"].get("readyReplicas") != count:
                 self._client.patch_buffer(buffer, {"readyReplicas": count})
 
-    def _counts(self, pod: Json, now: float) -> bool:
-        old_enough = seconds_of(pod["metadata"]["creationTimestamp"]) + self._settings.new_pod_delay <= now
-        return not node_of(pod) and is_unschedulable(pod) and not is_terminating(pod) and old_enough
-
     def _grow(self, pod: Json, view: View, node_infos: NodeInfos, sizes: Counter[Group], now: float) -> None:
         for pool, zone in self._choices(view, sizes):
             node = make_node(pool, zone, self._cluster, "".join(self._random.choices(_SERIAL, k=4)))
@@ -87,23 +85,16 @@ class ScaleUp:
                 node_infos.place(pod, node_info.name)
                 self._add(pod, node, sizes, pool, now)
                 return
-        if pod["metadata"]["uid"] in self._reported or is_chunk(pod):
-            return
-        self._reported.add(pod["metadata"]["uid"])
-        message = "pod didn't trigger scale-up: no node group can take it or all are at their maximum"
-        self._client.report(pod, "Pod", "NotTriggerScaleUp", message, now)
 
     def _choices(self, view: View, sizes: Counter[Group]) -> Iterator[tuple[MachinePool, str]]:
         for name in sorted(view.pools):
-            pool, limits = view.pools[name], view.pools[name].autoscaling
-            total = sum(size for (owner, _), size in sizes.items() if owner == name)
+            pool = view.pools[name]
             for zone in sorted(pool.zones, key=lambda zone: (sizes[(name, zone)], zone)):
-                size = sizes[(name, zone)] if limits.total_max_node_count is None else total
-                if limits.enabled and size < limits.most:
+                if pool.autoscaling.enabled and sizes[(name, zone)] < pool.autoscaling.max_node_count:
                     yield pool, zone
 
     def _add(self, pod: Json, node: Json, sizes: Counter[Group], pool: MachinePool, now: float) -> None:
-        group, most = group_of(node), pool.autoscaling.most
+        group, most = group_of(node), pool.autoscaling.max_node_count
         self._client.create_node(node)
         message = f"pod triggered scale-up: [{{{'/'.join(group)} {sizes[group]}->{sizes[group] + 1} (max: {most})}}]"
         sizes[group] += 1
@@ -133,7 +124,7 @@ class Autoscaler:
         self._settings = settings
         self._next = 0.0
         self._down = ScaleDown(self._client, settings)
-        self._up = ScaleUp(self._client, settings, cluster, seed)
+        self._up = ScaleUp(self._client, cluster, seed)
 
     def step(self) -> None:
         """Run a loop if one is due; RefusedCall (of `scaling.client`) if the API failed: the next loop starts afresh.

@@ -29,7 +29,6 @@ from infra.local.world.pods import (
     is_finished,
     is_ready,
     is_terminating,
-    labels_of,
     node_of,
     owner_kind,
     pod_requests,
@@ -47,8 +46,7 @@ Rule = Callable[[Json, View, float], str | None]
 
 
 def _annotated(pod: Json, _view: View, _now: float) -> str | None:
-    answers = {"true": ALLOWED, "on-completion": "waits for its completion"}
-    return answers.get(annotations_of(pod).get(SAFE_TO_EVICT, ""))
+    return ALLOWED if annotations_of(pod).get(SAFE_TO_EVICT) == "true" else None
 
 
 def _not_replicated(pod: Json, _view: View, _now: float) -> str | None:
@@ -98,23 +96,16 @@ def obstacle(pods: Iterable[Json], view: View, now: float) -> str | None:
     return None
 
 
-GPU = "nvidia.com/gpu"
-GPU_LABEL = "cloud.google.com/gke-accelerator"
-
-
-def utilization(view: View, node: Json, now: float, *, ignore_daemonsets: bool) -> float:
-    """The larger of the CPU and memory request ratios; ignored pods leave both sides of the fraction."""
+def utilization(view: View, node: Json, now: float) -> float:
+    """The larger of the CPU and memory request ratios; pods of DaemonSets leave both sides of the fraction."""
     booked: Counter[str] = Counter()
     ignored: Counter[str] = Counter()
     for pod in view.pods_on(node):
         if not is_finished(pod) and not is_long_terminating(pod, now):
             stays = owner_kind(pod) == "DaemonSet" or MIRROR in annotations_of(pod)
-            (ignored if stays and ignore_daemonsets else booked).update(pod_requests(pod))
+            (ignored if stays else booked).update(pod_requests(pod))
     offered: Json = (node.get("status") or {}).get("allocatable") or {}
-    if GPU_LABEL in labels_of(node):
-        return _ratio(booked[GPU], units(GPU, offered[GPU])) if GPU in offered else 0.0
-    ratios = [_ratio(booked[name], units(name, offered.get(name, 0)) - ignored[name]) for name in ("cpu", "memory")]
-    return max(ratios)
+    return max(_ratio(booked[name], units(name, offered.get(name, 0)) - ignored[name]) for name in ("cpu", "memory"))
 
 
 def _ratio(booked: int, offered: int) -> float:
@@ -174,14 +165,8 @@ class RemovalSimulation:
 
 def at_minimum(view: View, node: Json, leaving: Counter[Group]) -> bool:
     """May no further node of the node's group go? `leaving` are the nodes on their way out."""
-    pool, group, sizes = view.pool_of(node), group_of(node), view.sizes()
-    if pool is None:
-        return True
-    limits = pool.autoscaling
-    if limits.total_max_node_count is not None or limits.total_min_node_count is not None:
-        left = sum(size - leaving[other] for other, size in sizes.items() if other[0] == pool.name)
-        return left <= (limits.total_min_node_count or 0)
-    return sizes[group] - leaving[group] <= limits.min_node_count
+    pool, group = view.pool_of(node), group_of(node)
+    return pool is None or view.sizes()[group] - leaving[group] <= pool.autoscaling.min_node_count
 
 
 @dataclass(frozen=True)
@@ -252,14 +237,12 @@ class Candidates:
             return False
         if at_minimum(view, node, leaving.groups):
             return False
-        share = utilization(view, node, now, ignore_daemonsets=self.settings.ignore_daemonsets)
-        rule = view.rule_of(node)
-        own = rule.gpu_threshold if GPU_LABEL in labels_of(node) else rule.threshold
-        return share <= (self.settings.threshold if own is None else own)
+        own = view.rule_of(node).threshold
+        return utilization(view, node, now) <= (self.settings.threshold if own is None else own)
 
 
 def _waits(pod: Json) -> bool:
-    return not (node_of(pod) or is_finished(pod) or is_terminating(pod) or pod["spec"].get("schedulingGates"))
+    return not (node_of(pod) or is_finished(pod) or is_terminating(pod))
 
 
 def _comes_again(pod: Json) -> bool:

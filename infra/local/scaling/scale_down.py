@@ -54,7 +54,6 @@ class ScaleDown:
         self._candidates = Candidates(settings)
         self._under_way: dict[str, NodeRemoval] = {}
         self._not_before = 0.0
-        self._started = False
 
     def fail_deletions(self, names: frozenset[str]) -> None:
         self._settings = replace(self._settings, fail_deletions=names)
@@ -69,8 +68,6 @@ class ScaleDown:
 
     def step(self, view: View, now: float) -> None:
         """One loop."""
-        if not self._started:
-            self._release_all(view)
         self.proceed(view, now)
         self._candidates.update(view, self._leaving(), now)
         self._mark_candidates(view, now)
@@ -86,13 +83,6 @@ class ScaleDown:
             elif removal.due_at <= now and (failure := self._advance(removal, nodes[uid], view, now)) is not None:
                 del self._under_way[uid]
                 self._finish(nodes[uid], failure, view, now)
-
-    def _release_all(self, view: View) -> None:
-        """After a start, every ToBeDeleted taint is removed and the node is uncordoned."""
-        for node in view.nodes:
-            if has_taint(node, TO_BE_DELETED):
-                self._release(node)
-        self._started = True
 
     def _mark_candidates(self, view: View, now: float) -> None:
         for node in view.nodes:

@@ -14,12 +14,7 @@ HostPort = tuple[str, str, int]
 
 def host_ports(pod: Json) -> set[HostPort]:
     """The (protocol, address, port) triples that the pod takes on its node."""
-    spec = pod["spec"]
-    sidecars = [item for item in spec.get("initContainers") or [] if item.get("restartPolicy") == "Always"]
-    running = [*(spec.get("containers") or []), *sidecars]
-    ports = [port for container in running for port in container.get("ports") or []]
-    if spec.get("hostNetwork"):
-        ports = [{**port, "hostPort": port.get("hostPort") or port["containerPort"]} for port in ports]
+    ports = [port for container in pod["spec"].get("containers") or [] for port in container.get("ports") or []]
     return {
         (port.get("protocol", "TCP"), port.get("hostIP") or "0.0.0.0", port["hostPort"])
         for port in ports
@@ -66,10 +61,9 @@ class NodeInfo:
 
 @dataclass
 class NodeInfos:
-    """All nodes with their pods, and the labels of the namespaces (for affinity terms that select them)."""
+    """All nodes with their pods, and what stands behind volumes."""
 
     by_name: dict[str, NodeInfo]
-    namespaces: dict[str, dict[str, str]]
     disks: Disks = field(default_factory=Disks)
 
     def place(self, pod: Json, node: str) -> None:
@@ -77,14 +71,11 @@ class NodeInfos:
         self.by_name[node].add({**pod, "spec": {**pod["spec"], "nodeName": node}})
 
 
-def node_infos_of(
-    nodes: Sequence[Json], pods: Sequence[Json], namespaces: Sequence[Json] = (), disks: Disks | None = None
-) -> NodeInfos:
+def node_infos_of(nodes: Sequence[Json], pods: Sequence[Json], disks: Disks | None = None) -> NodeInfos:
     """What is known of nodes and of the pods bound to them; finished pods hold nothing."""
     by_name = {node["metadata"]["name"]: NodeInfo(node) for node in nodes}
     for pod in pods:
         node_info = by_name.get(node_of(pod))
         if node_info is not None and not is_finished(pod):
             node_info.add(pod)
-    labels = {item["metadata"]["name"]: labels_of(item) for item in namespaces}
-    return NodeInfos(by_name, labels, disks or Disks())
+    return NodeInfos(by_name, disks or Disks())

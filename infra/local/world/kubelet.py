@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from infra.local.clocks import seconds_of, stamp
-from infra.local.world.disks import claims_of, disks_of, held_elsewhere
+from infra.local.world.disks import claims_of, disks_of
 from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
 from infra.local.world.pods import (
     annotations_of,
@@ -28,14 +28,13 @@ PREFIX = "local.ebb.internal/"
 class KubeletTimes:
     """Seconds of world time.
 
-    `ready_after` is drawn between the two; `shutdown` None is a pod's whole grace; `node_boot` counts from a node's
-    creation until it is Ready; `attach` comes before readiness where a pod has a disk, once it is detached elsewhere.
+    `ready_after` is drawn between the two, once a pod's disks are detached elsewhere; `shutdown` None is a pod's whole
+    grace; `node_boot` counts from a node's creation until it is Ready.
     """
 
     ready_after: tuple[float, float] = (2.0, 5.0)
     shutdown: float | None = None
     node_boot: float = 20.0
-    attach: float = 0.0
 
 
 def knob(pod: Json, name: str) -> str | None:
@@ -51,11 +50,6 @@ def run(pod: Json, now: float, *, ready: bool) -> None:
         set_condition(pod, now, {"type": name, "status": "True"})
     for name in ("ContainersReady", "Ready"):
         set_condition(pod, now, {"type": name, "status": str(ready)})
-
-
-def _succeed(pod: Json, now: float) -> None:
-    pod["status"]["phase"] = "Succeeded"
-    set_condition(pod, now, {"type": "Ready", "status": "False", "reason": "PodCompleted"})
 
 
 class Kubelet:
@@ -83,27 +77,19 @@ class Kubelet:
             self._end(pod, now)
         elif not is_finished(pod):
             self._start(pod, now)
-            self._finish(pod, now)
 
     def _start(self, pod: Json, now: float) -> None:
         ready = knob(pod, "never-ready") != "true"
         if phase_of(pod) == "Running" and (is_ready(pod) or not ready):
             return
-        uid, has_disk = pod["metadata"]["uid"], any(claims_of(pod))
+        uid = pod["metadata"]["uid"]
         if uid not in self._ready_at:
-            if has_disk and held_elsewhere(pod, self._store.all("pods"), disks_of(self._store.all)):
+            if any(claims_of(pod)) and disks_of(self._store.all).is_held_elsewhere(pod, self._store.all("pods")):
                 return
-            own = knob(pod, "ready-after")
-            drawn = self._store.random.uniform(*self.times.ready_after)
-            attach = self.times.attach if has_disk else 0.0
-            self._ready_at[uid] = now + attach + (drawn if own is None else float(own))
+            own, drawn = knob(pod, "ready-after"), self._store.random.uniform(*self.times.ready_after)
+            self._ready_at[uid] = now + (drawn if own is None else float(own))
         if self._ready_at[uid] <= now:
             self._store.update(pod, partial(run, now=now, ready=ready), ACTOR)
-
-    def _finish(self, pod: Json, now: float) -> None:
-        length, started = knob(pod, "run-for"), pod.get("status", {}).get("startTime")
-        if length is not None and started is not None and seconds_of(started) + float(length) <= now:
-            self._store.update(pod, partial(_succeed, now=now), ACTOR)
 
     def _end(self, pod: Json, now: float) -> None:
         meta = pod["metadata"]
@@ -212,7 +198,7 @@ class GarbageCollector:
         for namespace in self._store.all("namespaces"):
             if is_terminating(namespace):
                 self._empty(namespace)
-        for plural in ("replicasets", "pods", "persistentvolumeclaims"):
+        for plural in ("replicasets", "pods"):
             for thing in self._store.all(plural):
                 if self._has_lost_its_owner(thing):
                     self._collect(plural, thing)

