@@ -12,6 +12,8 @@ from pydantic.alias_generators import to_camel
 
 from infra.local.world.kinds import Json
 
+DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"
+
 
 class ScenarioError(ValueError):
     """The scenario cannot be used; the message has one line for each fault."""

@@ -1,8 +1,6 @@
 """The thin shell: servers on loopback, threads and real time around a world that knows none of them.
 
 HTTP around handlers, a Pub/Sub publisher (PUBSUB_EMULATOR_HOST) over the broker, and delivery of messages and ticks.
-Control routes are on the port of the Kubernetes API, and begin with an underscore. They act at once, without the API's
-checks, and are not in the record as requests.
 """
 
 import json
@@ -24,12 +22,13 @@ from werkzeug import Request as WsgiRequest
 from werkzeug import Response as WsgiResponse
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from infra.local.broker import Broker, Push, TickJob, UnknownTopicError
+from infra.local.broker import Broker, Push, Subscription, TickJob, UnknownTopicError
 from infra.local.clocks import SystemClock
-from infra.local.http_messages import Handler, HttpAnswer, HttpRequest, answer_json
-from infra.local.scaling.client import HttpTransport, RefusedCall, call_http
+from infra.local.http_messages import Handler, HttpAnswer, HttpRequest
+from infra.local.scaling.client import MERGE_PATCH, HttpTransport, RefusedCall, call_http
 from infra.local.scenario import Scenario
 from infra.local.simulated_gke import SimulatedGke
+from infra.local.world.kinds import Json
 
 HOST: Final = "127.0.0.1"
 HANG_SECONDS: Final = 120.0
@@ -152,7 +151,7 @@ class SimulatedGkeServers:
     def __init__(self, scenario: Scenario, token: str | None = None) -> None:
         self.lock = threading.RLock()
         self.cloud = SimulatedGke(scenario, SystemClock(), token)
-        self.kube = HttpServer(self._answer, self.lock)
+        self.kube = HttpServer(self.cloud.api.handle, self.lock)
         self.cloud.cluster.endpoint = self.kube.base.removeprefix("http://")
         self.gke = HttpServer(self.cloud.gke.handle, self.lock)
         self.storage = HttpServer(self.cloud.bucket.handle, self.lock)
@@ -182,7 +181,7 @@ class SimulatedGkeServers:
         """Every loop still runs; one that has failed has written its traceback to standard error."""
         return all(thread.is_alive() for thread in self._threads)
 
-    def addresses(self, folder: Path) -> dict[str, Any]:
+    def addresses(self, folder: Path) -> dict[str, str]:
         """Where everything is, and a kubeconfig written into `folder`; all that a caller needs in its environment."""
         path = folder / "kubeconfig.json"
         path.write_text(kubeconfig(self.kube.base, self._token), encoding="utf-8")
@@ -193,23 +192,35 @@ class SimulatedGkeServers:
             "bucket": self.storage.base,
             "pubsub": self.pubsub.address,
             "kubeconfig": str(path),
-            "nodes": self.cloud.node_names,
         }
 
-    def _answer(self, request: HttpRequest) -> HttpAnswer:
-        """Answer a control route; any other request is the Kubernetes API's.
+    def push(self, topic: str, url: str, window: int = 3) -> None:
+        """Push a topic's messages to the URL, at first so many at once."""
+        name = topic.replace("/topics/", "/subscriptions/")
+        with self.lock:
+            self.cloud.broker.topics.add(topic)
+            self.cloud.broker.subscribe(Subscription(name, topic, url, first_window=window))
 
-        `_record` lists the record from an entry on. `_job` adds or replaces a scheduler job: {"name", "url", "every"
-        seconds}.
-        """
-        if (request.method, request.path) == ("GET", "/_record"):
-            lines = "".join(self.cloud.world.record.lines(int(request.query.get("from", "0"))))
-            return HttpAnswer(200, lines.encode(), {"Content-Type": "application/jsonl"})
-        if (request.method, request.path) == ("POST", "/_job"):
-            job = TickJob(clock=self.cloud.clock, **request.json())
-            self.cloud.jobs[:] = [*(old for old in self.cloud.jobs if old.name != job.name), job]
-            return answer_json(200, {"job": job.name})
-        return self.cloud.api.handle(request)
+    def call(self, name: str, url: str, every: float) -> None:
+        """Call the URL every so many seconds, as a job of Cloud Scheduler does."""
+        with self.lock:
+            self.cloud.jobs.append(TickJob(name, url, every, self.cloud.clock))
+
+    def send(self, agent: str, method: str, path: str, body: Json) -> HttpAnswer:
+        """Make a request to the Kubernetes API, from within this process."""
+        headers = {"user-agent": agent, "content-type": MERGE_PATCH}
+        with self.lock:
+            return self.cloud.api.handle(HttpRequest(method, path, {}, headers, json.dumps(body).encode()))
+
+    def entries(self, start: int) -> list[Json]:
+        """The record's entries from number `start` on."""
+        with self.lock:
+            return self.cloud.world.record.entries[start:]
+
+    def list_all(self, plural: str) -> list[Json]:
+        """The objects of a kind; none of them changes later."""
+        with self.lock:
+            return self.cloud.world.store.all(plural)
 
     def _step(self) -> None:
         """Step the world, and hand every due push and tick to a thread; it ends with the process."""

@@ -172,7 +172,7 @@ def test_equal_seeds_make_equal_worlds() -> None:
         virtual.run(5)
         virtual.evict(virtual.pods()[0]["metadata"]["name"], gracePeriodSeconds=1)
         virtual.run(5)
-        return list(virtual.world.record.lines())
+        return list(map(str, virtual.world.record.entries))
 
     assert story() == story()
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.__main__ import DEMO
-from infra.local.scenario import load
+from infra.local.scenario import DEMO, load
 from infra.local.servers import SimulatedGkeServers
 from shared.adapters.gke import GkeCluster
 from shared.adapters.kubernetes.access import from_kubeconfig

@@ -3,10 +3,9 @@
 import json
 from typing import Any
 
-from infra.local.__main__ import DEMO
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import HttpRequest
-from infra.local.scenario import load
+from infra.local.scenario import DEMO, load
 from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.pods import is_unschedulable, node_of, stays_behind
 
@@ -73,6 +72,6 @@ def test_equal_seeds_make_equal_nights() -> None:
     def story() -> list[str]:
         demo = DemoCluster()
         demo.drain(demo.cloud.node_names["web"][6])
-        return list(demo.cloud.world.record.lines())
+        return list(map(str, demo.cloud.world.record.entries))
 
     assert story() == story()

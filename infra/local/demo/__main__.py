@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Final
 
 from infra.local.demo.evidence import Evidence, PassRecord, limits_of, pdb_rules_of
-from infra.local.demo.installation import EVERY, DemoInstallation, running
+from infra.local.demo.installation import EVERY, DemoInstallation, start_all
 from infra.local.demo.promise import PromiseResult, check
 from infra.local.demo.screen import Screen, table
 from infra.local.demo.story import MOST_SECONDS, Story, new_story, show_closing
@@ -40,7 +40,7 @@ def keep_up(
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Show how to try the commands, and wait for Ctrl-C; `check` raises when a process has ended."""
-    profile, nodes = folder / PROFILE, installation.gke.items("/api/v1/nodes")
+    profile, nodes = folder / PROFILE, installation.gke.list_all("nodes")
     profile.write_text(profile_of(installation.environment), encoding="utf-8")
     uncordoned = (node["metadata"]["name"] for node in nodes if not node["spec"].get("unschedulable"))
     for line in introduction(profile, next(uncordoned, "NODE")):
@@ -92,7 +92,6 @@ def run(logs: Path | None, *, keep: bool = False) -> int:
 
     Raises:
         Terminal: a process did not start or did not last.
-        Retryable: the simulated GKE did not answer.
     """
     begun = time.monotonic()
     screen = Screen()
@@ -112,11 +111,11 @@ def run(logs: Path | None, *, keep: bool = False) -> int:
 
 
 def _run(screen: Screen, folder: Path, begun: float, *, keep: bool) -> int:
-    with running(folder) as installation:
+    with start_all(folder) as installation:
         story = new_story(installation, screen, folder, begun)
-        items = installation.gke.items
-        controllers = [*items("/apis/apps/v1/deployments"), *items("/apis/apps/v1/statefulsets")]
-        pdb_rules = pdb_rules_of(items("/apis/policy/v1/poddisruptionbudgets"), controllers)
+        list_all = installation.gke.list_all
+        controllers = [*list_all("deployments"), *list_all("statefulsets")]
+        pdb_rules = pdb_rules_of(list_all("poddisruptionbudgets"), controllers)
         try:
             story.run_story()
         except KeyboardInterrupt:

@@ -16,6 +16,7 @@ MOST_SECONDS: Final = 120.0
 """Several times what it takes; then the promise is checked on what there is."""
 FIRST_PASS_SECONDS: Final = 30.0
 _PERSONS_NODE: Final = 9
+PERSON: Final = "kubectl (a person)"
 _HOURS_PER_MONTH: Final = 730
 ACTS: Final = {
     "marks": "Cloud Scheduler calls the planner. It marks the nodes that could go, and names why others stay.",
@@ -50,8 +51,9 @@ class Story:
     def run_story(self) -> None:
         """Run until the steady state, or until too much time has passed. Raises Terminal when a process ended."""
         self.show_opening()
-        self.installation.gke.cordon(self.persons_node)
-        self.installation.gke.schedule(self.installation.plan_url, EVERY)
+        cordon = {"spec": {"unschedulable": True}}
+        self.installation.gke.send(PERSON, "PATCH", f"/api/v1/nodes/{self.persons_node}", cordon)
+        self.installation.gke.call("ebb-tick", self.installation.plan_url, EVERY)
         with self.screen:
             while not self.is_steady() and self.seconds() < MOST_SECONDS:
                 time.sleep(LOOK_SECONDS)
@@ -60,6 +62,8 @@ class Story:
 
     def check_processes(self) -> None:
         """Raise Terminal when a function has ended, or the planner does not get a first pass done."""
+        if not self.installation.gke.alive():
+            raise Terminal("simulated GKE", "a part of it failed in the middle of the story; its traceback is above.")
         for name, child in (("planner", self.installation.planner), ("drainer", self.installation.drainer)):
             if child.ended():
                 raise Terminal(name, f"the process ended in the middle of the story.{child.last_lines()}")
@@ -69,7 +73,7 @@ class Story:
 
     @property
     def persons_node(self) -> str:
-        return self.installation.gke.nodes_of["web"][_PERSONS_NODE]
+        return self.installation.gke.cloud.node_names["web"][_PERSONS_NODE]
 
     def show_opening(self) -> None:
         """Show the cluster and the policy."""
@@ -80,7 +84,7 @@ class Story:
             f"A GKE cluster after its evening scale-in: {self.view.alive} nodes, {self.view.pods} pods, "
             f"{self.view.mean_share:.0%} of the CPU requested. GKE's autoscaler drains and deletes nodes below "
             f"{alone.gate:.0%}; the others it keeps, though their pods would fit on fewer. Alone it would remove "
-            f"{alone.removed} and stop at {alone.nodes} nodes (a simulation of this very cluster)."
+            f"{len(alone.removed)} and stop at {len(alone.nodes)} nodes (a simulation of this very cluster)."
         )
         self.screen.still(self.view, {})
         self.screen.act(f"The policy ({POLICY}), with times made short for this demo:")
@@ -100,7 +104,7 @@ class Story:
         self.screen.move(self.view, self.narration.signs, self.status())
 
     def read_record(self) -> list[Any]:
-        new_entries = self.installation.gke.new_entries()
+        new_entries = self.installation.gke.entries(len(self.entries))
         self.entries += new_entries
         with self.record.open("a", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(entry)}\n" for entry in new_entries)
@@ -115,7 +119,7 @@ class Story:
 
     def refresh_view(self) -> None:
         gke = self.installation.gke
-        self.view = self.views.build(gke.items("/api/v1/nodes"), gke.items("/api/v1/pods"))
+        self.view = self.views.build(gke.list_all("nodes"), gke.list_all("pods"))
 
     def seconds(self) -> float:
         return time.monotonic() - self.begun
@@ -144,7 +148,7 @@ def new_story(installation: DemoInstallation, screen: Screen, folder: Path, begu
 def show_closing(story: Story) -> None:
     """Show the cluster as it is now, and what it costs now and cost before."""
     state = "is in its steady state" if story.is_steady() else f"still changes after {MOST_SECONDS:.0f} s"
-    before, alone = len(story.views.first), story.installation.alone.nodes
+    before, alone = len(story.views.first), len(story.installation.alone.nodes)
     story.screen.act(
         f"The cluster {state}: {before} nodes before, {alone} with the autoscaler alone, "
         f"{story.view.alive} now{_saved(story)}."
