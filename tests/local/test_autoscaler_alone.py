@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from infra.local.resting import RestingCluster, leave_alone
 from infra.local.scenario import parse
+from infra.local.simulated_gke import RestingCluster, leave_alone
 
 SCENARIO = """
 profile: {profile}

@@ -3,12 +3,10 @@
 import pytest
 
 from infra.local.clocks import ManualClock
-from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.node_infos import node_infos_of
+from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.simulated_gke import SimulatedGke
-from infra.local.world.disks import disks_of
 from infra.local.world.kinds import Json
-from infra.local.world.pods import owner_kind
+from infra.local.world.pods import disks_of, owner_kind
 from tests.bench.beside.comparison import Case, check, measured
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.scenario import scenario_of

@@ -138,18 +138,6 @@ def test_a_share_without_a_scale_allows_nothing(expected: tuple[int, str], owner
     assert (status["disruptionsAllowed"], status["conditions"][0]["reason"]) == expected
 
 
-def test_a_deleted_namespace_is_emptied_and_goes() -> None:
-    virtual = VirtualCluster(shutdown=2.0)
-    virtual.add("deployments", workload())
-    virtual.run(3)
-    virtual.call("DELETE", "/api/v1/namespaces/default")
-    virtual.run(1)
-    assert {bool(item["metadata"].get("deletionTimestamp")) for item in virtual.pods()} == {True}
-    virtual.run(5)
-    assert virtual.pods() == []
-    assert virtual.store.find("namespaces", "", "default") is None
-
-
 def test_a_replacement_that_never_gets_ready_keeps_the_budget_shut() -> None:
     virtual = VirtualCluster([node("a"), node("b")])
     owner = workload(replicas=2)

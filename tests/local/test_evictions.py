@@ -134,13 +134,6 @@ def test_a_dry_eviction_shows_of_an_exhausted_budget() -> None:
     assert virtual.evict(first(virtual), {"dryRun": "All"}).status == 429
 
 
-def test_a_terminating_namespace_forbids_evictions_with_its_cause() -> None:
-    virtual = guarded(minAvailable=1)
-    virtual.change("namespaces", "", "default", lambda space: space["metadata"].update(deletionTimestamp="x"))
-    answer = virtual.evict(first(virtual))
-    assert (answer.status, json.loads(answer.body)["details"]["causes"][0]["reason"]) == (403, "NamespaceTerminating")
-
-
 def test_a_shorter_grace_is_heeded_and_a_longer_one_does_not_prolong_an_end() -> None:
     virtual = VirtualCluster()
     virtual.add("pods", pod("p", on="a", phase="Running"))

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.node_infos import node_infos_of
+from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_unschedulable, node_of

@@ -8,12 +8,10 @@ from infra.local.scaling.candidates import RemovalSimulation
 from infra.local.scaling.client import Client, DirectTransport
 from infra.local.scaling.view import View
 from infra.local.scenario import Scenario
-from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.node_infos import node_infos_of
+from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.simulated_gke import build
-from infra.local.world.disks import disks_of
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_ready, node_of
+from infra.local.world.pods import disks_of, is_ready, node_of
 from tests.faults.worlds import disk as bound_disk
 from tests.local.virtual_cluster import MERGE, VirtualCluster, claim, disk, node, pod
 

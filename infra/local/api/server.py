@@ -6,10 +6,12 @@ https://kubernetes.io/docs/reference/kubernetes-api/common-parameters/common-par
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
+from urllib.parse import unquote
 
 from infra.local.api.evictions import evict
-from infra.local.api.resources import ResourcePath, discovered, is_served, target_of
 from infra.local.http_messages import (
     Handler,
     HttpAnswer,
@@ -23,9 +25,9 @@ from infra.local.http_messages import (
     not_found,
     status_body,
 )
-from infra.local.world.kinds import ApiKind, Json, field_of
-from infra.local.world.kubelet import DEFAULT_GRACE, delete_pod, end_namespace
-from infra.local.world.pods import is_terminating, labels_of
+from infra.local.world.kinds import KINDS, ApiKind, Json, field_of
+from infra.local.world.kubelet import DEFAULT_GRACE, delete_pod
+from infra.local.world.pods import labels_of
 from infra.local.world.record import Record
 from infra.local.world.store import ExistsError, NotAdmittedError, Store, copied
 
@@ -42,6 +44,65 @@ _POD_DEFAULTS: Final[Json] = {
     "schedulerName": "default-scheduler",
     "terminationGracePeriodSeconds": DEFAULT_GRACE,
 }
+
+
+@dataclass(frozen=True)
+class ResourcePath:
+    """A parsed path: `namespace` is None for all namespaces, `name` None for a list; `sub` as in `eviction`."""
+
+    kind: ApiKind
+    namespace: str | None
+    name: str | None
+    sub: str
+
+    @property
+    def space(self) -> str:
+        """The namespace as the store keys it: empty for cluster-scoped objects."""
+        return self.namespace or ""
+
+
+@lru_cache(maxsize=4096)
+def target_of(path: str) -> ResourcePath:
+    """The resource a path names; a 404 Status for any path that is not served."""
+    root, *parts = [unquote(part) for part in path.strip("/").split("/")]
+    group, version, *rest = [*([""] if root == "api" else []), *parts, "", ""]
+    rest = [part for part in rest if part]
+    namespace: str | None = None
+    if rest[:1] == ["namespaces"] and len(rest) > 2:  # noqa: PLR2004 - /namespaces/NAME alone is the namespace itself
+        namespace, rest = rest[1], rest[2:]
+    plural, name, sub, *beyond = [*rest, "", "", ""][: max(len(rest), 3)]
+    kind = KINDS.get(plural)
+    if kind is None or beyond or root not in {"api", "apis"} or (kind.group, kind.version) != (group, version):
+        raise no_such_path(path)
+    if (kind.namespaced and name and namespace is None) or (namespace is not None and not kind.namespaced):
+        raise no_such_path(path)
+    return ResourcePath(kind, namespace, name or None, sub)
+
+
+def is_served(kind: ApiKind, store: Store) -> bool:
+    """Whether the cluster has the kind at all."""
+    return not kind.custom or bool(store.all(kind.plural))
+
+
+def discovered(path: str, store: Store) -> Json | None:
+    """The discovery document of a group or one of its versions; None for any other path and an unknown group."""
+    root, *parts = path.strip("/").split("/")
+    if root != "apis" or len(parts) not in {1, 2}:
+        return None
+    group, version = parts[0], parts[-1]
+    kinds = [kind for kind in KINDS.values() if kind.group == group and is_served(kind, store)]
+    if len(parts) == 1:
+        served = sorted({kind.version for kind in kinds})
+        versions = [{"groupVersion": f"{group}/{version}", "version": version} for version in served]
+        return {"kind": "APIGroup", "apiVersion": "v1", "name": group, "versions": versions} if versions else None
+    verbs = ["get", "list", "create"]
+    rows = [
+        {"name": kind.plural, "kind": kind.kind, "namespaced": kind.namespaced, "verbs": verbs}
+        for kind in kinds
+        if kind.version == version
+    ]
+    head = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"{group}/{version}"}
+    return {**head, "resources": rows} if rows else None
 
 
 class KubeApi:
@@ -110,27 +171,14 @@ class KubeApi:
 
     def _create(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         body = body_of(request)
-        self._refuse_in_terminating(target, body)
         if target.sub == "eviction" and target.kind.plural == "pods" and target.name:
             key, dry = (target.space, target.name), is_dry(request)
             return answer_json(201, evict(self._store, self._record, key, body, request.agent, dry=dry))
         if target.name is not None:
             raise no_such_path(request.path)
-        return self._store_new(target, request, body)
-
-    def _refuse_in_terminating(self, target: ResourcePath, body: Json) -> None:
-        space = self._store.find("namespaces", "", target.space)
-        if target.namespace is None or (space is None and target.sub):
-            return
-        if space is None:
+        if target.namespace is not None and self._store.find("namespaces", "", target.namespace) is None:
             raise not_found("namespaces", target.namespace)
-        if is_terminating(space):
-            name = target.name or str((body.get("metadata") or {}).get("name", ""))
-            cause = {"reason": "NamespaceTerminating", "message": f"namespace {target.namespace} is being terminated"}
-            why = f"unable to create new content in namespace {target.namespace} because it is being terminated"
-            refused = about(403, "Forbidden", target.kind.plural, name, f"is forbidden: {why}")
-            refused.details["causes"] = [{**cause, "field": "metadata.namespace"}]
-            raise refused
+        return self._store_new(target, request, body)
 
     def _store_new(self, target: ResourcePath, request: HttpRequest, body: Json) -> HttpAnswer:
         plural, meta = target.kind.plural, {**(body.get("metadata") or {})}
@@ -168,8 +216,6 @@ class KubeApi:
             pass
         elif plural == "pods":
             delete_pod(self._store, thing, body.get("gracePeriodSeconds"), request.agent)
-        elif plural == "namespaces":
-            end_namespace(self._store, thing, request.agent)
         else:
             self._store.remove(thing, request.agent)
         return answer_json(200, status_body("Success", 200))

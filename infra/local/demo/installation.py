@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from infra.local.bound_process import ROOT, Child, free_ports, listens
-from infra.local.resting import RestingCluster, leave_alone
 from infra.local.scenario import DEMO, load
 from infra.local.servers import HOST, SimulatedGkeServers
+from infra.local.simulated_gke import RestingCluster, leave_alone
 
 TOPIC: Final = "projects/local/topics/ebb-orders"
 POLICY: Final = "gs://ebb-demo/policy.yaml"

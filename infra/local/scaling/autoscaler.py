@@ -7,25 +7,29 @@ and nodes with the ToBeDeleted taint are no capacity; the group with the fewest 
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from infra.local.clocks import TimeSource
 from infra.local.machine_types import make_node
-from infra.local.scaling.client import ApiTransport, Client
-from infra.local.scaling.scale_down import ScaleDown
+from infra.local.scaling.candidates import Candidates, Leaving, at_minimum, obstacle
+from infra.local.scaling.client import ApiTransport, Client, RefusedCall
 from infra.local.scaling.view import (
     BALANCED,
+    CANDIDATE,
+    TO_BE_DELETED,
     AutoscalerSettings,
     Group,
     View,
     group_of,
+    has_taint,
     is_chunk,
+    without_taint,
 )
 from infra.local.scenario import MachinePool
-from infra.local.scheduling.filters import first_fit, refusal
-from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
+from infra.local.scheduling.filters import NodeInfo, NodeInfos, first_fit, node_infos_of, refusal
 from infra.local.world.kinds import Json
-from infra.local.world.kubelet import NOT_READY
+from infra.local.world.kubelet import DEFAULT_GRACE, NOT_READY
 from infra.local.world.pods import controller_of, is_terminating, is_unschedulable, node_of, taints_of
 from infra.local.world.store import copied
 
@@ -100,6 +104,179 @@ class ScaleUp:
         sizes[group] += 1
         if not is_chunk(pod):
             self._client.report(pod, "Pod", "TriggeredScaleUp", message, now)
+
+
+_POLL = 5.0
+
+
+class RemovalPhase(StrEnum):
+    """Where a removal stands."""
+
+    EVICTING = "evicting"
+    ENDING = "ending"
+    DELETING = "deleting"
+
+
+@dataclass
+class NodeRemoval:
+    """One node on its way out; `due_at` is when its next step is due, `until` when its phase has failed."""
+
+    name: str
+    group: Group
+    phase: RemovalPhase
+    due_at: float
+    until: float
+    drains: bool
+    evicted: set[str] = field(default_factory=set)
+    longest_grace: int = 0
+
+
+class ScaleDown:
+    """Everything that makes nodes fewer: the removals under way by the node's UID, and the candidates for the next."""
+
+    def __init__(self, client: Client, settings: AutoscalerSettings) -> None:
+        self._client = client
+        self._settings = settings
+        self._candidates = Candidates(settings)
+        self._under_way: dict[str, NodeRemoval] = {}
+        self._not_before = 0.0
+
+    def fail_deletions(self, names: frozenset[str]) -> None:
+        self._settings = replace(self._settings, fail_deletions=names)
+
+    def due_at(self) -> float:
+        """When the next step of a removal is due, also between two loops."""
+        return min((removal.due_at for removal in self._under_way.values()), default=float("inf"))
+
+    def is_idle(self) -> bool:
+        """No node is unneeded or on its way out."""
+        return not self._candidates.since and not self._under_way
+
+    def step(self, view: View, now: float) -> None:
+        """One loop."""
+        self.proceed(view, now)
+        self._candidates.update(view, self._leaving(), now)
+        self._mark_candidates(view, now)
+        if now >= self._not_before:
+            self._start_removals(view, now)
+
+    def proceed(self, view: View, now: float) -> None:
+        """Advance every removal that is due by one step."""
+        nodes = {node["metadata"]["uid"]: node for node in view.nodes}
+        for uid, removal in list(self._under_way.items()):
+            if uid not in nodes:
+                del self._under_way[uid]
+            elif removal.due_at <= now and (failure := self._advance(removal, nodes[uid], view, now)) is not None:
+                del self._under_way[uid]
+                self._finish(nodes[uid], failure, view, now)
+
+    def _mark_candidates(self, view: View, now: float) -> None:
+        for node in view.nodes:
+            wanted = node["metadata"]["uid"] in self._candidates.since
+            if wanted is has_taint(node, CANDIDATE) or has_taint(node, TO_BE_DELETED):
+                continue
+            taint = {"key": CANDIDATE, "value": str(int(now)), "effect": "PreferNoSchedule"}
+            self._write(node, {"taints": [*taints_of(node), taint] if wanted else without_taint(node, CANDIDATE)})
+
+    def _start_removals(self, view: View, now: float) -> None:
+        """Begin with the empty nodes; of the others start only as many as may drain at once."""
+        for node in sorted(self._candidates.ripe(view, now), key=lambda node: bool(view.movers(node, now))):
+            drains = bool(view.movers(node, now))
+            may_go = self._has_room(drains=drains) and not at_minimum(view, node, self._leaving().groups)
+            if may_go and self._start(node, now, drains=drains):
+                self._candidates.since.pop(node["metadata"]["uid"])
+
+    def _has_room(self, *, drains: bool) -> bool:
+        draining = sum(removal.drains for removal in self._under_way.values())
+        may_drain = draining < self._settings.drain_parallelism
+        return len(self._under_way) < self._settings.parallelism and (may_drain or not drains)
+
+    def _leaving(self) -> Leaving:
+        return Leaving(frozenset(self._under_way), Counter(removal.group for removal in self._under_way.values()))
+
+    def _start(self, node: Json, now: float, *, drains: bool) -> bool:
+        """Taint and cordon the node; False if it changed meanwhile."""
+        meta, settings = node["metadata"], self._settings
+        taint = {"key": TO_BE_DELETED, "value": str(int(now)), "effect": "NoSchedule"}
+        if not self._write(node, {"unschedulable": True, "taints": [*taints_of(node), taint]}):
+            return False
+        begins = now + settings.delay_after_taint
+        phase, due = (RemovalPhase.EVICTING, begins) if drains else (RemovalPhase.DELETING, now + settings.deletion)
+        until = begins + settings.eviction_time
+        self._client.report(node, "Node", "ScaleDown", "marked the node as toBeDeleted/unschedulable", now)
+        self._under_way[meta["uid"]] = NodeRemoval(meta["name"], group_of(node), phase, due, until, drains)
+        return True
+
+    def _advance(self, removal: NodeRemoval, node: Json, view: View, now: float) -> str | None:
+        """One step; a text when it is over: why it failed, or nothing if the node may go."""
+        match removal.phase:
+            case RemovalPhase.EVICTING:
+                return self._evict(removal, node, view, now)
+            case RemovalPhase.ENDING:
+                return self._await_end(removal, node, view, now)
+            case RemovalPhase.DELETING:
+                if not removal.drains and view.movers(node, now):
+                    return "new pods were scheduled on the node"
+                return "the instance could not be deleted" if removal.name in self._settings.fail_deletions else ""
+
+    def _evict(self, removal: NodeRemoval, node: Json, view: View, now: float) -> str | None:
+        pods = [pod for pod in view.movers(node, now) if pod["metadata"]["uid"] not in removal.evicted]
+        if not removal.evicted and (reason := obstacle(pods, view, now)):
+            return f"failed to drain: {reason}"
+        left = [pod for pod in pods if not self._is_evicted(pod, removal)]
+        if left and now >= removal.until:
+            return f"failed to evict {len(left)} pods in time"
+        removal.due_at = now + self._settings.eviction_retry
+        if not left:
+            removal.phase, removal.due_at = RemovalPhase.ENDING, now
+            removal.until = now + removal.longest_grace + self._settings.grace_headroom
+        return None
+
+    def _is_evicted(self, pod: Json, removal: NodeRemoval) -> bool:
+        own = int(pod["spec"].get("terminationGracePeriodSeconds", DEFAULT_GRACE))
+        grace = min(own, self._settings.longest_grace)
+        try:
+            if not is_terminating(pod):
+                self._client.evict(pod, grace)
+        except RefusedCall as error:
+            if error.status != 404:  # noqa: PLR2004 - gone is as good as evicted
+                return False
+        removal.evicted.add(pod["metadata"]["uid"])
+        removal.longest_grace = max(removal.longest_grace, grace)
+        return True
+
+    def _await_end(self, removal: NodeRemoval, node: Json, view: View, now: float) -> str | None:
+        left = [pod for pod in view.movers(node, now) if pod["metadata"]["uid"] in removal.evicted]
+        if left and now >= removal.until:
+            return f"{len(left)} pods did not end in time"
+        removal.due_at = now + _POLL
+        if not left:
+            removal.phase, removal.due_at = RemovalPhase.DELETING, now + self._settings.deletion
+        return None
+
+    def _finish(self, node: Json, failure: str, view: View, now: float) -> None:
+        if failure:
+            self._release(node)
+            self._client.report(node, "Node", "ScaleDownFailed", f"failed to delete node: {failure}", now)
+            self._not_before = now + self._settings.delay_after_failure
+        else:
+            self._client.report(node, "Node", "ScaleDown", "node removed by cluster autoscaler", now)
+            self._client.delete_node(node["metadata"]["name"])
+            view.nodes.remove(node)
+            self._not_before = now + self._settings.delay_after_delete
+
+    def _release(self, node: Json) -> None:
+        self._write(node, {"unschedulable": None, "taints": without_taint(node, TO_BE_DELETED)})
+
+    def _write(self, node: Json, spec: Json) -> bool:
+        """Patch the node and the view's copy; False if it changed meanwhile: the next loop reads it again."""
+        try:
+            node.update(self._client.patch_node(node, spec))
+        except RefusedCall as error:
+            if error.status not in {404, 409}:
+                raise
+            return False
+        return True
 
 
 class Autoscaler:

@@ -1,7 +1,7 @@
 """Nodes that the simulated autoscaler may remove: utilization, drainable pods, and whether the pods fit elsewhere."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
@@ -19,8 +19,7 @@ from infra.local.scaling.view import (
     is_movable,
     is_reserved,
 )
-from infra.local.scheduling.filters import first_fit
-from infra.local.scheduling.node_infos import NodeInfo, node_infos_of
+from infra.local.scheduling.filters import NodeInfo, first_fit, node_infos_of
 from infra.local.world.budgets import budgets_of
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
@@ -39,34 +38,32 @@ from infra.local.world.pods import (
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 SYSTEM_POD_BLOCKS_FOR = 3600.0
 _KNOWN_KINDS = {"ReplicationController", "Job", "ReplicaSet", "StatefulSet"}
-ALLOWED = ""
-"""A rule's answer that the pod may go whatever the later rules answer; None leaves the decision to them."""
-
-Rule = Callable[[Json, View, float], str | None]
 
 
-def _annotated(pod: Json, _view: View, _now: float) -> str | None:
-    return ALLOWED if annotations_of(pod).get(SAFE_TO_EVICT) == "true" else None
+def obstacle(pods: Iterable[Json], view: View, now: float) -> str | None:
+    """Why these pods may not be drained: what keeps the first that has to stay, or None."""
+    for pod in pods:
+        if reason := _why_it_stays(pod, view, now):
+            return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {reason}"
+    return None
 
 
-def _not_replicated(pod: Json, _view: View, _now: float) -> str | None:
-    return None if owner_kind(pod) in _KNOWN_KINDS else "nothing would start it again"
+def _why_it_stays(pod: Json, view: View, now: float) -> str:
+    noted = annotations_of(pod).get(SAFE_TO_EVICT)
+    if noted == "true":
+        return ""
+    if owner_kind(pod) not in _KNOWN_KINDS:
+        return "nothing would start it again"
+    if pod["metadata"]["namespace"] == "kube-system" and not budgets_of(pod, view.budgets):
+        age = now - seconds_of(pod["metadata"]["creationTimestamp"])
+        return "a system pod without a budget" if age < SYSTEM_POD_BLOCKS_FOR else ""
+    if noted == "false":
+        return "not safe to evict"
+    return "its budget allows no disruption" if _is_shut(pod, view) else ""
 
 
-def _system(pod: Json, view: View, now: float) -> str | None:
-    if pod["metadata"]["namespace"] != "kube-system" or any(budgets_of(pod, view.budgets)):
-        return None
-    age = now - seconds_of(pod["metadata"]["creationTimestamp"])
-    return "a system pod without a budget" if age < SYSTEM_POD_BLOCKS_FOR else ALLOWED
-
-
-def _not_safe(pod: Json, _view: View, _now: float) -> str | None:
-    return "not safe to evict" if annotations_of(pod).get(SAFE_TO_EVICT) == "false" else None
-
-
-def _budget(pod: Json, view: View, _now: float) -> str | None:
-    shut = (status.get("disruptionsAllowed", 0) < 1 for status in _statuses(pod, view))
-    return "its budget allows no disruption" if any(shut) else None
+def _is_shut(pod: Json, view: View) -> bool:
+    return any(status.get("disruptionsAllowed", 0) < 1 for status in _statuses(pod, view))
 
 
 def _statuses(pod: Json, view: View) -> list[Json]:
@@ -82,18 +79,6 @@ def _take_off_budgets(pods: Iterable[Json], view: View) -> None:
     for pod in pods:
         for status in _statuses(pod, view):
             status["disruptionsAllowed"] = status.get("disruptionsAllowed", 0) - 1
-
-
-RULES: tuple[Rule, ...] = (_annotated, _not_replicated, _system, _not_safe, _budget)
-
-
-def obstacle(pods: Iterable[Json], view: View, now: float) -> str | None:
-    """Why these pods may not be drained: the first of them that a rule forbids, or None."""
-    for pod in pods:
-        reason = next((answer for rule in RULES if (answer := rule(pod, view, now)) is not None), ALLOWED)
-        if reason:
-            return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {reason}"
-    return None
 
 
 def utilization(view: View, node: Json, now: float) -> float:
@@ -196,7 +181,7 @@ class Candidates:
         for node in sorted(eligible, key=lambda node: self._turn(node, movers)):
             uid = node["metadata"]["uid"]
             guests = simulation.guests(node) if simulation is not None else []
-            shut = obstacle(movers[uid], left, now) or any(_budget(pod, left, now) for pod in guests)
+            shut = obstacle(movers[uid], left, now) or any(_is_shut(pod, left) for pod in guests)
             if simulation is None or (not shut and simulation.remove(node, movers[uid])):
                 since[uid] = self.since.get(uid, now)
                 _take_off_budgets([*movers[uid], *guests], left)

@@ -11,11 +11,13 @@ from functools import cached_property
 
 from infra.local.clocks import seconds_of
 from infra.local.scenario import MachinePool
-from infra.local.world.disks import Disks, claims_of, disks_of
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import DEFAULT_GRACE
 from infra.local.world.pods import (
+    Disks,
     annotations_of,
+    claims_of,
+    disks_of,
     is_terminating,
     labels_of,
     node_of,

@@ -4,12 +4,12 @@ from collections import Counter
 from enum import StrEnum
 
 from infra.local.clocks import stamp
-from infra.local.scheduling.filters import refusal, untolerated
-from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
-from infra.local.world.disks import READS, disks_of
+from infra.local.scheduling.filters import NodeInfo, NodeInfos, node_infos_of, refusal, untolerated
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
+    DISK_KINDS,
     condition_of,
+    disks_of,
     event_about,
     is_terminating,
     node_of,
@@ -22,7 +22,7 @@ from infra.local.world.store import Store
 ACTOR = "default-scheduler"
 _SCORED = ("cpu", "memory")
 _NAMES = {ACTOR, "gke.io/optimize-utilization-scheduler"}
-_READS = ("pods", "nodes", *READS)
+_READS = ("pods", "nodes", *DISK_KINDS)
 
 
 class Scoring(StrEnum):

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from infra.local.clocks import seconds_of, stamp
-from infra.local.world.disks import claims_of, disks_of
-from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
+from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import (
     annotations_of,
+    claims_of,
     condition_of,
     controller_of,
+    disks_of,
     is_finished,
     is_ready,
     is_terminating,
@@ -172,18 +173,8 @@ def delete_pod(store: Store, pod: Json, requested: int | None, actor: str, reaso
     store.update(pod, end, actor)
 
 
-def end_namespace(store: Store, namespace: Json, actor: str) -> None:
-    """Begin a namespace's end: nothing new is created in it, and the garbage collector empties it."""
-
-    def end(thing: Json) -> None:
-        thing["metadata"].setdefault("deletionTimestamp", stamp(store.clock.now()))
-        thing["status"] = {"phase": "Terminating"}
-
-    store.update(namespace, end, actor)
-
-
 class GarbageCollector:
-    """Removes objects whose namespace ends, whose owner is gone, and pods whose node is gone.
+    """Removes ReplicaSets and pods whose owner is gone, and pods whose node is gone.
 
     `quarantine` is the seconds for which a pod may name a node that is not there.
     """
@@ -195,9 +186,6 @@ class GarbageCollector:
 
     def step(self, now: float) -> None:
         self._remove_orphans(now)
-        for namespace in self._store.all("namespaces"):
-            if is_terminating(namespace):
-                self._empty(namespace)
         for plural in ("replicasets", "pods"):
             for thing in self._store.all(plural):
                 if self._has_lost_its_owner(thing):
@@ -210,15 +198,6 @@ class GarbageCollector:
         for uid, since in self._orphan_since.items():
             if since + self._quarantine <= now:
                 self._store.remove(orphans[uid], "pod-garbage-collector")
-
-    def _empty(self, namespace: Json) -> None:
-        """Delete everything in a terminating namespace, and the namespace once nothing is left."""
-        name = namespace["metadata"]["name"]
-        contents = [(plural, thing) for plural in KINDS for thing in self._store.all(plural, name)]
-        for plural, thing in contents:
-            self._collect(plural, thing)
-        if not contents:
-            self._store.remove(namespace, COLLECTOR)
 
     def _has_lost_its_owner(self, thing: Json) -> bool:
         reference = controller_of(thing)

@@ -10,9 +10,8 @@ from typing import Final
 import msgspec
 
 from infra.local.clocks import ManualClock
-from infra.local.resting import run_until_rest
 from infra.local.scenario import Scenario
-from infra.local.simulated_gke import SimulatedGke
+from infra.local.simulated_gke import SimulatedGke, run_until_rest
 from infra.local.whole_world import World
 from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
