@@ -131,36 +131,72 @@ class NodeRemoval:
     longest_grace: int = 0
 
 
-class ScaleDown:
-    """Everything that makes nodes fewer: the removals under way by the node's UID, and the candidates for the next."""
+class Autoscaler:
+    """One loop each scan interval: read everything, grow if pods wait, then shrink.
 
-    def __init__(self, client: Client, settings: AutoscalerSettings) -> None:
-        self._client = client
-        self._settings = settings
+    `cluster` is the short name that becomes part of new nodes' names.
+    """
+
+    def __init__(
+        self,
+        transport: ApiTransport,
+        pools: Mapping[str, MachinePool],
+        clock: TimeSource,
+        settings: AutoscalerSettings = BALANCED,
+        *,
+        cluster: str = "local",
+        seed: int = 0,
+    ) -> None:
+        self._client, self._pools, self._clock, self._settings = Client(transport), pools, clock, settings
+        self._up = ScaleUp(self._client, cluster, seed)
         self._candidates = Candidates(settings)
         self._under_way: dict[str, NodeRemoval] = {}
-        self._not_before = 0.0
+        """By the node's UID."""
+        self._next = self._not_before = 0.0
 
-    def fail_deletions(self, names: frozenset[str]) -> None:
-        self._settings = replace(self._settings, fail_deletions=names)
+    @property
+    def gate(self) -> float:
+        """Share of CPU and memory requested up to which a node may be unneeded."""
+        return self._settings.threshold
 
-    def due_at(self) -> float:
-        """When the next step of a removal is due, also between two loops."""
-        return min((removal.due_at for removal in self._under_way.values()), default=float("inf"))
+    @property
+    def rechecks_within(self) -> float:
+        """Seconds within which every node is checked again, also one that could not go."""
+        return self._settings.recheck + 2 * self._settings.scan_interval
 
     def is_idle(self) -> bool:
         """No node is unneeded or on its way out."""
         return not self._candidates.since and not self._under_way
 
-    def step(self, view: View, now: float) -> None:
-        """One loop."""
-        self.proceed(view, now)
+    def fail_deletions(self, names: frozenset[str]) -> None:
+        """From now on, deletions of these nodes fail at the cloud."""
+        self._settings = replace(self._settings, fail_deletions=names)
+
+    def step(self) -> None:
+        """Run a loop if one is due; RefusedCall (of `scaling.client`) if the API failed: the next loop starts afresh.
+
+        Between two loops only the removals under way go on.
+        """
+        now = self._clock.now()
+        if now < min([self._next, *(removal.due_at for removal in self._under_way.values())]):
+            return
+        listed = self._client.listed
+        view = View(listed("nodes"), listed("pods"), self._pools, listed)
+        if now < self._next:
+            self._proceed(view, now)
+            return
+        self._next = now + self._settings.scan_interval
+        self._up.step(view, now)
+        self._shrink(view, now)
+
+    def _shrink(self, view: View, now: float) -> None:
+        self._proceed(view, now)
         self._candidates.update(view, self._leaving(), now)
         self._mark_candidates(view, now)
         if now >= self._not_before:
             self._start_removals(view, now)
 
-    def proceed(self, view: View, now: float) -> None:
+    def _proceed(self, view: View, now: float) -> None:
         """Advance every removal that is due by one step."""
         nodes = {node["metadata"]["uid"]: node for node in view.nodes}
         for uid, removal in list(self._under_way.items()):
@@ -277,67 +313,3 @@ class ScaleDown:
                 raise
             return False
         return True
-
-
-class Autoscaler:
-    """One loop each scan interval: read everything, grow if pods wait, then shrink.
-
-    `cluster` is the short name that becomes part of new nodes' names.
-    """
-
-    def __init__(
-        self,
-        transport: ApiTransport,
-        pools: Mapping[str, MachinePool],
-        clock: TimeSource,
-        settings: AutoscalerSettings = BALANCED,
-        *,
-        cluster: str = "local",
-        seed: int = 0,
-    ) -> None:
-        self._client = Client(transport)
-        self._pools = pools
-        self._clock = clock
-        self._settings = settings
-        self._next = 0.0
-        self._down = ScaleDown(self._client, settings)
-        self._up = ScaleUp(self._client, cluster, seed)
-
-    def step(self) -> None:
-        """Run a loop if one is due; RefusedCall (of `scaling.client`) if the API failed: the next loop starts afresh.
-
-        Between two loops only the removals under way go on.
-        """
-        now = self._clock.now()
-        if now < self.due_at():
-            return
-        listed = self._client.listed
-        view = View(listed("nodes"), listed("pods"), self._pools, listed)
-        if now < self._next:
-            self._down.proceed(view, now)
-            return
-        self._next = now + self._settings.scan_interval
-        self._up.step(view, now)
-        self._down.step(view, now)
-
-    @property
-    def gate(self) -> float:
-        """Share of CPU and memory requested up to which a node may be unneeded."""
-        return self._settings.threshold
-
-    @property
-    def rechecks_within(self) -> float:
-        """Seconds within which every node is checked again, also one that could not go."""
-        return self._settings.recheck + 2 * self._settings.scan_interval
-
-    def due_at(self) -> float:
-        """When `step` has something to do."""
-        return min(self._next, self._down.due_at())
-
-    def is_idle(self) -> bool:
-        """No node is unneeded or on its way out."""
-        return self._down.is_idle()
-
-    def fail_deletions(self, names: frozenset[str]) -> None:
-        """From now on, deletions of these nodes fail at the cloud."""
-        self._down.fail_deletions(names)
