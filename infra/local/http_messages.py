@@ -32,13 +32,9 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """One HTTP answer. `lost`: the caller never gets it; `hangs`: not even an end, until it closes the connection."""
-
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
-    lost: bool = False
-    hangs: bool = False
 
 
 Handler = Callable[[HttpRequest], HttpAnswer]

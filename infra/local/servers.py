@@ -5,7 +5,6 @@ HTTP around handlers, a Pub/Sub publisher (PUBSUB_EMULATOR_HOST) over the broker
 
 import json
 import logging
-import select
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -31,8 +30,6 @@ from infra.local.simulated_gke import SimulatedGke
 from infra.local.world.kinds import Json
 
 HOST: Final = "127.0.0.1"
-HANG_SECONDS: Final = 120.0
-"""How long a request that must time out is kept waiting, if its caller does not close it before."""
 TICK: Final = 0.1
 """Real seconds between two steps of the world."""
 _HOP: Final = frozenset({"content-length", "connection"})
@@ -55,10 +52,6 @@ def application(handler: Handler, lock: AbstractContextManager[Any]) -> Callable
         headers = {name.lower(): value for name, value in wsgi.headers.items()}
         with lock:
             answer = handler(HttpRequest(wsgi.method, path, wsgi.args.to_dict(), headers, wsgi.get_data()))
-        if answer.hangs:  # until the caller stops trying
-            select.select([environ["werkzeug.socket"]], [], [], HANG_SECONDS)
-        if answer.lost:
-            raise ConnectionError("an injected fault lost this answer")
         sent = {name: value for name, value in answer.headers.items() if name.lower() not in _HOP}
         return WsgiResponse(answer.body, answer.status, sent)(environ, start_response)
 

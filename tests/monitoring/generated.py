@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from infra.monitoring.files import INFRA, files
+from infra.monitoring.__main__ import INFRA, files
 from tests.builders import CLUSTER
 
 LATE_MINUTES = 12

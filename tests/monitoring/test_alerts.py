@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from infra.monitoring.__main__ import runbook
 from infra.monitoring.alerts import ALERTS, FAILURES
-from infra.monitoring.files import runbook
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
 from shared.core.reasons import ReturnReason
 from tests.monitoring.alarm import Points, seconds, speaks

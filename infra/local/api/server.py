@@ -119,7 +119,7 @@ class KubeApi:
         """Answer one request and put it in the record."""
         answer = self.answering(request)
         entry = {"verb": request.method, "path": request.path, "query": dict(request.query), "code": answer.status}
-        entry |= {"lost": answer.lost, "user_agent": request.agent, "dry_run": is_dry(request)}
+        entry |= {"user_agent": request.agent, "dry_run": is_dry(request)}
         self._record.add("request", {**entry, "body": request.body[:_BRIEF].decode(errors="replace")})
         return answer
 
