@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from infra.local.clocks import TimeSource, micro_stamp, stamp
+from infra.local.clocks import TimeSource, stamp
 from infra.local.world.kinds import Json
 
 ACKNOWLEDGED = frozenset({102, 200, 201, 202, 204})
@@ -96,7 +96,7 @@ class Broker:
         """Queue a message for every subscription of the topic; returns its id. UnknownTopicError as above."""
         self.require(topic)
         now = self.clock.now()
-        message = Message(str(len(self.published) + 1), data, dict(attributes), micro_stamp(now))
+        message = Message(str(len(self.published) + 1), data, dict(attributes), stamp(now))
         self.published.append((topic, message))
         subscribed = [item for item in self.subscriptions.values() if item.topic == topic]
         self._waiting += [_Delivery(subscription, message, now) for subscription in subscribed]

@@ -107,6 +107,9 @@ class ScaleUp:
 
 
 _POLL = 5.0
+_AFTER_TAINT = 1.0
+_EVICTION_RETRY = 10.0
+"""Seconds that no profile changes (cluster-autoscaler's flags and actuation)."""
 
 
 class RemovalPhase(StrEnum):
@@ -236,7 +239,7 @@ class Autoscaler:
         taint = {"key": TO_BE_DELETED, "value": str(int(now)), "effect": "NoSchedule"}
         if not self._write(node, {"unschedulable": True, "taints": [*taints_of(node), taint]}):
             return False
-        begins = now + settings.delay_after_taint
+        begins = now + _AFTER_TAINT
         phase, due = (RemovalPhase.EVICTING, begins) if drains else (RemovalPhase.DELETING, now + settings.deletion)
         until = begins + settings.eviction_time
         self._client.report(node, "Node", "ScaleDown", "marked the node as toBeDeleted/unschedulable", now)
@@ -262,7 +265,7 @@ class Autoscaler:
         left = [pod for pod in pods if not self._is_evicted(pod, removal)]
         if left and now >= removal.until:
             return f"failed to evict {len(left)} pods in time"
-        removal.due_at = now + self._settings.eviction_retry
+        removal.due_at = now + _EVICTION_RETRY
         if not left:
             removal.phase, removal.due_at = RemovalPhase.ENDING, now
             removal.until = now + removal.longest_grace + self._settings.grace_headroom

@@ -44,9 +44,7 @@ class AutoscalerSettings:
     parallelism: int = 10
     drain_parallelism: int = 1
     recheck: float = 300.0
-    delay_after_taint: float = 1.0
     eviction_time: float = 120.0
-    eviction_retry: float = 10.0
     longest_grace: int = 3600
     grace_headroom: float = 30.0
     fail_deletions: frozenset[str] = field(default_factory=frozenset)

@@ -147,28 +147,14 @@ def stateful_pod(owner: Json, name: str) -> Json:
 
 
 _TOLERATED = ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def daemon_pod(owner: Json, node: str) -> Json:
-    """The set's pod for one node, pinned to it and with the tolerations every daemon pod gets; not stored."""
+    """The set's pod on one node, with the tolerations every daemon pod gets; not stored. No scheduler places it."""
     pod = pod_from(owner)
     spec: Json = pod["spec"]
-    spec["tolerations"] = [
-        *(spec.get("tolerations") or []),
-        *({"key": f"node.kubernetes.io/{name}", "operator": "Exists"} for name in _TOLERATED),
-    ]
-    required: Json = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {}).setdefault(_REQUIRED, {})
-    pin = {"key": "metadata.name", "operator": "In", "values": [node]}
-    required["nodeSelectorTerms"] = [
-        {**term, "matchFields": [pin]} for term in required.get("nodeSelectorTerms") or [{}]
-    ]
-    return pod
-
-
-def _pinned_to(pod: Json) -> str:
-    terms = pod["spec"]["affinity"]["nodeAffinity"][_REQUIRED]["nodeSelectorTerms"]
-    return node_of(pod) or str(terms[0]["matchFields"][0]["values"][0])
+    always = ({"key": f"node.kubernetes.io/{name}", "operator": "Exists"} for name in _TOLERATED)
+    return {**pod, "spec": {**spec, "nodeName": node, "tolerations": [*(spec.get("tolerations") or []), *always]}}
 
 
 def wants_daemon(owner: Json, node: Json) -> bool:
@@ -181,7 +167,7 @@ def wants_daemon(owner: Json, node: Json) -> bool:
 def _sync_daemon_set(store: Store, owner: Json) -> None:
     """Add the missing daemon pods and remove those of nodes that are gone."""
     nodes = {node["metadata"]["name"]: node for node in store.all("nodes")}
-    pods = {_pinned_to(pod): pod for pod in store.controlled("pods", owner)}
+    pods = {node_of(pod): pod for pod in store.controlled("pods", owner)}
     wanted = [name for name, node in nodes.items() if wants_daemon(owner, node)]
     for name in wanted:
         if name not in pods:

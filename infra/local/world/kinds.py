@@ -3,9 +3,8 @@
 Source of the selectors' rules: k8s.io/apimachinery/pkg/labels, k8s.io/component-helpers/scheduling.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 Json = dict[str, Any]
@@ -87,8 +86,8 @@ def _holds(value: str | None, operator: str, values: Sequence[str]) -> bool:
     raise ValueError(f"{operator!r} is not a selector operator here: use In, NotIn, Exists or DoesNotExist")
 
 
-def _all_hold(expressions: list[Json] | None, value_of: Callable[[str], str | None]) -> bool:
-    return all(_holds(value_of(item["key"]), item["operator"], item.get("values") or []) for item in expressions or ())
+def _all_hold(expressions: list[Json] | None, labels: Labels) -> bool:
+    return all(_holds(labels.get(row["key"]), row["operator"], row.get("values") or []) for row in expressions or ())
 
 
 def matches(selector: Json | None, labels: Labels) -> bool:
@@ -97,7 +96,7 @@ def matches(selector: Json | None, labels: Labels) -> bool:
         return False
     wanted: dict[str, str] = selector.get("matchLabels") or {}
     return all(labels.get(key) == value for key, value in wanted.items()) and _all_hold(
-        selector.get("matchExpressions"), labels.get
+        selector.get("matchExpressions"), labels
     )
 
 
@@ -108,14 +107,8 @@ def field_of(thing: Any, path: str) -> str:
     return "" if thing is None else str(thing)
 
 
-def _term_holds(term: Json, node: Json) -> bool:
-    expressions, fields = term.get("matchExpressions") or [], term.get("matchFields") or []
-    if not expressions and not fields:
-        return False
-    labels: dict[str, str] = node["metadata"].get("labels") or {}
-    return _all_hold(expressions, labels.get) and _all_hold(fields, partial(field_of, node))
-
-
 def node_selector_holds(selector: Json | None, node: Json) -> bool:
     """A v1.NodeSelector against a node: terms are alternatives; an absent selector admits every node."""
-    return selector is None or any(_term_holds(term, node) for term in selector.get("nodeSelectorTerms") or [])
+    terms = [term.get("matchExpressions") for term in (selector or {}).get("nodeSelectorTerms") or []]
+    labels: dict[str, str] = node["metadata"].get("labels") or {}
+    return selector is None or any(term and _all_hold(term, labels) for term in terms)
