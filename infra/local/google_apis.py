@@ -38,7 +38,7 @@ def pool_body(pool: MachinePool) -> Json:
     limits = pool.autoscaling
     return {
         "name": pool.name,
-        "config": _without_defaults({"machineType": pool.machine_type, "spot": pool.spot, "labels": pool.labels}),
+        "config": _without_defaults({"machineType": pool.machine_type, "labels": pool.labels}),
         "initialNodeCount": max(pool.count // len(pool.zones), 1),
         "locations": pool.zones,
         "autoscaling": _without_defaults(limits.model_dump(by_alias=True)) if limits.enabled else {},

@@ -33,14 +33,12 @@ class Autoscaling(_ScenarioModel):
 
 
 class MachinePool(_ScenarioModel):
-    """A node pool; `count` nodes are dealt over the zones in turn when the world begins, aged `age` seconds."""
+    """A node pool; `count` nodes are dealt over the zones in turn when the world begins."""
 
     name: str
     count: int = 0
     machine_type: str = "e2-standard-4"
     zones: list[str] = ["europe-west4-a", "europe-west4-b", "europe-west4-c"]
-    spot: bool = False
-    age: float = 172_800
     labels: dict[str, str] = {}
     taints: list[Json] = []
     annotations: dict[str, str] = {}
@@ -51,7 +49,6 @@ class MachinePool(_ScenarioModel):
 class WorkloadBudget(_ScenarioModel):
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
-    unhealthy_pod_eviction_policy: str | None = None
 
 
 class WorkloadSpec(_ScenarioModel):

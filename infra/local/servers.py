@@ -174,7 +174,7 @@ class SimulatedGkeServers:
         """Every loop still runs; one that has failed has written its traceback to standard error."""
         return all(thread.is_alive() for thread in self._threads)
 
-    def addresses(self, folder: Path) -> dict[str, str]:
+    def addresses(self, folder: Path) -> dict[str, Any]:
         """Where everything is, and a kubeconfig written into `folder`; all that a caller needs in its environment."""
         path = folder / "kubeconfig.json"
         path.write_text(kubeconfig(self.kube.base, self._token), encoding="utf-8")
@@ -185,6 +185,7 @@ class SimulatedGkeServers:
             "bucket": self.storage.base,
             "pubsub": self.pubsub.address,
             "kubeconfig": str(path),
+            "nodes": self.cloud.node_names,
         }
 
     def push(self, topic: str, url: str, window: int = 3) -> None:

@@ -27,6 +27,7 @@ from infra.local.world.kubelet import PREFIX, KubeletTimes, run, set_ready
 ACTOR = "scenario"
 _RUNNING_FOR = 86_400.0
 """Seconds that the first pods have been running (an untouched night's state)."""
+_NODES_AGE = 172_800.0
 NodeNames = dict[str, list[str]]
 FirstPod = tuple[Json, str | None]
 """A pod and its node; None where the scheduler places it."""
@@ -94,7 +95,7 @@ def named_nodes(entry: str, names: NodeNames) -> list[str]:
 
 def _add_pool(world: World, pool: MachinePool, cluster: str) -> list[str]:
     names: list[str] = []
-    since = world.clock.now() - pool.age
+    since = world.clock.now() - _NODES_AGE
     for index in range(pool.count):
         node = make_node(pool, pool.zones[index % len(pool.zones)], cluster, f"{index:02d}{world.store.suffix(2)}")
         node["metadata"]["creationTimestamp"] = stamp(since)

@@ -7,7 +7,7 @@ import pytest
 from infra.local.workloads.deployments import Bounds, Sizes, bounds_of, rolled
 from infra.local.world.kinds import Json
 from infra.local.world.pods import condition_of, is_ready, is_terminating, node_of
-from tests.local.virtual_cluster import MERGE, VirtualCluster, node, status_of, workload
+from tests.local.virtual_cluster import MERGE, VirtualCluster, node, workload
 
 PATH = "/apis/apps/v1/namespaces/default/deployments/web"
 NOTE = "example.com/restarted-for"
@@ -175,11 +175,3 @@ def test_a_rollout_of_many_keeps_within_its_bounds_and_ends() -> None:
 
 def test_a_deployment_whose_template_never_changed_shows_its_counts_alone() -> None:
     assert "conditions" not in status(deployed())
-
-
-def test_a_patch_on_an_older_version_is_refused() -> None:
-    virtual = deployed()
-    seen = virtual.json("GET", PATH)["metadata"]["resourceVersion"]
-    annotate(virtual, note="one")
-    late = {"metadata": {"resourceVersion": seen}, "spec": {"template": {"metadata": {"annotations": {NOTE: "two"}}}}}
-    assert status_of(virtual.call("PATCH", PATH, late, type=MERGE)) == (409, "Conflict")

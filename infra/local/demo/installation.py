@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from infra.local.bound_process import ROOT, Child, free_ports, listens
 from infra.local.scenario import DEMO, load
@@ -73,7 +73,7 @@ def _start_function(
     return child
 
 
-def _environment(addresses: Mapping[str, str], folder: Path) -> dict[str, str]:
+def _environment(addresses: Mapping[str, Any], folder: Path) -> dict[str, str]:
     return {
         "EBB_CLUSTER": addresses["cluster"],
         "EBB_TOPIC": TOPIC,
