@@ -39,7 +39,7 @@ def ready(virtual: VirtualCluster) -> list[str]:
 
 
 def sizes(virtual: VirtualCluster) -> list[int]:
-    return sorted(each["spec"]["replicas"] for each in virtual.store.all("replicasets"))
+    return sorted(replica_set["spec"]["replicas"] for replica_set in virtual.store.all("replicasets"))
 
 
 def status(virtual: VirtualCluster) -> Json:
@@ -125,7 +125,7 @@ def test_the_new_pod_of_a_cordoned_node_starts_elsewhere_before_the_old_one_ends
     virtual.json("PATCH", f"/api/v1/nodes/{node_of(pod)}", {"spec": {"unschedulable": True}}, type=MERGE)
     annotate(virtual, note="one")
     assert least_ready(virtual, 12) == 1
-    assert [node_of(each) for each in virtual.pods()] != [node_of(pod)]
+    assert [node_of(item) for item in virtual.pods()] != [node_of(pod)]
 
 
 def test_a_new_pod_that_never_gets_ready_leaves_the_old_one_until_the_template_is_set_back() -> None:
@@ -148,7 +148,11 @@ def test_a_template_set_back_after_the_rollout_makes_the_old_replica_set_current
     virtual.run(12)
     annotate(virtual, note=None)
     assert least_ready(virtual, 12) == 1
-    current = [each["metadata"]["name"] for each in virtual.store.all("replicasets") if each["spec"]["replicas"]]
+    current = [
+        replica_set["metadata"]["name"]
+        for replica_set in virtual.store.all("replicasets")
+        if replica_set["spec"]["replicas"]
+    ]
     assert current == [before["metadata"]["name"]]
     assert len(virtual.store.all("replicasets")) == 2
 

@@ -26,7 +26,11 @@ def no_pass(interval: int, missed: int = 3) -> dict[str, Any]:
     made = {VALUES["absence_seconds"]: absence, VALUES["window_seconds"]: absence - 60}
     durations = {f"{before}s": f"{after}s" for before, after in made.items()}
     conditions = alerts()["no_pass"]["conditions"]
-    return {"conditions": [{key: durations.get(value, value) for key, value in each.items()} for each in conditions]}
+    return {
+        "conditions": [
+            {key: durations.get(value, value) for key, value in condition.items()} for condition in conditions
+        ]
+    }
 
 
 def passes(interval: int, *missing: int, until: int = DAY) -> Points:
