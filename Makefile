@@ -4,10 +4,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 EBB    := $(BIN)/python -m functions.cli.main
-PIP    := $(BIN)/python -m infra.installing
+PIP    := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test deep quick check lint unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring playground zip clean
+.PHONY: help demo test deep quick check lint unit faults real assets soak acceptance bench fuzz mutants fmt requirements audit schema pages pictures monitoring zip clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,9 +96,6 @@ pictures: $(VENV)/.dev ## Draw docs/pictures of generated clusters, and record t
 
 monitoring: $(VENV)/.dev ## Write metrics, alerts, dashboard, docs/events.md and the runbook from the tables in infra/monitoring
 	@$(BIN)/python -m infra.monitoring
-
-playground: $(VENV)/.dev ## Start a real control plane with Ebb on it, until Ctrl-C
-	@$(BIN)/python -m tests.real.playground
 
 zip: $(VENV)/.cli ## Pack the functions' archive into build/, with a CycloneDX list, for a release or functions.archive
 	@$(BIN)/python -m infra.archive

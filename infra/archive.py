@@ -129,7 +129,7 @@ def _component(pin: Pin) -> dict[str, Any]:
     files = {
         "type": "distribution",
         "url": f"https://pypi.org/project/{pin.name}/{pin.version}/#files",
-        "hashes": [{"alg": "SHA-256", "content": each} for each in sorted(pin.hashes)],
+        "hashes": [{"alg": "SHA-256", "content": sha256} for sha256 in sorted(pin.hashes)],
     }
     purl = f"pkg:pypi/{pin.name}@{pin.version}"
     only = {"properties": [{"name": "ebb:environment_marker", "value": pin.marker}]} if pin.marker else {}

@@ -9,16 +9,14 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, requires
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from infra.installing import progress
 from infra.local.scenario import parse
-from infra.local.servers.servers import SimulatedGkeServers
+from infra.local.servers import SimulatedGkeServers
 from tests.bench.cold_start import measured
 from tests.builders import CLUSTER
 from tests.real.needs import require
@@ -227,31 +225,6 @@ def test_a_python_that_is_too_old_is_named_before_anything_is_installed(
     assert all(line.startswith("make: ") for line in rest)
     assert (done.returncode, done.stdout) == (2, "")
     assert not (tmp_path / ".venv").exists()
-
-
-@pytest.mark.parametrize(
-    ("expected", "lines"),
-    [
-        pytest.param("starting", [], id="nothing yet"),
-        pytest.param("1 packages so far, now numpy==2.3", ["Collecting numpy==2.3 (from -r x.txt)\n"], id="one"),
-        pytest.param(
-            "2 packages so far, now rich", ["Collecting a\n", "  Downloading\n", "Collecting rich\n"], id="two"
-        ),
-        pytest.param("unpacking 2 packages", ["Collecting a\n", "Installing collected packages: a, b\n"], id="the end"),
-    ],
-)
-def test_an_installation_shows_how_far_it_is(expected: str, lines: list[str]) -> None:
-    assert progress(lines) == expected
-
-
-def test_an_installation_that_fails_shows_what_pip_shown_last() -> None:
-    require(None if find_spec("pip") else "pip is not in this environment: run python -m ensurepip")
-    command = [sys.executable, "-m", "infra.installing", "--no-such-option"]
-
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-
-    assert done.returncode != 0
-    assert "no such option: --no-such-option" in done.stderr
 
 
 def test_the_memory_of_a_cold_start_is_the_functions_own() -> None:

@@ -90,7 +90,7 @@ class Child:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def let_go(self) -> None:
+    def close_input(self) -> None:
         """Close the process's standard input; it then ends by itself."""
         if self._process.stdin:
             with suppress(BrokenPipeError):
@@ -98,7 +98,7 @@ class Child:
 
     def close(self, seconds: float = END_SECONDS) -> None:
         """Let the process end; one that has not after `seconds` is killed with all that it started."""
-        self.let_go()
+        self.close_input()
         try:
             self._process.wait(seconds)
         except subprocess.TimeoutExpired:

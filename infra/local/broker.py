@@ -2,9 +2,9 @@
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from infra.local.clocks import TimeSource, micro_stamp, stamp
+from infra.local.clocks import TimeSource, stamp
 from infra.local.world.kinds import Json
 
 ACKNOWLEDGED = frozenset({102, 200, 201, 202, 204})
@@ -19,7 +19,7 @@ class UnknownTopicError(KeyError):
 class Subscription:
     """A push subscription; names are full (projects/P/…), durations in seconds.
 
-    `max_attempts` counts only with a dead-letter topic; without one a message comes back again and again.
+    A message that is not acknowledged comes back again and again.
     """
 
     name: str
@@ -28,8 +28,6 @@ class Subscription:
     ack_deadline: float = 600.0
     min_backoff: float = 10.0
     max_backoff: float = 600.0
-    dead_letter_topic: str = ""
-    max_attempts: int = 5
     first_window: int = 3
     max_outstanding: int = 500
     """What the endpoint itself takes at once: its instances, each with so many requests."""
@@ -62,27 +60,17 @@ class Push:
             "publishTime": self.message.publish_time,
             "publish_time": self.message.publish_time,
         }
-        body: Json = {"message": message, "subscription": self.subscription.name}
-        return {**body, "deliveryAttempt": self.attempt} if self.subscription.dead_letter_topic else body
+        return {"message": message, "subscription": self.subscription.name, "deliveryAttempt": self.attempt}
 
 
 @dataclass
-class _Waiting:
-    subscription: str
+class _Delivery:
+    """One message for one subscription; `due_at` is when it is pushed, or while it is, when that has failed."""
+
+    subscription: Subscription
     message: Message
     due_at: float
     attempts: int = 0
-
-
-@dataclass
-class _Outstanding:
-    waiting: _Waiting
-    expires_at: float
-
-
-def backoff(subscription: Subscription, attempts: int) -> float:
-    """Seconds until the next delivery after so many failed ones: doubling from the least to the most."""
-    return float(min(subscription.min_backoff * 2.0 ** (attempts - 1), subscription.max_backoff))
 
 
 @dataclass
@@ -94,88 +82,70 @@ class Broker:
     subscriptions: dict[str, Subscription] = field(default_factory=dict)
     published: list[tuple[str, Message]] = field(default_factory=list)
     """Every message ever published, with its topic: for tests."""
-    _waiting: list[_Waiting] = field(default_factory=list)
-    _outstanding: dict[int, _Outstanding] = field(default_factory=dict)
+    _waiting: list[_Delivery] = field(default_factory=list)
+    _under_way: dict[int, _Delivery] = field(default_factory=dict)
     _windows: dict[str, int] = field(default_factory=dict)
     _pushes: int = 0
 
     def subscribe(self, subscription: Subscription) -> None:
-        """Add or replace a subscription; UnknownTopicError if its topic or dead-letter topic does not exist."""
-        for topic in filter(None, (subscription.topic, subscription.dead_letter_topic)):
-            self._require(topic)
+        """Add or replace a subscription; UnknownTopicError if its topic does not exist."""
+        self.require(subscription.topic)
         self.subscriptions[subscription.name] = subscription
 
     def publish(self, topic: str, data: bytes, attributes: Mapping[str, str]) -> str:
         """Queue a message for every subscription of the topic; returns its id. UnknownTopicError as above."""
-        self._require(topic)
+        self.require(topic)
         now = self.clock.now()
-        message = Message(str(len(self.published) + 1), data, dict(attributes), micro_stamp(now))
+        message = Message(str(len(self.published) + 1), data, dict(attributes), stamp(now))
         self.published.append((topic, message))
-        for subscription in self.subscriptions.values():
-            if subscription.topic == topic:
-                self._waiting.append(_Waiting(subscription.name, message, now))
+        subscribed = [item for item in self.subscriptions.values() if item.topic == topic]
+        self._waiting += [_Delivery(subscription, message, now) for subscription in subscribed]
         return message.message_id
 
     def due(self) -> list[Push]:
         """The deliveries to make now; deliveries whose deadline has passed count as failed and come back later."""
         now = self.clock.now()
-        for number, item in list(self._outstanding.items()):
-            if item.expires_at <= now:
-                self.settle(number, None)
+        for number in [number for number, delivery in self._under_way.items() if delivery.due_at <= now]:
+            self.settle(number, None)
         ready = sorted((item for item in self._waiting if item.due_at <= now), key=lambda item: item.due_at)
-        return [push for item in ready if (push := self._start(item, now)) is not None]
+        return [push for delivery in ready if (push := self._start(delivery, now)) is not None]
 
     def settle(self, number: int, status: int | None) -> None:
         """Note a delivery's answer (None: no answer). A delivery that has expired already is settled: no effect."""
-        outstanding = self._outstanding.pop(number, None)
-        if outstanding is None:
+        delivery = self._under_way.pop(number, None)
+        if delivery is None:
             return
-        waiting, subscription = outstanding.waiting, self.subscriptions[outstanding.waiting.subscription]
-        self._resize(subscription, succeeded=status in ACKNOWLEDGED)
+        subscription, window = delivery.subscription, self.window(delivery.subscription)
         if status in ACKNOWLEDGED:
+            self._windows[subscription.name] = window + 1
             return
-        if subscription.dead_letter_topic and waiting.attempts >= subscription.max_attempts:
-            self._bury(subscription, waiting)
-            return
-        waiting.due_at = self.clock.now() + backoff(subscription, waiting.attempts)
-        self._waiting.append(waiting)
+        self._windows[subscription.name] = max(window // 2, subscription.first_window)
+        wait = min(subscription.min_backoff * 2.0 ** (delivery.attempts - 1), subscription.max_backoff)
+        self._waiting.append(replace(delivery, due_at=self.clock.now() + wait))
 
     def idle(self) -> bool:
         """Nothing waits and nothing is under way."""
-        return not self._waiting and not self._outstanding
+        return not self._waiting and not self._under_way
 
     def window(self, subscription: Subscription) -> int:
         """How many of its pushes may be under way now."""
         return min(self._windows.get(subscription.name, subscription.first_window), subscription.max_outstanding)
 
-    def _resize(self, subscription: Subscription, *, succeeded: bool) -> None:
-        window = self.window(subscription)
-        size = window + 1 if succeeded else max(window // 2, subscription.first_window)
-        self._windows[subscription.name] = min(size, subscription.max_outstanding)
-
-    def _require(self, topic: str) -> None:
+    def require(self, topic: str) -> None:
+        """Raise UnknownTopicError for a topic that was never made."""
         if topic not in self.topics:
             raise UnknownTopicError(f"Resource not found (resource={topic.rpartition('/')[2]}).")
 
-    def _start(self, item: _Waiting, now: float) -> Push | None:
-        subscription = self.subscriptions[item.subscription]
-        under_way = sum(other.waiting.subscription == subscription.name for other in self._outstanding.values())
+    def _start(self, delivery: _Delivery, now: float) -> Push | None:
+        subscription = delivery.subscription
+        under_way = sum(other.subscription.name == subscription.name for other in self._under_way.values())
         if under_way >= self.window(subscription):
             return None
-        self._waiting.remove(item)
-        item.attempts += 1
+        self._waiting.remove(delivery)
         self._pushes += 1
-        self._outstanding[self._pushes] = _Outstanding(item, now + subscription.ack_deadline)
-        return Push(self._pushes, subscription, item.message, item.attempts)
-
-    def _bury(self, subscription: Subscription, waiting: _Waiting) -> None:
-        source = {
-            "CloudPubSubDeadLetterSourceDeliveryCount": str(waiting.attempts),
-            "CloudPubSubDeadLetterSourceSubscription": subscription.name.rpartition("/")[2],
-            "CloudPubSubDeadLetterSourceSubscriptionProject": subscription.name.split("/")[1],
-            "CloudPubSubDeadLetterSourceTopicPublishTime": waiting.message.publish_time,
-        }
-        self.publish(subscription.dead_letter_topic, waiting.message.data, {**waiting.message.attributes, **source})
+        attempts, expires_at = delivery.attempts + 1, now + subscription.ack_deadline
+        self._under_way[self._pushes] = replace(delivery, attempts=attempts, due_at=expires_at)
+        return Push(self._pushes, subscription, delivery.message, attempts)
 
 
 @dataclass

@@ -46,11 +46,6 @@ def stamp(seconds: float) -> str:
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def micro_stamp(seconds: float) -> str:
-    """RFC 3339 with microseconds, as metav1.MicroTime is written."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def seconds_of(text: str) -> float:
     """The seconds since 1970 of an RFC 3339 timestamp."""
     return datetime.fromisoformat(text).timestamp()

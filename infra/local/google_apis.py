@@ -7,9 +7,11 @@ https://cloud.google.com/storage/docs/json_api/v1/objects/get (alt=media).
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json, google_error
-from infra.local.scenario import Autoscaling, MachinePool
+from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
+from infra.local.scenario import MachinePool
 from infra.local.world.kinds import Json
+
+_VERSION = "1.36.3-gke.1"
 
 
 @dataclass
@@ -25,16 +27,6 @@ class ServedCluster:
     def short_name(self) -> str:
         return self.name.rpartition("/")[2]
 
-    @property
-    def location(self) -> str:
-        return self.name.split("/")[3]
-
-
-def _autoscaling(limits: Autoscaling) -> Json:
-    per_zone, total = {"min_node_count", "max_node_count"}, {"total_min_node_count", "total_max_node_count"}
-    unused = total if limits.total_max_node_count is None else per_zone
-    return _without_defaults(limits.model_dump(by_alias=True, exclude=unused)) if limits.enabled else {}
-
 
 def _without_defaults(thing: Json) -> Json:
     """proto3 JSON leaves out zeros, false and empty text."""
@@ -43,14 +35,15 @@ def _without_defaults(thing: Json) -> Json:
 
 def pool_body(pool: MachinePool) -> Json:
     """A node pool's REST form."""
+    limits = pool.autoscaling
     return {
         "name": pool.name,
-        "config": _without_defaults({"machineType": pool.machine_type, "spot": pool.spot, "labels": pool.labels}),
+        "config": _without_defaults({"machineType": pool.machine_type, "labels": pool.labels}),
         "initialNodeCount": max(pool.count // len(pool.zones), 1),
         "locations": pool.zones,
-        "autoscaling": _autoscaling(pool.autoscaling),
+        "autoscaling": _without_defaults(limits.model_dump(by_alias=True)) if limits.enabled else {},
         "status": "RUNNING",
-        "version": "1.36.3-gke.1",
+        "version": _VERSION,
     }
 
 
@@ -60,7 +53,7 @@ def cluster_body(cluster: ServedCluster) -> Json:
     ip = {"enabled": True, "enablePublicEndpoint": True, "publicEndpoint": cluster.endpoint}
     return {
         "name": cluster.short_name,
-        "location": cluster.location,
+        "location": cluster.name.split("/")[3],
         "locations": sorted({zone for pool in cluster.pools.values() for zone in pool.zones}),
         "endpoint": cluster.endpoint,
         "masterAuth": {"clusterCaCertificate": ""},
@@ -68,9 +61,14 @@ def cluster_body(cluster: ServedCluster) -> Json:
         "autoscaling": {"autoscalingProfile": cluster.profile},
         "autopilot": {},
         "nodePools": [pool_body(pool) for _, pool in sorted(cluster.pools.items())],
-        "currentMasterVersion": "1.36.3-gke.1",
+        "currentMasterVersion": _VERSION,
         "status": "RUNNING",
     }
+
+
+def _not_found(request: HttpRequest) -> HttpAnswer:
+    message = f"Not found: {request.method} {request.path}."
+    return answer_json(404, {"error": {"code": 404, "message": message, "status": "NOT_FOUND"}})
 
 
 class GkeApi:
@@ -82,7 +80,7 @@ class GkeApi:
     def handle(self, request: HttpRequest) -> HttpAnswer:
         if (request.method, request.path) == ("GET", f"/v1/{self._cluster.name}"):
             return answer_json(200, cluster_body(self._cluster))
-        return google_error(404, "NOT_FOUND", f"Not found: {request.method} {request.path}.")
+        return _not_found(request)
 
 
 class Bucket:
@@ -99,4 +97,4 @@ class Bucket:
         match [unquote(part) for part in request.path.strip("/").split("/")]:
             case ["storage", "v1", "b", bucket, "o", key] if request.method == "GET" and (bucket, key) in self._blobs:
                 return HttpAnswer(200, self._blobs[(bucket, key)], {"Content-Type": "application/octet-stream"})
-        return google_error(404, "notFound", f"Not Found: {request.method} {request.path}")
+        return _not_found(request)

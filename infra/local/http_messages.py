@@ -20,6 +20,11 @@ class HttpRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
 
+    @property
+    def agent(self) -> str:
+        """Who asks, by its own word."""
+        return self.headers.get("user-agent", "unknown")
+
     def json(self) -> Any:
         """The body as JSON, an empty body as an empty object; ValueError if it is neither."""
         return json.loads(self.body) if self.body else {}
@@ -27,13 +32,9 @@ class HttpRequest:
 
 @dataclass(frozen=True)
 class HttpAnswer:
-    """One HTTP answer. `lost`: the caller never gets it; `hangs`: not even an end, until it closes the connection."""
-
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
-    lost: bool = False
-    hangs: bool = False
 
 
 Handler = Callable[[HttpRequest], HttpAnswer]
@@ -41,13 +42,6 @@ Handler = Callable[[HttpRequest], HttpAnswer]
 
 def answer_json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> HttpAnswer:
     return HttpAnswer(status, msgspec.json.encode(body), {"Content-Type": "application/json", **(headers or {})})
-
-
-def google_error(status: int, reason: str, message: str) -> HttpAnswer:
-    """An error body as Google's JSON APIs write it; `reason` is the canonical status such as NOT_FOUND."""
-    error: Json = {"code": status, "message": message, "status": reason}
-    error["errors"] = [{"message": message, "domain": "global", "reason": reason}]
-    return answer_json(status, {"error": error})
 
 
 class RefusedError(Exception):
@@ -71,12 +65,13 @@ def status_body(status: str, code: int) -> Json:
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": status, "code": code}
 
 
-def _of_object(code: int, reason: str, message: str, plural: str, name: str) -> RefusedError:
-    return RefusedError(code, reason, message, {"name": name, "kind": plural})
+def about(code: int, reason: str, plural: str, name: str, what: str) -> RefusedError:
+    """A refusal that is about one object."""
+    return RefusedError(code, reason, f'{plural} "{name}" {what}', {"name": name, "kind": plural})
 
 
 def not_found(plural: str, name: str) -> RefusedError:
-    return _of_object(404, "NotFound", f'{plural} "{name}" not found', plural, name)
+    return about(404, "NotFound", plural, name, "not found")
 
 
 def no_such_path(path: str) -> RefusedError:
@@ -84,25 +79,9 @@ def no_such_path(path: str) -> RefusedError:
 
 
 def conflict(plural: str, name: str, why: str) -> RefusedError:
-    return _of_object(409, "Conflict", f'Operation cannot be fulfilled on {plural} "{name}": {why}', plural, name)
-
-
-def exists(plural: str, name: str) -> RefusedError:
-    return _of_object(409, "AlreadyExists", f'{plural} "{name}" already exists', plural, name)
+    message = f'Operation cannot be fulfilled on {plural} "{name}": {why}'
+    return RefusedError(409, "Conflict", message, {"name": name, "kind": plural})
 
 
 def bad_request(message: str) -> RefusedError:
     return RefusedError(400, "BadRequest", message)
-
-
-def forbidden(plural: str, name: str, why: str) -> RefusedError:
-    return _of_object(403, "Forbidden", f'{plural} "{name}" is forbidden: {why}', plural, name)
-
-
-def namespace_terminating(plural: str, name: str, namespace: str) -> RefusedError:
-    refused = forbidden(
-        plural, name, f"unable to create new content in namespace {namespace} because it is being terminated"
-    )
-    cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
-    refused.details["causes"] = [{**cause, "field": "metadata.namespace"}]
-    return refused

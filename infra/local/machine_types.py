@@ -45,7 +45,6 @@ def allocatable(machine_type: str) -> Json:
 
 def node_labels(pool: MachinePool, zone: str, name: str) -> dict[str, str]:
     """The labels GKE puts on a node."""
-    provisioning = "spot" if pool.spot else "standard"
     return {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
@@ -55,8 +54,7 @@ def node_labels(pool: MachinePool, zone: str, name: str) -> dict[str, str]:
         "topology.kubernetes.io/region": zone.rpartition("-")[0],
         "cloud.google.com/gke-nodepool": pool.name,
         "cloud.google.com/machine-family": pool.machine_type.partition("-")[0],
-        "cloud.google.com/gke-provisioning": provisioning,
-        **({"cloud.google.com/gke-spot": "true"} if pool.spot else {}),
+        "cloud.google.com/gke-provisioning": "standard",
         **pool.labels,
     }
 

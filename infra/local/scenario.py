@@ -12,6 +12,8 @@ from pydantic.alias_generators import to_camel
 
 from infra.local.world.kinds import Json
 
+DEMO = Path(__file__).parent / "scenarios" / "demo.yaml"
+
 
 class ScenarioError(ValueError):
     """The scenario cannot be used; the message has one line for each fault."""
@@ -22,29 +24,21 @@ class _ScenarioModel(BaseModel):
 
 
 class Autoscaling(_ScenarioModel):
-    """The limits of a pool: of each of its zones, or of all of them together where a total maximum is given."""
+    """The limits of a pool, in each of its zones."""
 
     enabled: bool = True
     min_node_count: int = 0
     max_node_count: int = 100
-    total_min_node_count: int | None = None
-    total_max_node_count: int | None = None
-    location_policy: Literal["BALANCED", "ANY"] = "BALANCED"
-
-    @property
-    def most(self) -> int:
-        return self.max_node_count if self.total_max_node_count is None else self.total_max_node_count
+    location_policy: Literal["BALANCED"] = "BALANCED"
 
 
 class MachinePool(_ScenarioModel):
-    """A node pool; `count` nodes are dealt over the zones in turn when the world begins, aged `age` seconds."""
+    """A node pool; `count` nodes are dealt over the zones in turn when the world begins."""
 
     name: str
     count: int = 0
     machine_type: str = "e2-standard-4"
     zones: list[str] = ["europe-west4-a", "europe-west4-b", "europe-west4-c"]
-    spot: bool = False
-    age: float = 172_800
     labels: dict[str, str] = {}
     taints: list[Json] = []
     annotations: dict[str, str] = {}
@@ -55,7 +49,6 @@ class MachinePool(_ScenarioModel):
 class WorkloadBudget(_ScenarioModel):
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
-    unhealthy_pod_eviction_policy: str | None = None
 
 
 class WorkloadSpec(_ScenarioModel):
@@ -76,19 +69,16 @@ class WorkloadSpec(_ScenarioModel):
     grace: int = 30
     shutdown: float | None = 2
     ready_after: float | None = None
-    run_for: float | None = None
     never_ready: Literal["no", "next", "all"] = "no"
     priority: int = 0
     nodes: list[str] = []
     pdb: WorkloadBudget | None = None
     resized: dict[str, str] = {}
     """What its first pods request since they were resized in place; the next ones request what the template has."""
-    pod_replacement_policy: Literal["TerminationStarted", "TerminationComplete"] | None = None
-    """Of a Deployment: when it replaces a pod."""
     controller: Json = {}
-    """Merged into the controller's spec: a Deployment's strategy, paused, progressDeadlineSeconds …"""
+    """Merged into the controller's spec: a Deployment's strategy, podReplacementPolicy …"""
     claims: list[Json] = []
-    """A StatefulSet's volumeClaimTemplates: each of its pods has a disk of each, where it first ran."""
+    """A StatefulSet's volumeClaimTemplates: its pods name the claims, which are manifests of their own."""
     pod: Json = {}
     """Merged into the pod's spec: nodeSelector, affinity, tolerations, volumes, topologySpreadConstraints …"""
 
@@ -97,8 +87,6 @@ class KubeletSpec(_ScenarioModel):
     ready_after: tuple[float, float] = (2.0, 5.0)
     shutdown: float | None = None
     node_boot: float = 20.0
-    attach: float = 0.0
-    """Seconds until a disk is attached, once it is detached elsewhere."""
 
 
 class AutoscalerSpec(_ScenarioModel):

@@ -4,18 +4,19 @@ Nothing here runs by itself: its holder steps the world, the autoscaler, the bro
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import cycle
+from typing import Final
 
 from infra.local.api.server import KubeApi
 from infra.local.broker import Broker, TickJob
-from infra.local.clocks import TimeSource, stamp
+from infra.local.clocks import ManualClock, TimeSource, stamp
 from infra.local.google_apis import Bucket, GkeApi, ServedCluster
 from infra.local.machine_types import make_node
 from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import ApiTransport, DirectTransport
 from infra.local.scaling.view import BALANCED, OPTIMIZE_UTILIZATION, AutoscalerSettings
-from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadBudget, WorkloadSpec
+from infra.local.scenario import MachinePool, Scenario, ScenarioError, WorkloadSpec
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.whole_world import World
 from infra.local.workloads.controllers import daemon_pod, pod_from, stateful_pod, wants_daemon
@@ -26,38 +27,28 @@ from infra.local.world.kubelet import PREFIX, KubeletTimes, run, set_ready
 ACTOR = "scenario"
 _RUNNING_FOR = 86_400.0
 """Seconds that the first pods have been running (an untouched night's state)."""
+_NODES_AGE = 172_800.0
 NodeNames = dict[str, list[str]]
 FirstPod = tuple[Json, str | None]
 """A pod and its node; None where the scheduler places it."""
 
 
-def selector_of(workload: WorkloadSpec) -> dict[str, str]:
-    return {"app": workload.name}
-
-
-def _knobs(workload: WorkloadSpec) -> dict[str, str]:
-    values = {"shutdown": workload.shutdown, "ready-after": workload.ready_after, "run-for": workload.run_for}
-    knobs = {PREFIX + name: f"{value:g}" for name, value in values.items() if value is not None}
-    return knobs if workload.never_ready == "no" else {**knobs, f"{PREFIX}never-ready": "true"}
-
-
 def template_of(workload: WorkloadSpec) -> Json:
     """The pod template: metadata and spec."""
     container = {"name": "main", "image": "local/main", "resources": {"requests": dict(workload.requests)}}
-    return {
-        "metadata": {
-            "labels": {**selector_of(workload), **workload.labels},
-            "annotations": {**_knobs(workload), **workload.annotations},
-        },
-        "spec": {
-            "containers": [container],
-            "terminationGracePeriodSeconds": workload.grace,
-            "schedulerName": "default-scheduler",
-            "priority": workload.priority,
-            "restartPolicy": "Never" if workload.kind == "Job" else "Always",
-            **workload.pod,
-        },
+    values = {"shutdown": workload.shutdown, "ready-after": workload.ready_after}
+    knobs = {PREFIX + name: f"{value:g}" for name, value in values.items() if value is not None}
+    if workload.never_ready != "no":
+        knobs[f"{PREFIX}never-ready"] = "true"
+    spec: Json = {
+        "containers": [container],
+        "terminationGracePeriodSeconds": workload.grace,
+        "schedulerName": "default-scheduler",
+        "priority": workload.priority,
+        "restartPolicy": "Never" if workload.kind == "Job" else "Always",
     }
+    labels, annotations = {"app": workload.name, **workload.labels}, {**knobs, **workload.annotations}
+    return {"metadata": {"labels": labels, "annotations": annotations}, "spec": {**spec, **workload.pod}}
 
 
 def controller_of(workload: WorkloadSpec) -> Json:
@@ -66,22 +57,13 @@ def controller_of(workload: WorkloadSpec) -> Json:
     if workload.kind == "Job":
         spec |= {"parallelism": workload.replicas, "completions": workload.replicas}
     else:
-        spec |= {"selector": {"matchLabels": selector_of(workload)}}
+        spec["selector"] = {"matchLabels": {"app": workload.name}}
     if workload.kind in {"Deployment", "StatefulSet"}:
         spec["replicas"] = workload.replicas
-    if workload.pod_replacement_policy is not None:
-        spec["podReplacementPolicy"] = workload.pod_replacement_policy
-    if workload.kind == "StatefulSet" and workload.claims:
+    if workload.claims:
         spec["volumeClaimTemplates"] = workload.claims
-    meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": selector_of(workload)}
+    meta: Json = {"name": workload.name, "namespace": workload.namespace, "labels": {"app": workload.name}}
     return {"metadata": meta, "spec": {**spec, **workload.controller}}
-
-
-def budget_of(workload: WorkloadSpec, budget: WorkloadBudget) -> Json:
-    """The workload's PodDisruptionBudget, of the same name."""
-    spec: Json = budget.model_dump(by_alias=True, exclude_none=True)
-    spec["selector"] = {"matchLabels": selector_of(workload)}
-    return {"metadata": {"name": workload.name, "namespace": workload.namespace}, "spec": spec}
 
 
 def world_of(scenario: Scenario, clock: TimeSource) -> World:
@@ -113,7 +95,7 @@ def named_nodes(entry: str, names: NodeNames) -> list[str]:
 
 def _add_pool(world: World, pool: MachinePool, cluster: str) -> list[str]:
     names: list[str] = []
-    since = world.clock.now() - pool.age
+    since = world.clock.now() - _NODES_AGE
     for index in range(pool.count):
         node = make_node(pool, pool.zones[index % len(pool.zones)], cluster, f"{index:02d}{world.store.suffix(2)}")
         node["metadata"]["creationTimestamp"] = stamp(since)
@@ -153,7 +135,7 @@ def _first_pods(world: World, workload: WorkloadSpec, places: Iterator[str | Non
         owner = store.create("replicasets", replica_set_for(owner), ACTOR)
     for index in range(workload.replicas):
         is_set = workload.kind == "StatefulSet"
-        yield stateful_pod(store, owner, f"{workload.name}-{index}") if is_set else pod_from(owner), next(places)
+        yield stateful_pod(owner, f"{workload.name}-{index}") if is_set else pod_from(owner), next(places)
 
 
 def _add_workload(world: World, workload: WorkloadSpec, names: NodeNames) -> None:
@@ -161,7 +143,10 @@ def _add_workload(world: World, workload: WorkloadSpec, names: NodeNames) -> Non
     for pod, node in _first_pods(world, workload, places):
         _start(world, pod, node, workload)
     if workload.pdb is not None:
-        world.store.create("poddisruptionbudgets", budget_of(workload, workload.pdb), ACTOR)
+        spec = workload.pdb.model_dump(by_alias=True, exclude_none=True)
+        meta = {"name": workload.name, "namespace": workload.namespace}
+        guard = {"metadata": meta, "spec": {**spec, "selector": {"matchLabels": {"app": workload.name}}}}
+        world.store.create("poddisruptionbudgets", guard, ACTOR)
 
 
 def build(scenario: Scenario, world: World) -> NodeNames:
@@ -210,3 +195,52 @@ class SimulatedGke:
             cluster=self.cluster.short_name,
             seed=self.scenario.seed,
         )
+
+
+DAY: Final = 86_400.0
+_STEP: Final = 1.0
+_WATCHED: Final = ("nodes", "pods")
+
+
+@dataclass(frozen=True)
+class RestingCluster:
+    """What is left in the steady state; `is_rest` is False if that took too long.
+
+    `gate` is the share of CPU and memory requested above which no node was a candidate.
+    """
+
+    nodes: tuple[str, ...]
+    removed: tuple[str, ...]
+    evictions: int
+    seconds: float
+    is_rest: bool
+    gate: float
+
+
+def leave_alone(scenario: Scenario, most: float = DAY) -> RestingCluster:
+    """Build the scenario and leave it to its autoscaler."""
+    clock = ManualClock()
+    cloud = SimulatedGke(scenario, clock)
+    cloud.world.settle()
+    return run_until_rest(cloud.world, cloud.autoscaler(), clock, most)
+
+
+def run_until_rest(world: World, autoscaler: Autoscaler, clock: ManualClock, most: float = DAY) -> RestingCluster:
+    """Let time pass until the autoscaler wants nothing and nothing has changed while it checked every node again."""
+    begun, before = clock.now(), _names(world)
+    seen, since = -1, begun
+    while not (is_rest := autoscaler.is_idle() and clock.now() - since > autoscaler.rechecks_within):
+        if clock.now() - begun >= most:
+            break
+        world.step()
+        autoscaler.step()
+        if world.store.version(*_WATCHED) != seen:
+            seen, since = world.store.version(*_WATCHED), clock.now()
+        clock.advance(_STEP)
+    left, evictions = _names(world), len(world.record.of("eviction"))
+    removed = tuple(name for name in before if name not in left)
+    return RestingCluster(left, removed, evictions, clock.now() - begun, is_rest, autoscaler.gate)
+
+
+def _names(world: World) -> tuple[str, ...]:
+    return tuple(node["metadata"]["name"] for node in world.store.all("nodes"))

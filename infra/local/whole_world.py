@@ -10,7 +10,6 @@ from infra.local.scheduling.scheduler import Scheduler, Scoring
 from infra.local.workloads.controllers import sync_workloads
 from infra.local.workloads.deployments import DeploymentController
 from infra.local.world.budgets import DisruptionController
-from infra.local.world.disks import VolumeController
 from infra.local.world.kubelet import GarbageCollector, Kubelet, KubeletTimes, NodeController
 from infra.local.world.record import Record
 from infra.local.world.store import Store
@@ -48,7 +47,6 @@ class World:
             self.kubelet,
             GarbageCollector(self.store, orphan_quarantine),
             DisruptionController(self.store),
-            VolumeController(self.store),
             Scheduler(self.store, scoring),
         ]
         """Those that act in every step."""
@@ -57,7 +55,7 @@ class World:
     def step(self, now: float | None = None) -> None:
         """Let every controller act once at the clock's time; those of workloads only if anything has changed."""
         moment = self.clock.now() if now is None else now
-        if self.store.revision != self._settled or self._deployments.is_due(moment):
+        if self.store.revision != self._settled:
             self._deployments.step(moment)
             sync_workloads(self.store)
         self._settled = self.store.revision

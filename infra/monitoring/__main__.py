@@ -1,8 +1,145 @@
-"""`python -m infra.monitoring`: write what Terraform and people read from the tables."""
+"""`python -m infra.monitoring`: write what Terraform and people read from the tables.
 
+Metrics, alerts, dashboards, the events page, the runbook and the weekly review.
+"""
+
+import json
 import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
 
-from infra.monitoring.files import files, parts, written
+import yaml
+
+from infra.monitoring.alerts import ALERTS, Alert
+from infra.monitoring.dashboard import dashboard, fleet_dashboard
+from infra.monitoring.metrics import FLEET, METRICS, Kind, Metric
+from infra.monitoring.query import ANY, OURS, QUERIES, REVIEWS, Query, Review
+from infra.monitoring.reference import reference
+
+INFRA: Final = Path(__file__).parents[1]
+DOCS: Final = INFRA.parent / "docs"
+_OPENING: Final = "# Written by `make monitoring` from the tables in infra/monitoring; do not edit it here.\n"
+_WORDS: Final = {
+    "${cluster}": "CLUSTER",
+    "${name}": "NAME",
+    "${missed_passes}": "three",
+    "${dead_letters_subscription}": "NAME-dead-letters",
+}
+"""What the tokens read like where Terraform has not filled them in."""
+_RUNBOOK_OPENING: Final = """\
+This part is written by `make monitoring` from the tables in `infra/monitoring`. Each alert carries its own section.
+`CLUSTER` is `projects/P/locations/L/clusters/C`, `NAME` is Terraform's output `name`.
+
+Three things to know first. Ebb uncordons what it holds by itself. `ebb pause --reason TEXT` stops new drains at
+once, and the nodes of running ones are uncordoned. `ebb release all` frees every node, also when nothing else works.
+"""
+
+
+def files() -> dict[Path, str]:
+    """Return the text of each generated file."""
+    fleet = {"metrics": _metrics(FLEET, ANY), "queries": {review.key: _saved(review) for review in REVIEWS}}
+    return {
+        INFRA / "metrics.yaml": _yaml(_metrics(METRICS, OURS)),
+        INFRA / "alerts.yaml": _yaml({alert.key: _alert(alert) for alert in ALERTS}),
+        INFRA / "dashboard.json": _json(dashboard()),
+        INFRA / "fleet.yaml": _yaml(fleet),
+        INFRA / "fleet-dashboard.json": _json(fleet_dashboard()),
+        DOCS / "events.md": reference(),
+    }
+
+
+def parts() -> dict[Path, tuple[str, str]]:
+    """Return the pages with a generated part: its name, and its text."""
+    return {DOCS / "run.md": ("runbook", runbook()), DOCS / "review.md": ("review", "\n".join(map(_review, REVIEWS)))}
+
+
+def written(path: Path) -> str:
+    """Return a page of `parts` with its part in it."""
+    name, body = parts()[path]
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, _, rest = path.read_text(encoding="utf-8").partition(start)
+    return before + start + body + end + rest.partition(end)[2]
+
+
+def runbook() -> str:
+    """Return the queries and the alerts as people read them, with words in the place of Terraform's tokens."""
+    queries = "\n".join(map(_query, QUERIES))
+    alerts = "\n".join(f"#### Ebb: {alert.title}\n\n{section(alert)}" for alert in ALERTS)
+    text = f"{_RUNBOOK_OPENING}\n### Queries for Cloud Logging\n\n{queries}\n### Alerts\n\n{alerts}"
+    for token, word in _WORDS.items():
+        text = text.replace(token, word)
+    return text
+
+
+def section(alert: Alert) -> str:
+    """Return the text of an alert: its meaning, where to look, what to do."""
+    looks, does = ("\n".join(f"- {row}" for row in rows) for rows in (alert.look, alert.do))
+    return f"**What it means.** {alert.means}\n\n**Look at**\n\n{looks}\n\n**Do**\n\n{does}\n"
+
+
+def _query(query: Query) -> str:
+    terms = "\n".join(query.terms)
+    return f"#### {query.question}\n\n{query.hint}\n\n```\n{terms}\n```\n"
+
+
+def _review(review: Review) -> str:
+    since = f"--project my-project --freshness {review.days}d --format 'value({', '.join(review.by)})'"
+    counted = f"gcloud logging read '{' AND '.join(review.terms)}' {since} | sort | uniq -c | sort -rn"
+    known = f"- **Normal**: {review.normal}\n- **Act**: {review.act}\n"
+    return f"### {review.question}\n\n```sh\n{counted}\n```\n\n{known}"
+
+
+def _saved(review: Review) -> dict[str, str]:
+    description = f"Normal: {review.normal} Act: {review.act}"
+    return {"title": review.question, "description": description, "filter": "\n".join(review.terms)}
+
+
+def _metrics(metrics: Iterable[Metric], lines: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    return {metric.name: _metric(metric, lines) for metric in metrics}
+
+
+def _metric(metric: Metric, lines: tuple[str, ...]) -> dict[str, Any]:
+    counted = metric.kind is Kind.COUNTER
+    return {
+        "description": f"{metric.about} ({metric.kind.value}{f'; {metric.seed}' if metric.seed else ''})",
+        "filter": metric.filter(lines),
+        "value_type": "INT64" if counted else "DISTRIBUTION",
+        "unit": "1" if counted else metric.unit,
+        "value": "" if counted else f"EXTRACT(jsonPayload.{metric.value})",
+        "labels": {name: f"EXTRACT({path})" for name, path in metric.label_paths.items()},
+        "per_node": metric.per_node,
+    }
+
+
+def _alert(alert: Alert) -> dict[str, Any]:
+    return {
+        "title": alert.title,
+        "severity": alert.severity,
+        "conditions": [asdict(condition) for condition in alert.conditions],
+        "documentation": section(alert),
+    }
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks."""
+
+
+def _block(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(str, _block)
+
+
+def _yaml(value: dict[str, Any]) -> str:
+    return _OPENING + yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
 
 if __name__ == "__main__":
     for path, text in (files() | {path: written(path) for path in parts()}).items():

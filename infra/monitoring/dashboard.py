@@ -110,7 +110,7 @@ def _acts(title: str, act: str) -> Tile:
     return chart(title, *lines, plot="STACKED_BAR")
 
 
-_STAYS: Final = [Series(each.name, each.about.removeprefix(KEPT)) for each in METRICS if KEPT in each.about]
+_STAYS: Final = [Series(metric.name, metric.about.removeprefix(KEPT)) for metric in METRICS if KEPT in metric.about]
 ROWS: Final = (
     (
         card("Saved today, dollars", total("reclaimed_dollars", "1d")),
@@ -180,10 +180,10 @@ FLEET_ROWS: Final = (
         chart("Passes by cluster", Series("passes", by=_CLUSTER), width=24),
         chart("Errors by cluster and event", Series("faults", by=("cluster", "event")), plot="STACKED_BAR", width=24),
     ),
-    *((logs(each.question, each.terms, "${projects}"),) for each in REVIEWS),
+    *((logs(review.question, review.terms, "${projects}"),) for review in REVIEWS),
     (
-        prose("The Monday review", "\n".join(f"- **{each.question}** Normal: {each.normal} Act: {each.act}"
-                                             for each in REVIEWS), 16),
+        prose("The Monday review", "\n".join(f"- **{review.question}** Normal: {review.normal} Act: {review.act}"
+                                             for review in REVIEWS), 16),
     ),
 )  # fmt: skip
 """All clusters of a project, or of several: terraform/review makes it."""

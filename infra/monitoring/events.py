@@ -282,6 +282,6 @@ _TABLE: Final = (
 )  # fmt: skip
 _OF_NO_POLICY: Final = frozenset({"message_rejected", "outside_call"})
 EVENTS: Final = tuple(
-    each if each.name in _OF_NO_POLICY else replace(each, fields=(*each.fields, POLICY_HASH)) for each in _TABLE
+    event if event.name in _OF_NO_POLICY else replace(event, fields=(*event.fields, POLICY_HASH)) for event in _TABLE
 )
 BY_NAME: Final = {event.name: event for event in EVENTS}

@@ -81,7 +81,7 @@ def _gauge(
     per_node: bool = False,
 ) -> Metric:
     """Return a gauge of one field of an event, with the field's sentence."""
-    (about,) = (each.about for each in BY_EVENT[event].fields if each.name == value)
+    (about,) = (field.about for field in BY_EVENT[event].fields if field.name == value)
     return Metric(name, Kind.GAUGE, event, about, unit, value, labels=labels, per_node=per_node, seed=seed)
 
 

@@ -114,10 +114,10 @@ mean is read, an amount one of which the sum is. The metrics of single nodes exi
 
 def reference() -> str:
     """Return the page."""
-    rows = "".join(_row(f"[`{each.name}`](#{each.name})", each.about, _labels(each)) for each in EVENTS)
+    rows = "".join(_row(f"[`{event.name}`](#{event.name})", event.about, _labels(event)) for event in EVENTS)
     events = "\n".join(map(_event, EVENTS))
-    alerts = "".join(_row(each.title, "; ".join(part.title for part in each.conditions)) for each in ALERTS)
-    words = "".join(_row(f"`{each.word}`", _names(each.events), each.meaning, each.do) for each in LOG_WORDS)
+    alerts = "".join(_row(alert.title, "; ".join(part.title for part in alert.conditions)) for alert in ALERTS)
+    words = "".join(_row(f"`{row.word}`", _names(row.events), row.meaning, row.do) for row in LOG_WORDS)
     metrics = "".join(map(_metric, METRICS))
     return f"{_OPENING}{_EVENTS}{rows}\n{events}\n{_WORDS}{words}\n{_METRICS}{metrics}{_ALERTS}{alerts}"
 
@@ -125,7 +125,7 @@ def reference() -> str:
 def _event(event: Event) -> str:
     labels = _labels(event)
     labelled = f" Labels: {labels}." if labels else ""
-    fields = "".join(_row(f"`{each.name}`{'*' * each.sometimes}", each.type, each.about) for each in event.fields)
+    fields = "".join(_row(f"`{field.name}`{'*' * field.sometimes}", field.type, field.about) for field in event.fields)
     return f"## `{event.name}`\n\n{event.about}{labelled}\n\n| field | type | what |\n|---|---|---|\n{fields}"
 
 

@@ -10,7 +10,7 @@ import pytest
 from functions.cli.input.inputs import IN_REACH
 from functions.cli.input.readers import cluster_of
 from infra.local.scenario import parse
-from infra.local.servers.servers import SimulatedGkeServers
+from infra.local.servers import SimulatedGkeServers
 from tests.adapters.scripted import Say, scripted
 from tests.cli.running import run_ebb
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from infra.local.http_messages import HttpAnswer, HttpRequest
-from infra.local.servers.listeners import HttpServer
+from infra.local.servers import HttpServer
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.core.cluster.selectors import Taint

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from infra.local.world.disks import disks_of
+from infra.local.world.pods import disks_of
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.state import PoolMarks, Run
 from tests.faults import ebb_actions

@@ -47,7 +47,7 @@ def quota(**hard: str) -> dict[str, Any]:
 @cache
 def returning_settings() -> tuple[Setting, ...]:
     """The worlds, those first in which nothing may move."""
-    at_the_end: dict[str, Any] = {"podReplacementPolicy": "TerminationComplete"}
+    at_the_end: dict[str, Any] = {"controller": {"podReplacementPolicy": "TerminationComplete"}}
     plain = workload("a", [0], cpu=400)
     off: dict[str, Any] = {"updatePolicy": {"updateMode": "Off"}}
     boost: dict[str, Any] = {"startupBoost": {"cpu": {"type": "Factor", "factor": 2}}}

@@ -19,7 +19,7 @@ from tests.faults.measured_waits import measured_waits
 from tests.faults.oracle import judgement
 from tests.faults.running import SUMS, Record, Sums, some
 from tests.faults.waiting_times import MOST_UNSCHEDULABLE
-from tests.faults.worlds import Limits, Setting, setting, workload
+from tests.faults.worlds import Limits, Setting, disk, setting, workload
 from tests.measured_figures import MEASURED
 
 LIMITS = Limits(pool=1, ceiling=1, minimum_nodes=1, pool_minimum=0, watchdog=900.0, interval=300.0)
@@ -59,15 +59,7 @@ WORLDS = (
 )
 Workload = dict[str, Any]
 STAYS: dict[str, Any] = {"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
-DISK = {
-    "metadata": {"name": "data"},
-    "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "disks",
-             "resources": {"requests": {"storage": "1Gi"}}},
-}  # fmt: skip
-DISKS = {
-    "kind": "StorageClass", "metadata": {"name": "disks"}, "provisioner": "pd.csi.storage.gke.io",
-    "volumeBindingMode": "WaitForFirstConsumer",
-}  # fmt: skip
+DISK = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 ONE_AT_A_TIME = {"maxUnavailable": 1}
 
 
@@ -98,7 +90,7 @@ def zonal(name: str, zones: int, beside: Callable[[list[int]], Workload], **chan
     moved = workload("db", own, kind="StatefulSet", cpu=500, claims=[DISK], **changes)
     return setting(
         name, [moved, beside(own), *stay, *rivals], nodes=2 * zones, limits=limits, zones=zones, enabled=False,
-        manifests=(DISKS,),
+        manifests=tuple(thing for zone in own for thing in disk(f"data-db-{zone}", f"europe-west4-{'abc'[zone]}")),
     )  # fmt: skip
 
 

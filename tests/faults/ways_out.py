@@ -8,11 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.node_infos import NodeInfos, node_infos_of
-from infra.local.world.disks import Disks
+from infra.local.scheduling.filters import NodeInfos, node_infos_of, refusal
 from infra.local.world.kinds import PLURAL_OF_KIND, Json
-from infra.local.world.pods import pod_requests, units
+from infra.local.world.pods import Disks, pod_requests, units
 from infra.local.world.store import NotAdmittedError, ObjectChange, Store, copied
 from tests.faults.replay import Entry, ReplayedCluster
 from tests.local.admission import LimitRanger, QuotaController, VerticalAutoscalerWebhook, controller_of_pod

@@ -1,10 +1,12 @@
 """For each word with which a drain is given back a history that reaches it."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from infra.local.http_messages import HttpAnswer, HttpRequest, answer_json
 from infra.local.world.kinds import Json
 from shared.core.reasons import ReturnReason
 from tests.faults.api_requests import ask
@@ -16,7 +18,6 @@ from tests.faults.people import Act, holder
 from tests.faults.returning_worlds import returning_settings
 from tests.faults.surges import STAMP
 from tests.faults.worlds import Limits, Setting, setting, settings, spare_room, workload
-from tests.local.injected_faults import InjectedFault, inject
 
 AGENT: Final = "person"
 _DENIED: Final = {
@@ -42,18 +43,28 @@ class Deed:
         ebb.cloud.world.step()
 
 
+def _refuse_calls(ebb: Installation, method: str, path: str) -> None:
+    """Let requests of that method whose whole path matches be denied from now on."""
+    answer = ebb.cloud.api.answering
+
+    def deny(request: HttpRequest) -> HttpAnswer:
+        hit = request.method == method and re.fullmatch(path, request.path)
+        return answer_json(403, _DENIED) if hit else answer(request)
+
+    ebb.cloud.api.answering = deny
+
+
 def _deny(app: str) -> Deed:
     def do(ebb: Installation, node: Json) -> None:
         del node
-        path = f".*/pods/{app}-[^/]*/eviction"
-        inject(ebb.cloud.api, InjectedFault("POST", path, status=403, body=_DENIED, times=None))
+        _refuse_calls(ebb, "POST", f".*/pods/{app}-[^/]*/eviction")
 
     return Deed(f"a webhook denies to evict {app}", do)
 
 
 def _deny_restarts(ebb: Installation, node: Json) -> None:
     del node
-    inject(ebb.cloud.api, InjectedFault("PATCH", ".*/deployments/one", status=403, body=_DENIED, times=None))
+    _refuse_calls(ebb, "PATCH", ".*/deployments/one")
 
 
 def _undo(ebb: Installation, node: Json) -> None:

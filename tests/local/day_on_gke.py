@@ -85,7 +85,7 @@ class DayOnGke(EbbBeside):
             for wish in rows:
                 self._scale(wish)
         self._live_until(datetime.fromtimestamp(self.begun, at.tzinfo) + lasts)
-        evictions = sum(not each.get("dry_run") for each in self.cloud.world.record.of("eviction"))
+        evictions = sum(not entry.get("dry_run") for entry in self.cloud.world.record.of("eviction"))
         self.threads.dismiss()
         return TrueDay(self._samples, lasts.total_seconds(), evictions, self._waited)
 
@@ -100,7 +100,7 @@ class DayOnGke(EbbBeside):
     def _scale(self, wish: ReplicaChange) -> None:
         namespace, _, name = wish.controller.split("/")
         store = self.cloud.world.store
-        owner = next(each for each in store.all("replicasets") if each["metadata"]["name"] == name)
+        owner = next(owned for owned in store.all("replicasets") if owned["metadata"]["name"] == name)
         deployment = owner["metadata"]["ownerReferences"][0]["name"]
         store.update(
             store.get("deployments", namespace, deployment), lambda thing: _want(thing, wish.replicas), "autoscaling"
@@ -123,7 +123,7 @@ class DayOnGke(EbbBeside):
     def _sample(self) -> None:
         nodes = self.cloud.world.store.all("nodes")
         cost = sum(
-            self._prices.of(node_objects.node(_node.decode(msgspec.json.encode(each)))).per_hour for each in nodes
+            self._prices.of(node_objects.node(_node.decode(msgspec.json.encode(node)))).per_hour for node in nodes
         )
         row = self.passed, len(nodes), cost
         if not self._samples or self._samples[-1][1:] != row[1:]:

@@ -1,13 +1,11 @@
 """What the autoscaler reaches by itself, and that it comes to rest there."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra.local.__main__ import RestingCluster, alone, main
 from infra.local.scenario import parse
+from infra.local.simulated_gke import RestingCluster, leave_alone
 
 SCENARIO = """
 profile: {profile}
@@ -19,7 +17,7 @@ workloads:
 
 
 def rest(profile: str = "BALANCED", cpu: str = "500m", least: int = 0) -> RestingCluster:
-    return alone(parse(SCENARIO.format(profile=profile, cpu=cpu, least=least)))
+    return leave_alone(parse(SCENARIO.format(profile=profile, cpu=cpu, least=least)))
 
 
 @pytest.mark.parametrize(
@@ -40,12 +38,5 @@ def test_what_the_autoscaler_reaches_alone(left: int, given: dict[str, Any]) -> 
 
 
 def test_one_that_never_rests_is_left_after_its_time_and_shows_it() -> None:
-    restless = alone(parse(SCENARIO.format(profile="BALANCED", cpu="500m", least=0)), most=30)
+    restless = leave_alone(parse(SCENARIO.format(profile="BALANCED", cpu="500m", least=0)), most=30)
     assert (restless.is_rest, restless.seconds, restless.evictions) == (False, 30, 0)
-
-
-def test_the_command_shows_what_is_left_and_the_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "small.yaml"
-    path.write_text(SCENARIO.format(profile="OPTIMIZE_UTILIZATION", cpu="1400m", least=0))
-    assert main(["alone", "--scenario", str(path)]) == 0
-    assert json.loads(capsys.readouterr().out) == {"nodes": 4, "removed": 2, "evictions": 4, "gate": 0.85}

@@ -96,28 +96,6 @@ def test_the_threshold_of_a_compute_class_holds_for_its_nodes(
     assert candidates(scaled) == expected
 
 
-@pytest.mark.parametrize(
-    ("expected", "said"),
-    [
-        pytest.param([], {"gpuConsolidationThreshold": 0}, id="that of GPUs"),
-        pytest.param(["a"], {"consolidationThreshold": 0}, id="not that of CPU and memory"),
-    ],
-)
-def test_a_node_with_gpus_has_a_threshold_of_its_own(expected: list[str], said: dict[str, int]) -> None:
-    scaled = of_class("web", **said)
-    item = scaled.store.get("nodes", "", "a")
-    item["metadata"]["labels"]["cloud.google.com/gke-accelerator"] = "nvidia-l4"
-    item["status"]["allocatable"]["nvidia.com/gpu"] = "4"
-    container = {"name": "main", "resources": {"requests": {"nvidia.com/gpu": "1"}}}
-    scaled.add("pods", pod("train", on="a", phase="Running", containers=[container],
-                           annotations={"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}))  # fmt: skip
-    other = scaled.store.get("nodes", "", "b")
-    other["status"]["allocatable"]["nvidia.com/gpu"] = "4"
-    scaled.add("pods", pod("stays", on="b", phase="Running", cpu="1"))
-    scaled.live(2)
-    assert candidates(scaled) == expected
-
-
 def test_the_delay_of_a_compute_class_holds_for_its_nodes() -> None:
     scaled = of_class("web", consolidationDelayMinutes=1)
     scaled.add("pods", pod("stays", on="b", phase="Running"))
@@ -125,19 +103,6 @@ def test_the_delay_of_a_compute_class_holds_for_its_nodes() -> None:
     assert scaled.names() == ["a", "b"]
     scaled.live(10)
     assert scaled.names() == ["b"]
-
-
-def test_a_node_with_gpus_is_measured_by_them_alone() -> None:
-    busy, idle = pooled("busy"), pooled("idle")
-    for item in (busy, idle):
-        item["metadata"]["labels"]["cloud.google.com/gke-accelerator"] = "nvidia-l4"
-        item["status"]["allocatable"]["nvidia.com/gpu"] = "2"
-    scaled = AutoscaledCluster([busy, idle])
-    train = pod("train", on="busy", phase="Running", cpu="100m")
-    train["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"] = "2"
-    scaled.add("pods", train)
-    scaled.live(2)
-    assert candidates(scaled) == ["idle"]
 
 
 def test_what_one_node_takes_is_not_there_for_the_next_and_chosen_nodes_are_no_destination() -> None:
@@ -156,7 +121,6 @@ def test_what_one_node_takes_is_not_there_for_the_next_and_chosen_nodes_are_no_d
         pytest.param({"nodeSelector": {"kubernetes.io/hostname": "a"}}, id="a selector that only this node has"),
         pytest.param({"cpu": "2500m"}, id="more than is free elsewhere"),
         pytest.param({"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}, id="not safe"),
-        pytest.param({"annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "on-completion"}}, id="waits"),
     ],
 )
 def test_a_pod_that_cannot_move_keeps_its_node(more: Any) -> None:

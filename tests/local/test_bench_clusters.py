@@ -3,12 +3,10 @@
 import pytest
 
 from infra.local.clocks import ManualClock
-from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.node_infos import node_infos_of
+from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.simulated_gke import SimulatedGke
-from infra.local.world.disks import disks_of
 from infra.local.world.kinds import Json
-from infra.local.world.pods import owner_kind
+from infra.local.world.pods import disks_of, owner_kind
 from tests.bench.beside.comparison import Case, check, measured
 from tests.bench.clusters.generated import BenchCluster, generated
 from tests.bench.clusters.scenario import scenario_of
@@ -27,7 +25,7 @@ def test_the_same_call_gives_the_same_cluster(mix: Mix) -> None:
 @pytest.mark.parametrize("mix", MIXES)
 def test_nearly_all_pods_have_a_node_and_the_fill_is_as_asked(mix: Mix, fill: float) -> None:
     cluster = generated(200, mix, fill=fill)
-    assert cluster.pods >= 0.97 * sum(each.replicas for each in cluster.workloads)
+    assert cluster.pods >= 0.97 * sum(workload.replicas for workload in cluster.workloads)
     assert used(cluster) == pytest.approx(fill, abs=0.03)
 
 
@@ -38,8 +36,8 @@ def test_no_filter_of_the_scheduler_refuses_a_pod_the_node_it_lies_on(seed: int)
     nodes, pods = store.all("nodes"), store.all("pods")
 
     def refused(pod: Json) -> str | None:
-        others = [each for each in pods if each is not pod]
-        infos = node_infos_of(nodes, others, store.all("namespaces"), disks_of(store.all))
+        others = [other for other in pods if other is not pod]
+        infos = node_infos_of(nodes, others, disks_of(store.all))
         return refusal(pod, infos.by_name[pod["spec"]["nodeName"]], infos)
 
     said = {pod["metadata"]["name"]: refused(pod) for pod in pods if owner_kind(pod) != "DaemonSet"}
@@ -49,12 +47,12 @@ def test_no_filter_of_the_scheduler_refuses_a_pod_the_node_it_lies_on(seed: int)
 
 def test_a_third_of_the_deployments_spread_and_every_rule_is_drawn() -> None:
     workloads = generated(1000, Mix.RICH).workloads
-    deployments = [each for each in workloads if each.kind == "Deployment"]
-    spread = [each for each in deployments if each.zone_skew or each.host_skew]
+    deployments = [workload for workload in workloads if workload.kind == "Deployment"]
+    spread = [workload for workload in deployments if workload.zone_skew or workload.host_skew]
     assert len(spread) / len(deployments) == pytest.approx(1 / 3, abs=0.03)
     rules = ("zone_skew", "host_skew", "apart", "near", "port", "disk")
-    assert all(any(getattr(each, rule) for each in workloads) for rule in rules)
-    assert not any(each.constrained for each in generated(1000, Mix.PLAIN).workloads)
+    assert all(any(getattr(workload, rule) for workload in workloads) for rule in rules)
+    assert not any(workload.constrained for workload in generated(1000, Mix.PLAIN).workloads)
 
 
 @pytest.mark.deep
@@ -66,5 +64,5 @@ def test_next_to_the_autoscaler_every_run_reaches_a_steady_state_with_all_pods_o
 
 
 def used(cluster: BenchCluster) -> float:
-    booked = sum(each.cpu * len(cluster.places[each.name]) for each in cluster.workloads)
+    booked = sum(workload.cpu * len(cluster.places[workload.name]) for workload in cluster.workloads)
     return booked / sum(node.cpu for node in cluster.nodes)

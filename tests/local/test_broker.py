@@ -1,4 +1,4 @@
-"""Pushes come at least once, back off, end in the dead-letter topic; ticks never overlap."""
+"""Pushes come at least once and back off; ticks never overlap."""
 
 import base64
 import json
@@ -8,13 +8,13 @@ import pytest
 from infra.local.broker import Broker, Push, Subscription, TickJob, UnknownTopicError
 from infra.local.clocks import ManualClock
 
-TOPIC, DEAD, NAME = "projects/p/topics/t", "projects/p/topics/dead", "projects/p/subscriptions/s"
+TOPIC, NAME = "projects/p/topics/t", "projects/p/subscriptions/s"
 
 
-def scaled(dead: str = "", attempts: int = 5, outstanding: int = 16) -> tuple[ManualClock, Broker]:
+def scaled(outstanding: int = 16) -> tuple[ManualClock, Broker]:
     clock = ManualClock(1000.0)
-    broker = Broker(clock, {TOPIC, DEAD})
-    broker.subscribe(Subscription(NAME, TOPIC, "http://x", 60, 2, 10, dead, attempts, max_outstanding=outstanding))
+    broker = Broker(clock, {TOPIC})
+    broker.subscribe(Subscription(NAME, TOPIC, "http://x", 60, 2, 10, max_outstanding=outstanding))
     return clock, broker
 
 
@@ -24,7 +24,7 @@ def only(pushes: list[Push]) -> Push:
 
 
 def test_a_push_carries_the_standard_envelope() -> None:
-    _, broker = scaled(DEAD)
+    _, broker = scaled()
     broker.publish(TOPIC, b'{"node":"a"}', {"kind": "drain"})
     body = only(broker.due()).envelope()
     message = body["message"]
@@ -65,18 +65,6 @@ def test_a_push_without_an_answer_comes_again_after_the_deadline_and_a_late_answ
     again = only(broker.due())
     broker.settle(late.number, 204)
     assert (again.attempt, broker.idle()) == (2, False)
-
-
-def test_after_its_attempts_a_message_is_dead_lettered_with_its_history() -> None:
-    clock, broker = scaled(DEAD, attempts=3)
-    broker.publish(TOPIC, b"x", {"kind": "drain"})
-    for _ in range(3):
-        broker.settle(only(broker.due()).number, 500)
-        clock.advance(60)
-    topic, message = broker.published[-1]
-    assert (topic, message.data, message.attributes["kind"]) == (DEAD, b"x", "drain")
-    assert message.attributes["CloudPubSubDeadLetterSourceDeliveryCount"] == "3"
-    assert broker.idle()
 
 
 def test_pushes_under_way_are_bounded() -> None:

@@ -34,7 +34,7 @@ def test_the_rule_and_the_controller_agree_on_what_is_never_allowed(spec: dict[s
 
     assert (found.observed, found.current_healthy) == (True, replicas)
     never = found.disruptions_allowed == 0
-    assert {bool(never_allows(found, each)) for each in (UNKNOWN, Workload("web", replicas))} == {never}
+    assert {bool(never_allows(found, known)) for known in (UNKNOWN, Workload("web", replicas))} == {never}
 
 
 @pytest.mark.parametrize("spec", [{"maxUnavailable": 1}, {"minAvailable": "50%"}, {"minAvailable": 1}], ids=str)

@@ -40,8 +40,8 @@ def test_the_kind_is_served_once_there_is_a_buffer() -> None:
     for path in (GROUP, f"{GROUP}/v1beta1", BUFFERS):
         assert scaled.call("GET", path).status == 404
     with_buffer(scaled, 1, "100m")
-    assert [each["version"] for each in scaled.json("GET", GROUP)["versions"]] == ["v1beta1"]
-    assert [each["name"] for each in scaled.json("GET", f"{GROUP}/v1beta1")["resources"]] == ["capacitybuffers"]
+    assert [row["version"] for row in scaled.json("GET", GROUP)["versions"]] == ["v1beta1"]
+    assert [row["name"] for row in scaled.json("GET", f"{GROUP}/v1beta1")["resources"]] == ["capacitybuffers"]
     assert len(scaled.json("GET", BUFFERS)["items"]) == 1
 
 

@@ -77,6 +77,6 @@ def test_a_quota_counts_a_pod_until_it_is_gone_and_then_lets_another_in() -> Non
     (old,) = virtual.pods()
     virtual.evict(old["metadata"]["name"], gracePeriodSeconds=8)
     virtual.run(2)
-    assert [each["metadata"]["name"] for each in virtual.pods()] == [old["metadata"]["name"]]
+    assert [item["metadata"]["name"] for item in virtual.pods()] == [old["metadata"]["name"]]
     virtual.run(20)
-    assert [each["metadata"]["name"] for each in virtual.pods()] != [old["metadata"]["name"]]
+    assert [item["metadata"]["name"] for item in virtual.pods()] != [old["metadata"]["name"]]

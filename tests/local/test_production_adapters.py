@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.local.__main__ import DEMO
-from infra.local.scenario import load
-from infra.local.servers.servers import SimulatedGkeServers
+from infra.local.scenario import DEMO, load
+from infra.local.servers import SimulatedGkeServers
 from shared.adapters.gke import GkeCluster
 from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from infra.local.world.kinds import Json, fields_match, matches, text_matches
+from infra.local.world.kinds import Json, matches
 from infra.local.world.pods import quantity, units
 
 
@@ -34,28 +34,10 @@ def test_units_round_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param(True, "", id="empty matches all"),
-        pytest.param(True, "app=web,tier!=db", id="equality"),
-        pytest.param(True, "app in (web, api),tier", id="set based"),
-        pytest.param(False, "app notin (web)", id="notin"),
-        pytest.param(False, "!app", id="absent"),
-        pytest.param(True, "other notin (x)", id="notin holds for an absent key"),
-        pytest.param(False, "app==api", id="double equals"),
-    ],
-)
-def test_a_label_query_reads_as_the_api_server_reads_it(expected: bool, text: str) -> None:
-    assert text_matches(text, {"app": "web", "tier": "front"}) is expected
-
-
-@pytest.mark.parametrize(
     ("expected", "selector"),
     [
         pytest.param(False, None, id="absent matches nothing"),
         pytest.param(True, {}, id="empty matches everything"),
-        pytest.param(True, {"matchExpressions": [{"key": "n", "operator": "Gt", "values": ["3"]}]}, id="greater"),
-        pytest.param(False, {"matchExpressions": [{"key": "n", "operator": "Lt", "values": ["3"]}]}, id="less"),
         pytest.param(
             False,
             {"matchLabels": {"n": "5"}, "matchExpressions": [{"key": "n", "operator": "DoesNotExist"}]},
@@ -65,17 +47,3 @@ def test_a_label_query_reads_as_the_api_server_reads_it(expected: bool, text: st
 )
 def test_a_selector_object_matches(expected: bool, selector: Json | None) -> None:
     assert matches(selector, {"n": "5"}) is expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "text"),
-    [
-        pytest.param(True, "spec.nodeName=a", id="node"),
-        pytest.param(False, "status.phase!=Running", id="not the phase"),
-        pytest.param(True, "metadata.name=p,status.phase=Running", id="both"),
-        pytest.param(True, "spec.missing=", id="absent is empty"),
-    ],
-)
-def test_a_field_query_matches(expected: bool, text: str) -> None:
-    thing = {"metadata": {"name": "p"}, "spec": {"nodeName": "a"}, "status": {"phase": "Running"}}
-    assert fields_match(text, thing) is expected

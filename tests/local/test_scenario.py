@@ -1,24 +1,18 @@
 """Scenario files, the GKE API over them, and the process that runs them."""
 
-import http.client
 import json
-import signal
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra.local.__main__ import DEMO
 from infra.local.clocks import ManualClock
 from infra.local.google_apis import GkeApi, ServedCluster
 from infra.local.http_messages import HttpRequest
 from infra.local.machine_types import allocatable
 from infra.local.scaling.candidates import utilization
-from infra.local.scaling.client import MERGE_PATCH
 from infra.local.scaling.view import BALANCED, View, group_of, is_movable
-from infra.local.scenario import Autoscaling, MachinePool, ScenarioError, load, parse
+from infra.local.scenario import DEMO, Autoscaling, MachinePool, ScenarioError, load, parse
+from infra.local.servers import SimulatedGkeServers
 from infra.local.simulated_gke import build, world_of
 from infra.local.whole_world import World
 from infra.local.world.pods import is_ready, node_of
@@ -42,7 +36,7 @@ def test_the_demo_begins_in_steady_state_with_all_but_one_pool_above_the_autosca
     assert (len(nodes), len(pods), all(is_ready(pod) for pod in pods)) == (24, 132, True)
     assert (load(DEMO).profile, load(DEMO).autoscaler.threshold) == ("BALANCED", None)
     for node in nodes:
-        share = utilization(view, node, now, ignore_daemonsets=True)
+        share = utilization(view, node, now)
         low, high = (0.3, 0.4) if group_of(node)[0] == "batch" else (BALANCED.threshold, 0.66)
         assert low < share < high, node["metadata"]["name"]
 
@@ -107,14 +101,6 @@ def test_the_gke_api_answers_as_googles_does(expected: tuple[int, str], path: st
             MachinePool(name="main", autoscaling=Autoscaling(min_node_count=1, max_node_count=5)),
             id="limits per zone",
         ),
-        pytest.param(
-            {"enabled": True, "totalMinNodeCount": 2, "totalMaxNodeCount": 9, "locationPolicy": "ANY"},
-            MachinePool(
-                name="main",
-                autoscaling=Autoscaling(total_min_node_count=2, total_max_node_count=9, location_policy="ANY"),
-            ),
-            id="total limits",
-        ),
         pytest.param({}, MachinePool(name="main", autoscaling=Autoscaling(enabled=False)), id="not autoscaled"),
     ],
 )
@@ -125,15 +111,6 @@ def test_a_pools_limits_are_shown_in_rest_form(expected: Any, pool: MachinePool)
     assert told["autoscaling"] == expected
 
 
-def ask(base: str, method: str, path: str, body: Any = None) -> Any:
-    connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=10)
-    try:
-        connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": MERGE_PATCH})
-        return connection.getresponse().read().decode()
-    finally:
-        connection.close()
-
-
 SMALL = """
 kubelet: {readyAfter: [0.1, 0.2], nodeBoot: 0.5}
 autoscaler: {scanInterval: 0.2, unneededTime: 0.5, deletion: 0.2, delayAfterDelete: 0}
@@ -142,43 +119,18 @@ workloads: [{name: web, replicas: 1, requests: {cpu: "3"}, nodes: [main/0]}]
 """
 
 
-def test_the_process_runs_a_scenario_until_it_is_asked_to_stop(tmp_path: Path) -> None:
-    """It deletes the empty node, grows when a workload grows, and ends with 0 on SIGTERM."""
-    path = tmp_path / "small.yaml"
-    path.write_text(SMALL)
-    command = [sys.executable, "-m", "infra.local", "up", "--scenario", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        addresses = json.loads(process.stdout.readline())
-        kube = addresses["kube"]
-
-        def nodes() -> list[str]:
-            return [item["metadata"]["name"] for item in json.loads(ask(kube, "GET", "/api/v1/nodes"))["items"]]
-
-        wait_until("the empty node is gone", lambda: nodes() == [addresses["nodes"]["main"][0]])
-        ask(kube, "PATCH", "/apis/apps/v1/namespaces/default/deployments/web", {"spec": {"replicas": 2}})
-        wait_until("a node was added", lambda: len(nodes()) == 2)
-        sorts = {json.loads(line)["type"] for line in ask(kube, "GET", "/_record").splitlines()}
-        assert sorts == {"request", "change"}
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 0
-
-
-def test_a_held_process_ends_when_its_starter_lets_go(tmp_path: Path) -> None:
-    path = tmp_path / "small.yaml"
-    path.write_text(SMALL)
-    command = [sys.executable, "-m", "infra.local", "up", "--held", "--scenario", str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdout.readline()
-        process.stdin.close()
-        assert process.wait(timeout=20) == 0
-
-
-def test_a_scenario_that_cannot_be_used_ends_with_2_and_shows_why(tmp_path: Path) -> None:
-    path = tmp_path / "bad.yaml"
-    path.write_text("pools: 3")
-    command = [sys.executable, "-m", "infra.local", "up", "--scenario", str(path)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    assert (ended.returncode, ended.stderr) == (2, "pools: Input should be a valid list\n")
+def test_its_servers_run_a_scenario_until_they_are_stopped() -> None:
+    """The autoscaler deletes the empty node, and adds one when a workload grows."""
+    running = SimulatedGkeServers(parse(SMALL))
+    running.start()
+    try:
+        (left, _) = running.cloud.node_names["main"]
+        wait_until("the empty node is gone", lambda: len(running.list_all("nodes")) == 1)
+        assert running.list_all("nodes")[0]["metadata"]["name"] == left
+        path = "/apis/apps/v1/namespaces/default/deployments/web"
+        assert running.send("person", "PATCH", path, {"spec": {"replicas": 2}}).status == 200
+        wait_until("a node was added", lambda: len(running.list_all("nodes")) == 2)
+        assert {entry["type"] for entry in running.entries(0)} == {"request", "change"}
+        assert running.alive()
+    finally:
+        running.stop()

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from infra.local.scheduling.filters import refusal
-from infra.local.scheduling.node_infos import node_infos_of
+from infra.local.scheduling.filters import node_infos_of, refusal
 from infra.local.scheduling.scheduler import Scoring
 from infra.local.world.kinds import Json
-from infra.local.world.pods import is_unschedulable, node_of, pod_requests
+from infra.local.world.pods import is_unschedulable, node_of
 from tests.local.virtual_cluster import VirtualCluster, node, pod, workload
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -102,19 +101,6 @@ SKEWED = "node(s) didn't match pod topology spread constraints"
             {"containers": PORT},
             id="host port",
         ),
-        pytest.param(
-            "node(s) didn't have free ports for the requested pod ports",
-            {"containers": PORT},
-            {"initContainers": [{**PORT[0], "restartPolicy": "Always"}]},
-            id="a sidecar's",
-        ),
-        pytest.param(None, {"containers": PORT}, {"initContainers": PORT}, id="not an init container's"),
-        pytest.param(
-            "node(s) didn't have free ports for the requested pod ports",
-            {"containers": PORT},
-            {"hostNetwork": True, "containers": ports(hostPort=0)},
-            id="every port on the host's network",
-        ),
         pytest.param(None, {"containers": PORT}, {"containers": ports(protocol="UDP")}, id="another protocol"),
         pytest.param(
             "node(s) didn't have free ports for the requested pod ports",
@@ -158,35 +144,10 @@ def test_a_companion_counts_by_the_topology_keys_of_its_node(expected: str | Non
     assert refusal(asking, picture.by_name["a"], picture) == expected
 
 
-BY_ITS_LABEL = [{"key": "v", "operator": "In", "values": ["1"]}]
-"""What the API server wrote into the selector when the pod was created."""
-
-
-@pytest.mark.parametrize(
-    ("expected", "written", "now"),
-    [
-        pytest.param(REPELLED, [], "1", id="the API server has not seen the pod: its label"),
-        pytest.param(None, [], "2", id="another label"),
-        pytest.param(REPELLED, BY_ITS_LABEL, "1", id="written already"),
-        pytest.param(REPELLED, BY_ITS_LABEL, "2", id="written already, and the pod was labelled again"),
-    ],
-)
-def test_match_label_keys_mean_what_is_written_in_the_selector(
-    expected: str | None, written: list[Json], now: str
-) -> None:
-    term = {"topologyKey": HOST, "labelSelector": {"matchExpressions": written}, "matchLabelKeys": ["v"]}
-    asking = pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
-    there = pod("there", on="a", phase="Running")
-    asking["metadata"]["labels"], there["metadata"]["labels"] = {"v": now}, {"v": "1"}
-    picture = node_infos_of([node("a")], [there])
-
-    assert refusal(asking, picture.by_name["a"], picture) == expected
-
-
 @pytest.mark.parametrize(
     ("expected", "policy"),
     [
-        pytest.param(SKEWED, {}, id="a cordoned node is an empty domain by default"),
+        pytest.param(SKEWED, {}, id="a tainted node is an empty domain by default"),
         pytest.param(None, {"nodeTaintsPolicy": "Honor"}, id="honoured taints leave the domain out"),
     ],
 )
@@ -194,26 +155,6 @@ def test_an_empty_tainted_domain_counts_in_a_spread(expected: str | None, policy
     picture = node_infos_of([node("a"), node("b", taints=TAINT)], [pod("there", on="a", phase="Running")])
     asking = pod(topologySpreadConstraints=spread(key=HOST, **policy))
     assert refusal(asking, picture.by_name["a"], picture) == expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "more"),
-    [
-        pytest.param(1000, {}, id="containers"),
-        pytest.param(3000, {"initContainers": [("3", None)]}, id="a large init container"),
-        pytest.param(1500, {"initContainers": [("500m", "Always")]}, id="a sidecar adds"),
-        pytest.param(3500, {"initContainers": [("500m", "Always"), ("3", None)]}, id="init next to a sidecar"),
-        pytest.param(1250, {"overhead": {"cpu": "250m"}}, id="overhead"),
-        pytest.param(2000, {"resources": {"requests": {"cpu": "2"}}}, id="pod level"),
-    ],
-)
-def test_a_pod_asks_for_its_highest_moment(expected: int, more: Any) -> None:
-    if "initContainers" in more:
-        more["initContainers"] = [
-            {"resources": {"requests": {"cpu": cpu}}, **({"restartPolicy": policy} if policy else {})}
-            for cpu, policy in more["initContainers"]
-        ]
-    assert pod_requests(pod(**more))["cpu"] == expected
 
 
 def test_a_pod_that_fits_nowhere_shows_why_and_is_tried_again() -> None:
@@ -250,10 +191,3 @@ def test_pods_of_one_round_do_not_overfill_a_node() -> None:
     virtual.add("deployments", workload(replicas=5))
     virtual.run(3)
     assert sorted(node_of(item) for item in virtual.pods()) == ["", "a", "a", "b", "b"]
-
-
-def test_a_gated_pod_waits() -> None:
-    virtual = VirtualCluster()
-    virtual.add("pods", pod("gated", schedulingGates=[{"name": "x"}]))
-    virtual.run(1)
-    assert virtual.pods()[0]["status"]["conditions"][-1]["reason"] == "SchedulingGated"

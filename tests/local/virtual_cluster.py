@@ -75,7 +75,7 @@ class VirtualCluster:
 
     def __init__(self, nodes: list[Json] | None = None, token: str | None = None, **settings: Any) -> None:
         self.clock = ManualClock()
-        times = KubeletTimes((1.0, 1.0), settings.pop("shutdown", None), 0.0, settings.pop("attach", 0.0))
+        times = KubeletTimes((1.0, 1.0), settings.pop("shutdown", None), 0.0)
         self.world = World(self.clock, times, orphan_quarantine=5.0, **settings)
         self.store = self.world.store
         self.api = KubeApi(self.world.store, self.world.record, token)

@@ -145,8 +145,8 @@ def waved() -> FakeEbb:
     limits = WaveLimits(Limit(percent=50), timedelta(minutes=90))
     ebb = fake_ebb(policy=policy(cluster_wide={"wave": limits}))
     tick(ebb)
-    for each in [each for each in ebb.bus.published if each.kind is OrderKind.HOLD]:
-        ebb.deliver(each)
+    for sent in [sent for sent in ebb.bus.published if sent.kind is OrderKind.HOLD]:
+        ebb.deliver(sent)
     ebb.policy.policy = policy(cluster_wide={"hash": "other"})
     ebb.remember(ClusterState())
     tick(ebb, "r2")

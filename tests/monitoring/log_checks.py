@@ -50,8 +50,8 @@ def _is(field: Field, value: Any) -> bool:
         Type.FLAG: isinstance(value, bool),
         Type.TIME: isinstance(value, str) and _is_time(value),
         Type.COUNTS: isinstance(value, dict) and all(isinstance(count, int) for count in value.values()),
-        Type.TEXTS: isinstance(value, list) and all(isinstance(each, str) for each in value),
-        Type.ROWS: isinstance(value, list) and all(isinstance(each, dict) for each in value),
+        Type.TEXTS: isinstance(value, list) and all(isinstance(row, str) for row in value),
+        Type.ROWS: isinstance(value, list) and all(isinstance(row, dict) for row in value),
     }[field.type]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from infra.monitoring.__main__ import runbook
 from infra.monitoring.alerts import ALERTS, FAILURES
-from infra.monitoring.files import runbook
 from shared.core.healing.breakers import FAILED_DRAINS, MOST_FAILURES
 from shared.core.reasons import ReturnReason
 from tests.monitoring.alarm import Points, seconds, speaks
@@ -26,7 +26,11 @@ def no_pass(interval: int, missed: int = 3) -> dict[str, Any]:
     made = {VALUES["absence_seconds"]: absence, VALUES["window_seconds"]: absence - 60}
     durations = {f"{before}s": f"{after}s" for before, after in made.items()}
     conditions = alerts()["no_pass"]["conditions"]
-    return {"conditions": [{key: durations.get(value, value) for key, value in each.items()} for each in conditions]}
+    return {
+        "conditions": [
+            {key: durations.get(value, value) for key, value in condition.items()} for condition in conditions
+        ]
+    }
 
 
 def passes(interval: int, *missing: int, until: int = DAY) -> Points:

@@ -60,7 +60,7 @@ def test_it_holds_nothing_that_the_api_leaves_out_of_its_answer() -> None:
         if value in (0, "", [], {}, None):
             return [path]
         parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        return [found for key, each in parts for found in empty(each, f"{path}.{key}")]
+        return [found for key, part in parts for found in empty(part, f"{path}.{key}")]
 
     assert empty(dashboard(), "dashboard") + empty(fleet_dashboard(), "fleet") == []
 
@@ -110,7 +110,7 @@ def test_a_chart_groups_and_filters_by_labels_that_its_metric_has(tiles: Tiles) 
     made = metrics() if tiles is TILES else fleet_metrics()
     for shown in (shown for tile in tiles for shown in tile["widget"].get("xyChart", {}).get("dataSets", [])):
         text = json.dumps(shown)
-        (name,) = {each.removesuffix("_sum") for each in names(text)}
+        (name,) = {found.removesuffix("_sum") for found in names(text)}
         used = set(re.findall(r"metric\.labels?\.\W*(\w+)", text)) | set(re.findall(r"sum by \((\w+)\)", text))
         assert used <= made[name]["labels"].keys()
         assert tiles is TILES or "cluster" in used
@@ -129,7 +129,7 @@ def test_a_counter_is_summed_and_a_gauge_is_read_as_its_mean() -> None:
 
 
 def panel(question: str) -> str:
-    (found,) = [each["widget"]["logsPanel"]["filter"] for each in TILES if question in each["widget"]["title"]]
+    (found,) = [tile["widget"]["logsPanel"]["filter"] for tile in TILES if question in tile["widget"]["title"]]
     return str(found)
 
 
@@ -152,11 +152,11 @@ def test_the_panel_on_the_night_finds_each_order_and_each_end() -> None:
     assert VALUES["cluster"] in panel(LAST_NIGHT.question)
 
 
-@pytest.mark.parametrize("each", REVIEWS, ids=lambda each: each.key)
-def test_a_weekly_query_finds_lines_and_counts_by_fields_that_they_have(each: Review, tmp_path: Path) -> None:
+@pytest.mark.parametrize("review", REVIEWS, ids=lambda review: review.key)
+def test_a_weekly_query_finds_lines_and_counts_by_fields_that_they_have(review: Review, tmp_path: Path) -> None:
     lines = [*entries(removal()), *entries(returned()), *entries(trouble()), *outage(tmp_path)]
-    found = [entry for entry in lines if matches("\n".join(each.terms), entry)]
+    found = [entry for entry in lines if matches("\n".join(review.terms), entry)]
 
     assert found
-    assert [path for path in each.by if not any(at(entry, path) for entry in found)] == []
+    assert [path for path in review.by if not any(at(entry, path) for entry in found)] == []
     assert all(at(entry, "labels.cluster") == VALUES["cluster"] for entry in found)

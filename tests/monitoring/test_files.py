@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.monitoring.files import files
+from infra.monitoring.__main__ import files
 from tests.monitoring.generated import FLEET_VALUES, VALUES, filled, fleet_metrics, metrics
 
 MOST_FILTER = 20_000

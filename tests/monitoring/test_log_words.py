@@ -14,27 +14,27 @@ from shared.errors import Retryable, Stale
 
 ROOT = Path(__file__).parents[2]
 WRITERS = (ROOT / "functions/planner", ROOT / "functions/drainer", ROOT / "shared/store")
-REASONS = {each.value for each in chain(Unremovable, PodBlock, Refusal, ReturnReason, DrainReason)}
+REASONS = {word.value for word in chain(Unremovable, PodBlock, Refusal, ReturnReason, DrainReason)}
 COMPUTED = {Retryable.__name__.lower(), Stale.__name__.lower(), RepairKind.CONTINUE.value}
 
 
 def nodes() -> list[ast.AST]:
     files = chain.from_iterable(folder.glob("*.py") for folder in WRITERS)
-    return [each for path in files for each in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    return [node for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
 
 
 def written() -> set[str]:
     """Return the words that are written as `reason="…"`."""
-    given = (each.value for each in nodes() if isinstance(each, ast.keyword) and each.arg == "reason")
-    return {str(each.value) for each in given if isinstance(each, ast.Constant)}
+    given = (node.value for node in nodes() if isinstance(node, ast.keyword) and node.arg == "reason")
+    return {str(node.value) for node in given if isinstance(node, ast.Constant)}
 
 
 def texts() -> set[str]:
-    return {each.value for each in nodes() if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+    return {node.value for node in nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def test_every_word_that_is_no_reason_is_shown() -> None:
-    told = {each.word for each in LOG_WORDS}
+    told = {row.word for row in LOG_WORDS}
 
     assert (written() | COMPUTED) - REASONS <= told
     assert told <= texts() | COMPUTED

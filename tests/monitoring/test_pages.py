@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.monitoring import files
+from infra.monitoring import __main__ as files
 from infra.monitoring.metrics import METRICS
 from tests.bench.bill import ITEMS, Item
 from tests.bench.idle_cost import FLEETS, PAGE, counted, month, numbers, several, table

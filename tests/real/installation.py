@@ -29,7 +29,7 @@ from infra.local.scaling.autoscaler import Autoscaler
 from infra.local.scaling.client import HttpTransport, RefusedCall
 from infra.local.scaling.view import AutoscalerSettings
 from infra.local.scenario import MachinePool
-from infra.local.servers.listeners import HttpServer
+from infra.local.servers import HttpServer
 from tests.real.held_ports import HeldPorts
 from tests.real.pusher import Pusher
 from tests.real.waiting import until

@@ -1,4 +1,4 @@
-"""The cluster of the end-to-end test and of the playground: twenty half-empty nodes, some eighty pods, PDBs."""
+"""The cluster of the end-to-end test: twenty half-empty nodes, some eighty pods, PDBs."""
 
 from infra.local.scenario import Autoscaling, MachinePool
 from tests.real.control_plane.api import Api

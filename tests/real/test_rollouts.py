@@ -13,7 +13,6 @@ from tests.real.waiting import until
 
 pytestmark = pytest.mark.control_plane
 Raw = dict[str, Any]
-RECREATE = {"type": "Recreate"}
 NEVER = {"kwok.ebb.internal/readiness": "1h", "local.ebb.internal/never-ready": "true"}
 
 
@@ -25,7 +24,6 @@ CASES: dict[str, tuple[int, Raw]] = {
     "one-by-default": (1, {}),
     "one-that-may-be-missing": (1, rolling(0, 1)),
     "one-with-neither": (1, rolling(1, "0%")),
-    "two-recreated": (2, RECREATE),
     "four-by-default": (4, {}),
     "five-rounded-to-neither": (5, rolling("0%", "15%")),
     "three-with-half": (3, rolling("50%", "0%")),

@@ -60,7 +60,6 @@ SKIPPERS = {
     "real/test_teardown.py": "reads /proc",
 }
 STARTERS = {
-    "real/playground.py": "asks for itself, as a command for people",
     "real/test_needs.py": "starts what is known to end at once",
     "real/test_teardown.py": "starts them in a process to be killed; both tests name their fixtures",
 }

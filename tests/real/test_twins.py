@@ -202,17 +202,6 @@ def shares(twin: Twin) -> Json:
     return {"allowed": status()["disruptionsAllowed"], "reason": status()["conditions"][0]["reason"]}
 
 
-def ending(twin: Twin) -> tuple[Any, ...]:
-    """Evictions and creations in a namespace on its way out."""
-    space, pods = "/api/v1/namespaces/twins-end", "/api/v1/namespaces/twins-end/pods"
-    twin.ask("POST", "/api/v1/namespaces", {**NAMESPACE, "metadata": {"name": "twins-end"}})
-    twin.until("a pod is created", lambda: twin.ask("POST", pods, pod_body("last", "last"))[0] == 201)
-    twin.ask("DELETE", space)
-    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "last", "namespace": "twins-end"}}
-    evicted, created = twin.ask("POST", f"{pods}/last/eviction", body), twin.ask("POST", pods, pod_body("new", "new"))
-    return brief(evicted), evicted[1].get("message"), brief(created)
-
-
 def grace(twin: Twin) -> list[Any]:
     """A second eviction may shorten an end, never prolong it; a grace of zero is at once."""
     start(twin, "grace")
@@ -283,7 +272,6 @@ CASES: list[Any] = [
     pytest.param(dry, id="dry evictions"),
     pytest.param(granted, id="a granted eviction"),
     pytest.param(shares, id="a share over bare pods"),
-    pytest.param(ending, id="a namespace on its way out"),
     pytest.param(grace, id="graces"),
     pytest.param(waiting_pod, id="a pod that does not run yet"),
     pytest.param(taken_name, id="a name that is taken"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.monitoring.files import files
+from infra.monitoring.__main__ import files
 from tests.terraform.module_runs import MODULE, Terraform
 
 

@@ -4,7 +4,6 @@ They are started as the buildpack starts them: in the source root, by the comman
 variables that Terraform sets. What a laptop has in the cloud's place stands in `STAND_INS`.
 """
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,8 @@ from typing import Any
 import requests
 
 from infra.local.bound_process import Child, free_ports, listens
+from infra.local.scenario import load
+from infra.local.servers import SimulatedGkeServers
 
 HOST = "127.0.0.1"
 TOPIC = "projects/local/topics/orders"
@@ -103,11 +104,11 @@ def running(binaries: Path, source: Path, folder: Path, state: Mapping[str, str]
     """Start the simulated GKE and both functions, and end them with the block."""
     ports = dict(zip(TARGETS, free_ports(len(TARGETS)), strict=True))
     with ExitStack() as stack:
-        up = ["-m", "infra.local", "up", "--held", "--scenario", str(SCENARIO), "--folder", str(folder)]
-        gke = Child("simulated-gke", [*up, "--push", f"{TOPIC}=http://{HOST}:{ports['drain']}/"], folder, {})
-        stack.callback(gke.close)
-        gke.wait_until(lambda: gke.out.read_text().endswith("\n"), "it did not say its addresses")
-        addresses = json.loads(gke.out.read_text())
+        gke = SimulatedGkeServers(load(SCENARIO))
+        gke.push(TOPIC, f"http://{HOST}:{ports['drain']}/")
+        gke.start()
+        stack.callback(gke.stop)
+        addresses = gke.addresses(folder)
         functions = {}
         for target in TARGETS:
             command = [str(binaries / "functions-framework"), "--target", target, "--source", "main.py"]

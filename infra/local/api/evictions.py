@@ -13,7 +13,6 @@ from infra.local.world.pods import is_ready, is_terminating, node_of, phase_of, 
 from infra.local.world.record import Record
 from infra.local.world.store import Key, Store
 
-MAX_DISRUPTED_PODS = 2000
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 _VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 _TARGET = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
@@ -22,15 +21,6 @@ _TARGET = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEv
 def _too_many(message: str, retry_after: int) -> RefusedError:
     causes = [{"reason": "DisruptionBudget", "message": message}]
     return RefusedError(429, "TooManyRequests", _VIOLATES, {"causes": causes}, retry_after)
-
-
-def _forbidden(name: str, why: str) -> RefusedError:
-    message = f'poddisruptionbudgets.policy "{name}" is forbidden: {why}'
-    return RefusedError(403, "Forbidden", message, {"name": name, "group": "policy", "kind": "poddisruptionbudgets"})
-
-
-def _needs_no_budget(pod: Json) -> bool:
-    return is_terminating(pod) or phase_of(pod) in {"Pending", "Succeeded", "Failed"}
 
 
 def _unhealthy_may_go(pod: Json, budget: Json) -> bool:
@@ -47,12 +37,7 @@ def _check(budget: Json) -> None:
     name, status = budget["metadata"]["name"], budget.get("status", {})
     if status.get("observedGeneration", 0) < budget["metadata"]["generation"]:
         raise _too_many(f"The disruption budget {name} is still being processed by the server.", 10)
-    allowed = status.get("disruptionsAllowed", 0)
-    if allowed < 0:
-        raise _forbidden(name, "pdb disruptions allowed is negative")
-    if len(status.get("disruptedPods") or {}) > MAX_DISRUPTED_PODS:
-        raise _forbidden(name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
-    if allowed == 0:
+    if status.get("disruptionsAllowed", 0) <= 0:
         needs, has = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
         raise _too_many(f"The disruption budget {name} needs {needs} healthy pods and has {has} currently", 0)
 
@@ -90,45 +75,30 @@ def _check_preconditions(pod: Json, options: Json) -> None:
             raise conflict("Pod", pod["metadata"]["name"], why)
 
 
-def _is_dry(options: Json, query_dry: str | None) -> bool:
-    values = [*(options.get("dryRun") or []), *([query_dry] if query_dry else [])]
-    if any(value != "All" for value in values):
-        raise bad_request(f"invalid dryRun {values}: only All is known")
-    return bool(values)
-
-
-def _options(body: Json, name: str) -> Json:
-    if (body.get("kind") or "Eviction") != "Eviction":
-        raise bad_request("the body is not an Eviction: send kind Eviction of policy/v1")
-    if (body.get("metadata") or {}).get("name") != name:
-        raise bad_request("name in URL does not match name in Eviction object")
-    return body.get("deleteOptions") or {}
-
-
-def evict(store: Store, record: Record, key: Key, body: Json, query_dry: str | None, actor: str) -> Json:
+def evict(store: Store, record: Record, key: Key, body: Json, actor: str, *, dry: bool) -> Json:
     """The Status of a granted eviction, which is put in the record with the healthy counts of the moment.
 
     Raises RefusedError with the real server's answer.
     """
-    options = _options(body, key[1])
-    dry = _is_dry(options, query_dry)
+    if (body.get("metadata") or {}).get("name") != key[1]:
+        raise bad_request("name in URL does not match name in Eviction object")
+    options: Json = body.get("deleteOptions") or {}
     pod = store.find("pods", *key)
     if pod is None:
         raise not_found("pods", key[1])
     budgets, reason = budgets_of(pod, store.all("poddisruptionbudgets")), None
-    if not _needs_no_budget(pod):
+    if not (is_terminating(pod) or phase_of(pod) in {"Pending", "Succeeded", "Failed"}):
         reason = {**_TARGET, "message": "Eviction API: evicting"}
         _pass_budget(store, pod, budgets, actor, dry=dry)
     _check_preconditions(pod, options)
     if not dry:
-        record.add("eviction", _entry(store, pod, actor))
+        record.add("eviction", _entry(store, pod, budgets, actor))
         delete_pod(store, pod, options.get("gracePeriodSeconds"), actor, reason)
     return status_body("Success", 201)
 
 
-def _entry(store: Store, pod: Json, actor: str) -> Json:
+def _entry(store: Store, pod: Json, budgets: list[Json], actor: str) -> Json:
     meta = pod["metadata"]
     entry: Json = {"namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"], "actor": actor}
     entry |= {"node": node_of(pod), "ready": is_ready(pod), "terminating": is_terminating(pod)}
-    budgets = budgets_of(pod, store.all("poddisruptionbudgets"))
     return entry | {"budgets": [counts_now(store, budget, pod) for budget in budgets]}

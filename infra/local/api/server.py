@@ -4,54 +4,112 @@ It starts no thread and opens no socket. A list comes in one page whatever its l
 https://kubernetes.io/docs/reference/kubernetes-api/common-parameters/common-parameters (limit).
 """
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import unquote
+
 from infra.local.api.evictions import evict
-from infra.local.api.requests import (
-    ResourcePath,
-    actor_of,
-    as_created,
-    as_written,
-    body_of,
-    discovered,
-    is_dry,
-    is_served,
-    patched,
-    record_entry,
-    target_of,
-)
 from infra.local.http_messages import (
     Handler,
     HttpAnswer,
     HttpRequest,
     RefusedError,
+    about,
     answer_json,
     bad_request,
     conflict,
-    exists,
-    forbidden,
-    namespace_terminating,
     no_such_path,
     not_found,
     status_body,
 )
-from infra.local.world.kinds import Json, field_paths, fields_match, text_matches
-from infra.local.world.kubelet import delete_pod, end_namespace
-from infra.local.world.pods import is_terminating, labels_of
+from infra.local.world.kinds import KINDS, ApiKind, Json, field_of
+from infra.local.world.kubelet import DEFAULT_GRACE, delete_pod
+from infra.local.world.pods import labels_of
 from infra.local.world.record import Record
-from infra.local.world.store import ExistsError, NotAdmittedError, Store
+from infra.local.world.store import ExistsError, NotAdmittedError, Store, copied
 
-_LISTS = 1000
+_LISTS: Final = 1000
 """How many lists are remembered at most."""
-_TYPE = {"kind", "apiVersion"}
+_TYPE: Final = {"kind", "apiVersion"}
 """What items of a list do not carry."""
-_STALE = "the object has been modified; please apply your changes to the latest version and try again"
+_STALE: Final = "the object has been modified; please apply your changes to the latest version and try again"
+_MERGE: Final = "application/merge-patch+json"
+_BRIEF: Final = 2000
+_DRY_BODY: Final = re.compile(rb'"dryRun"\s*:\s*\[\s*"All"')
+_POD_DEFAULTS: Final[Json] = {
+    "restartPolicy": "Always",
+    "schedulerName": "default-scheduler",
+    "terminationGracePeriodSeconds": DEFAULT_GRACE,
+}
+
+
+@dataclass(frozen=True)
+class ResourcePath:
+    """A parsed path: `namespace` is None for all namespaces, `name` None for a list; `sub` as in `eviction`."""
+
+    kind: ApiKind
+    namespace: str | None
+    name: str | None
+    sub: str
+
+    @property
+    def space(self) -> str:
+        """The namespace as the store keys it: empty for cluster-scoped objects."""
+        return self.namespace or ""
+
+
+@lru_cache(maxsize=4096)
+def target_of(path: str) -> ResourcePath:
+    """The resource a path names; a 404 Status for any path that is not served."""
+    root, *parts = [unquote(part) for part in path.strip("/").split("/")]
+    group, version, *rest = [*([""] if root == "api" else []), *parts, "", ""]
+    rest = [part for part in rest if part]
+    namespace: str | None = None
+    if rest[:1] == ["namespaces"] and len(rest) > 2:  # noqa: PLR2004 - /namespaces/NAME alone is the namespace itself
+        namespace, rest = rest[1], rest[2:]
+    plural, name, sub, *beyond = [*rest, "", "", ""][: max(len(rest), 3)]
+    kind = KINDS.get(plural)
+    if kind is None or beyond or root not in {"api", "apis"} or (kind.group, kind.version) != (group, version):
+        raise no_such_path(path)
+    if (kind.namespaced and name and namespace is None) or (namespace is not None and not kind.namespaced):
+        raise no_such_path(path)
+    return ResourcePath(kind, namespace, name or None, sub)
+
+
+def is_served(kind: ApiKind, store: Store) -> bool:
+    """Whether the cluster has the kind at all."""
+    return not kind.custom or bool(store.all(kind.plural))
+
+
+def discovered(path: str, store: Store) -> Json | None:
+    """The discovery document of a group or one of its versions; None for any other path and an unknown group."""
+    root, *parts = path.strip("/").split("/")
+    if root != "apis" or len(parts) not in {1, 2}:
+        return None
+    group, version = parts[0], parts[-1]
+    kinds = [kind for kind in KINDS.values() if kind.group == group and is_served(kind, store)]
+    if len(parts) == 1:
+        served = sorted({kind.version for kind in kinds})
+        versions = [{"groupVersion": f"{group}/{version}", "version": version} for version in served]
+        return {"kind": "APIGroup", "apiVersion": "v1", "name": group, "versions": versions} if versions else None
+    verbs = ["get", "list", "create"]
+    rows = [
+        {"name": kind.plural, "kind": kind.kind, "namespaced": kind.namespaced, "verbs": verbs}
+        for kind in kinds
+        if kind.version == version
+    ]
+    head = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"{group}/{version}"}
+    return {**head, "resources": rows} if rows else None
 
 
 class KubeApi:
     """Serves a world. `token`: the bearer token every request must carry (None: no check)."""
 
     def __init__(self, store: Store, record: Record, token: str | None = None) -> None:
-        self._store, self._record = store, record
-        self._token = token
+        self._store, self._record, self._token = store, record, token
         self.answering: Handler = self._answer
         """How requests are answered: a test lays faults over it."""
         self._lists: dict[tuple[object, ...], tuple[int, HttpAnswer]] = {}
@@ -60,7 +118,9 @@ class KubeApi:
     def handle(self, request: HttpRequest) -> HttpAnswer:
         """Answer one request and put it in the record."""
         answer = self.answering(request)
-        self._record.add("request", record_entry(request, answer))
+        entry = {"verb": request.method, "path": request.path, "query": dict(request.query), "code": answer.status}
+        entry |= {"user_agent": request.agent, "dry_run": is_dry(request)}
+        self._record.add("request", {**entry, "body": request.body[:_BRIEF].decode(errors="replace")})
         return answer
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
@@ -72,10 +132,6 @@ class KubeApi:
     def _route(self, request: HttpRequest) -> HttpAnswer:
         if self._token is not None and request.headers.get("authorization") != f"Bearer {self._token}":
             raise RefusedError(401, "Unauthorized", "Unauthorized")
-        if request.path in {"/healthz", "/livez", "/readyz"}:
-            return HttpAnswer(200, b"ok", {"Content-Type": "text/plain"})
-        if request.path == "/version":
-            return answer_json(200, {"major": "1", "minor": "36", "gitVersion": "v1.36.3-ebb.local"})
         if request.method == "GET" and (discovery := discovered(request.path, self._store)) is not None:
             return answer_json(200, discovery)
         target, verb = target_of(request.path), self._verbs.get(request.method)
@@ -94,13 +150,9 @@ class KubeApi:
     def _read(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if request.query.get("watch") in {"1", "true"}:
             raise RefusedError(405, "MethodNotAllowed", "watches are not served: list again instead")
-        if not is_served(target.kind, self._store):
+        if not is_served(target.kind, self._store) or target.sub not in {"", "status"}:
             raise no_such_path(request.path)
-        if target.name is None:
-            return self._list(target, request)
-        if target.sub not in {"", "status"}:
-            raise no_such_path(request.path)
-        return answer_json(200, self._get(target))
+        return self._list(target, request) if target.name is None else answer_json(200, self._get(target))
 
     def _list(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         """A list is remembered until an object of its kind changes: most callers ask for the same ones."""
@@ -108,95 +160,142 @@ class KubeApi:
         version, known = self._lists.get(key, (0, None))
         if known is not None and version == self._store.version(kind.plural):
             return known
-        items = [
-            {name: part for name, part in each.items() if name not in _TYPE} for each in self._selected(target, request)
-        ]
-        meta = {"resourceVersion": str(self._store.revision)}
-        answer = answer_json(
-            200, {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta, "items": items}
-        )
+        things = _select(self._store.all(kind.plural, target.namespace), kind, request)
+        items = [{name: part for name, part in thing.items() if name not in _TYPE} for thing in things]
+        head = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version}
+        answer = answer_json(200, {**head, "metadata": {"resourceVersion": str(self._store.revision)}, "items": items})
         if len(self._lists) >= _LISTS:
             self._lists.clear()
         self._lists[key] = (self._store.version(kind.plural), answer)
         return answer
 
-    def _selected(self, target: ResourcePath, request: HttpRequest) -> list[Json]:
-        labels, fields = request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
-        things = self._store.all(target.kind.plural, target.namespace)
-        if not labels and not fields:
-            return things
-        for path in field_paths(fields):
-            if path not in target.kind.fields:
-                raise bad_request(f"field label not supported: {path}")
-        try:
-            return [thing for thing in things if text_matches(labels, labels_of(thing)) and fields_match(fields, thing)]
-        except ValueError as error:
-            raise bad_request(str(error)) from error
-
     def _create(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         body = body_of(request)
-        if not isinstance(body, dict):
-            raise bad_request("the body is not an object")
-        self._refuse_in_terminating(target, body)
         if target.sub == "eviction" and target.kind.plural == "pods" and target.name:
-            key, dry = (target.space, target.name), request.query.get("dryRun")
-            return answer_json(201, evict(self._store, self._record, key, body, dry, actor_of(request)))
+            key, dry = (target.space, target.name), is_dry(request)
+            return answer_json(201, evict(self._store, self._record, key, body, request.agent, dry=dry))
         if target.name is not None:
             raise no_such_path(request.path)
+        if target.namespace is not None and self._store.find("namespaces", "", target.namespace) is None:
+            raise not_found("namespaces", target.namespace)
         return self._store_new(target, request, body)
 
-    def _refuse_in_terminating(self, target: ResourcePath, body: Json) -> None:
-        if target.namespace is None:
-            return
-        space = self._store.find("namespaces", "", target.namespace)
-        if space is None and target.sub == "":
-            raise not_found("namespaces", target.namespace)
-        if space is not None and is_terminating(space):
-            name = target.name or str((body.get("metadata") or {}).get("name", ""))
-            raise namespace_terminating(target.kind.plural, name, target.namespace)
-
     def _store_new(self, target: ResourcePath, request: HttpRequest, body: Json) -> HttpAnswer:
-        meta: Json = {**(body.get("metadata") or {})}
+        plural, meta = target.kind.plural, {**(body.get("metadata") or {})}
         if not meta.get("name") and not meta.get("generateName"):
             raise RefusedError(422, "Invalid", "metadata.name: Required value: name or generateName is required")
         if target.namespace is not None:
             meta["namespace"] = target.namespace
-        fresh = as_created(target.kind, {**body, "metadata": meta})
-        if is_dry(request, body):
+        fresh, name = _as_created(plural, {**body, "metadata": meta}), str(meta.get("name"))
+        if is_dry(request):
             return answer_json(201, fresh)
         try:
-            return answer_json(201, self._store.create(target.kind.plural, fresh, actor_of(request)))
+            return answer_json(201, self._store.create(plural, fresh, request.agent))
         except ExistsError:
-            raise exists(target.kind.plural, str(meta.get("name"))) from None
+            raise about(409, "AlreadyExists", plural, name, "already exists") from None
         except NotAdmittedError as why:
-            raise forbidden(target.kind.plural, str(meta.get("name")), str(why)) from None
+            raise about(403, "Forbidden", plural, name, f"is forbidden: {why}") from None
 
     def _patch(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if target.name is None or target.sub not in {"", "status"}:
             raise no_such_path(request.path)
         before = self._get(target)
-        after = patched(before, request)
+        after = _patched(before, request)
         old, new = before["metadata"], after.get("metadata") or {}
         if new.get("resourceVersion", old["resourceVersion"]) != old["resourceVersion"]:
             raise conflict(target.kind.plural, target.name, _STALE)
         after["metadata"] = {**new, **{key: old[key] for key in ("uid", "name", "resourceVersion")}}
-        after = as_written(before, after, target.sub)
-        if is_dry(request):
-            return answer_json(200, after)
-        return answer_json(200, self._store.replace(after, actor_of(request)))
+        after = _as_written(before, after, target.sub)
+        return answer_json(200, after if is_dry(request) else self._store.replace(after, request.agent))
 
     def _delete(self, target: ResourcePath, request: HttpRequest) -> HttpAnswer:
         if target.name is None or target.sub:
             raise RefusedError(405, "MethodNotAllowed", "collections are not deleted here: name one object")
-        body, thing = body_of(request), self._get(target)
-        if not is_dry(request, body):
-            self._remove(target.kind.plural, thing, body, actor_of(request))
+        body, thing, plural = body_of(request), self._get(target), target.kind.plural
+        if is_dry(request):
+            pass
+        elif plural == "pods":
+            delete_pod(self._store, thing, body.get("gracePeriodSeconds"), request.agent)
+        else:
+            self._store.remove(thing, request.agent)
         return answer_json(200, status_body("Success", 200))
 
-    def _remove(self, plural: str, thing: Json, options: Json, actor: str) -> None:
-        if plural == "pods":
-            delete_pod(self._store, thing, options.get("gracePeriodSeconds"), actor)
-        elif plural == "namespaces":
-            end_namespace(self._store, thing, actor)
+
+def is_dry(request: HttpRequest) -> bool:
+    """Whether the request is to change nothing, by its query or in its body."""
+    return request.query.get("dryRun") == "All" or _DRY_BODY.search(request.body) is not None
+
+
+def body_of(request: HttpRequest) -> Json:
+    try:
+        body = request.json()
+    except ValueError as error:
+        raise bad_request(f"the body is not JSON: {error}") from error
+    if not isinstance(body, dict):
+        raise bad_request("the body is not an object")
+    return body
+
+
+def _select(things: list[Json], kind: ApiKind, request: HttpRequest) -> list[Json]:
+    """The objects that `labelSelector` and `fieldSelector` choose; both know equality alone, joined by commas."""
+    labels = dict(_pairs(request.query.get("labelSelector", "")))
+    fields = dict(_pairs(request.query.get("fieldSelector", "")))
+    if unknown := fields.keys() - {*kind.fields}:
+        raise bad_request(f"field label not supported: {min(unknown)}")
+    if not labels and not fields:
+        return things
+    return [
+        thing
+        for thing in things
+        if labels.items() <= labels_of(thing).items()
+        and all(field_of(thing, path) == value for path, value in fields.items())
+    ]
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    for part in filter(None, text.split(",")):
+        name, sign, value = part.partition("=")
+        if not sign or name.endswith("!"):
+            raise bad_request(f"a selector of this server is written NAME=VALUE, not {part!r}")
+        yield name.strip(), value.removeprefix("=").strip()
+
+
+def _as_created(plural: str, thing: Json) -> Json:
+    """A new object: its sender's status counts for nodes only, a pod begins as Pending with the usual defaults."""
+    if plural == "nodes":
+        return {**thing, "spec": thing.get("spec") or {}}
+    fresh = {key: value for key, value in thing.items() if key != "status"}
+    if plural == "pods":
+        return {**fresh, "spec": {**_POD_DEFAULTS, **thing["spec"]}, "status": {"phase": "Pending"}}
+    return {**fresh, "status": {"phase": "Active"}} if plural == "namespaces" else fresh
+
+
+def _as_written(before: Json, after: Json, sub: str) -> Json:
+    """A changed object: the status is written through its own path only, and that path writes nothing else."""
+    if sub == "status":
+        return {**before, "metadata": after["metadata"], "status": after.get("status", {})}
+    kept = {key: value for key, value in after.items() if key != "status"}
+    return {**kept, "status": before["status"]} if "status" in before else kept
+
+
+def _patched(target: Json, request: HttpRequest) -> Json:
+    """The object after a merge patch; 415 for a patch of another type."""
+    content_type = request.headers.get("content-type", "")
+    if content_type.partition(";")[0].strip() != _MERGE:
+        message = f"the body of the request was in an unknown format ({content_type}); accepted: merge patch"
+        raise RefusedError(415, "UnsupportedMediaType", message)
+    after: Json = _merge(copied(target), body_of(request))
+    return after
+
+
+def _merge(target: Any, patch: Any) -> Any:
+    """RFC 7386: null deletes, objects merge, everything else replaces."""
+    if not isinstance(patch, dict):
+        return copied(patch)
+    merged: Json = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
         else:
-            self._store.remove(thing, actor)
+            merged[key] = _merge(merged.get(key), value)
+    return merged

@@ -1,13 +1,14 @@
 """Whether the demo kept the promise: budgets, PodDisruptionBudgets, pending pods and cordons."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from infra.local.demo.evidence import (
     Evidence,
     Json,
+    PassRecord,
     ReplayedCluster,
     drained_by_us,
     is_ebb,
@@ -197,22 +198,6 @@ class PromiseResult:
         return not self.breaches
 
 
-def _evictions(evidence: Evidence) -> str:
-    return f"{len(evictions(evidence))} evictions"
-
-
-def _starts(evidence: Evidence) -> str:
-    return f"{len(starts(evidence))} drains"
-
-
-def _requests(evidence: Evidence) -> str:
-    return f"{sum(entry['type'] == 'request' for entry in evidence.entries)} requests"
-
-
-def _passes(evidence: Evidence) -> str:
-    return f"{len(evidence.passes)} passes"
-
-
 def _idle(evidence: Evidence) -> Iterator[str]:
     if not starts(evidence):
         yield "no drain began: the record proves nothing"
@@ -222,19 +207,30 @@ def _idle(evidence: Evidence) -> Iterator[str]:
         yield "the planner made no pass: the record proves nothing"
 
 
+def _requests(evidence: Evidence) -> list[Json]:
+    return [entry for entry in evidence.entries if entry["type"] == "request"]
+
+
+def _passes(evidence: Evidence) -> Sequence[PassRecord]:
+    return evidence.passes
+
+
 _PROMISES: Final = (
-    ("Ebb was at work", _starts, _idle),
-    ("No PodDisruptionBudget was broken", _evictions, broken_budgets),
-    ("No budget, ceiling, rate or minimum was exceeded", _starts, exceeded_limits),
-    ("No pod was left without a place", _evictions, left_without_place),
-    ("No cordon or soft taint stands for nothing", _starts, cordons_for_nothing),
-    ("Only its own taint and cordon were touched", _starts, meddling),
-    ("Ebb deleted no pod and no node", _requests, deleted_by_ebb),
-    ("Each node has one verdict with its reason", _passes, unexplained),
+    ("Ebb was at work", "drains", starts, _idle),
+    ("No PodDisruptionBudget was broken", "evictions", evictions, broken_budgets),
+    ("No budget, ceiling, rate or minimum was exceeded", "drains", starts, exceeded_limits),
+    ("No pod was left without a place", "evictions", evictions, left_without_place),
+    ("No cordon or soft taint stands for nothing", "drains", starts, cordons_for_nothing),
+    ("Only its own taint and cordon were touched", "drains", starts, meddling),
+    ("Ebb deleted no pod and no node", "requests", _requests, deleted_by_ebb),
+    ("Each node has one verdict with its reason", "passes", _passes, unexplained),
 )
 """Each promise, what the record holds for it, and the search for breaches."""
 
 
 def check(evidence: Evidence) -> tuple[PromiseResult, ...]:
     """Judge every promise. A record in which Ebb did nothing keeps none: it proves nothing."""
-    return tuple(PromiseResult(name, count(evidence), tuple(find(evidence))) for name, count, find in _PROMISES)
+    return tuple(
+        PromiseResult(name, f"{len(examined(evidence))} {what}", tuple(find(evidence)))
+        for name, what, examined, find in _PROMISES
+    )

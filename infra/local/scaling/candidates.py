@@ -1,7 +1,7 @@
 """Nodes that the simulated autoscaler may remove: utilization, drainable pods, and whether the pods fit elsewhere."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 
@@ -19,8 +19,7 @@ from infra.local.scaling.view import (
     is_movable,
     is_reserved,
 )
-from infra.local.scheduling.filters import first_fit
-from infra.local.scheduling.node_infos import NodeInfo, node_infos_of
+from infra.local.scheduling.filters import NodeInfo, first_fit, node_infos_of
 from infra.local.world.budgets import budgets_of
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
@@ -29,7 +28,6 @@ from infra.local.world.pods import (
     is_finished,
     is_ready,
     is_terminating,
-    labels_of,
     node_of,
     owner_kind,
     pod_requests,
@@ -40,35 +38,32 @@ from infra.local.world.pods import (
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 SYSTEM_POD_BLOCKS_FOR = 3600.0
 _KNOWN_KINDS = {"ReplicationController", "Job", "ReplicaSet", "StatefulSet"}
-ALLOWED = ""
-"""A rule's answer that the pod may go whatever the later rules answer; None leaves the decision to them."""
-
-Rule = Callable[[Json, View, float], str | None]
 
 
-def _annotated(pod: Json, _view: View, _now: float) -> str | None:
-    answers = {"true": ALLOWED, "on-completion": "waits for its completion"}
-    return answers.get(annotations_of(pod).get(SAFE_TO_EVICT, ""))
+def obstacle(pods: Iterable[Json], view: View, now: float) -> str | None:
+    """Why these pods may not be drained: what keeps the first that has to stay, or None."""
+    for pod in pods:
+        if reason := _why_it_stays(pod, view, now):
+            return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {reason}"
+    return None
 
 
-def _not_replicated(pod: Json, _view: View, _now: float) -> str | None:
-    return None if owner_kind(pod) in _KNOWN_KINDS else "nothing would start it again"
+def _why_it_stays(pod: Json, view: View, now: float) -> str:
+    noted = annotations_of(pod).get(SAFE_TO_EVICT)
+    if noted == "true":
+        return ""
+    if owner_kind(pod) not in _KNOWN_KINDS:
+        return "nothing would start it again"
+    if pod["metadata"]["namespace"] == "kube-system" and not budgets_of(pod, view.budgets):
+        age = now - seconds_of(pod["metadata"]["creationTimestamp"])
+        return "a system pod without a budget" if age < SYSTEM_POD_BLOCKS_FOR else ""
+    if noted == "false":
+        return "not safe to evict"
+    return "its budget allows no disruption" if _is_shut(pod, view) else ""
 
 
-def _system(pod: Json, view: View, now: float) -> str | None:
-    if pod["metadata"]["namespace"] != "kube-system" or any(budgets_of(pod, view.budgets)):
-        return None
-    age = now - seconds_of(pod["metadata"]["creationTimestamp"])
-    return "a system pod without a budget" if age < SYSTEM_POD_BLOCKS_FOR else ALLOWED
-
-
-def _not_safe(pod: Json, _view: View, _now: float) -> str | None:
-    return "not safe to evict" if annotations_of(pod).get(SAFE_TO_EVICT) == "false" else None
-
-
-def _budget(pod: Json, view: View, _now: float) -> str | None:
-    shut = (status.get("disruptionsAllowed", 0) < 1 for status in _statuses(pod, view))
-    return "its budget allows no disruption" if any(shut) else None
+def _is_shut(pod: Json, view: View) -> bool:
+    return any(status.get("disruptionsAllowed", 0) < 1 for status in _statuses(pod, view))
 
 
 def _statuses(pod: Json, view: View) -> list[Json]:
@@ -86,35 +81,16 @@ def _take_off_budgets(pods: Iterable[Json], view: View) -> None:
             status["disruptionsAllowed"] = status.get("disruptionsAllowed", 0) - 1
 
 
-RULES: tuple[Rule, ...] = (_annotated, _not_replicated, _system, _not_safe, _budget)
-
-
-def obstacle(pods: Iterable[Json], view: View, now: float) -> str | None:
-    """Why these pods may not be drained: the first of them that a rule forbids, or None."""
-    for pod in pods:
-        reason = next((answer for rule in RULES if (answer := rule(pod, view, now)) is not None), ALLOWED)
-        if reason:
-            return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}: {reason}"
-    return None
-
-
-GPU = "nvidia.com/gpu"
-GPU_LABEL = "cloud.google.com/gke-accelerator"
-
-
-def utilization(view: View, node: Json, now: float, *, ignore_daemonsets: bool) -> float:
-    """The larger of the CPU and memory request ratios; ignored pods leave both sides of the fraction."""
+def utilization(view: View, node: Json, now: float) -> float:
+    """The larger of the CPU and memory request ratios; pods of DaemonSets leave both sides of the fraction."""
     booked: Counter[str] = Counter()
     ignored: Counter[str] = Counter()
     for pod in view.pods_on(node):
         if not is_finished(pod) and not is_long_terminating(pod, now):
             stays = owner_kind(pod) == "DaemonSet" or MIRROR in annotations_of(pod)
-            (ignored if stays and ignore_daemonsets else booked).update(pod_requests(pod))
+            (ignored if stays else booked).update(pod_requests(pod))
     offered: Json = (node.get("status") or {}).get("allocatable") or {}
-    if GPU_LABEL in labels_of(node):
-        return _ratio(booked[GPU], units(GPU, offered[GPU])) if GPU in offered else 0.0
-    ratios = [_ratio(booked[name], units(name, offered.get(name, 0)) - ignored[name]) for name in ("cpu", "memory")]
-    return max(ratios)
+    return max(_ratio(booked[name], units(name, offered.get(name, 0)) - ignored[name]) for name in ("cpu", "memory"))
 
 
 def _ratio(booked: int, offered: int) -> float:
@@ -174,14 +150,8 @@ class RemovalSimulation:
 
 def at_minimum(view: View, node: Json, leaving: Counter[Group]) -> bool:
     """May no further node of the node's group go? `leaving` are the nodes on their way out."""
-    pool, group, sizes = view.pool_of(node), group_of(node), view.sizes()
-    if pool is None:
-        return True
-    limits = pool.autoscaling
-    if limits.total_max_node_count is not None or limits.total_min_node_count is not None:
-        left = sum(size - leaving[other] for other, size in sizes.items() if other[0] == pool.name)
-        return left <= (limits.total_min_node_count or 0)
-    return sizes[group] - leaving[group] <= limits.min_node_count
+    pool, group = view.pool_of(node), group_of(node)
+    return pool is None or view.sizes()[group] - leaving[group] <= pool.autoscaling.min_node_count
 
 
 @dataclass(frozen=True)
@@ -211,7 +181,7 @@ class Candidates:
         for node in sorted(eligible, key=lambda node: self._turn(node, movers)):
             uid = node["metadata"]["uid"]
             guests = simulation.guests(node) if simulation is not None else []
-            shut = obstacle(movers[uid], left, now) or any(_budget(pod, left, now) for pod in guests)
+            shut = obstacle(movers[uid], left, now) or any(_is_shut(pod, left) for pod in guests)
             if simulation is None or (not shut and simulation.remove(node, movers[uid])):
                 since[uid] = self.since.get(uid, now)
                 _take_off_budgets([*movers[uid], *guests], left)
@@ -252,14 +222,12 @@ class Candidates:
             return False
         if at_minimum(view, node, leaving.groups):
             return False
-        share = utilization(view, node, now, ignore_daemonsets=self.settings.ignore_daemonsets)
-        rule = view.rule_of(node)
-        own = rule.gpu_threshold if GPU_LABEL in labels_of(node) else rule.threshold
-        return share <= (self.settings.threshold if own is None else own)
+        own = view.rule_of(node).threshold
+        return utilization(view, node, now) <= (self.settings.threshold if own is None else own)
 
 
 def _waits(pod: Json) -> bool:
-    return not (node_of(pod) or is_finished(pod) or is_terminating(pod) or pod["spec"].get("schedulingGates"))
+    return not (node_of(pod) or is_finished(pod) or is_terminating(pod))
 
 
 def _comes_again(pod: Json) -> bool:

@@ -3,14 +3,14 @@
 It shares nothing with Ebb's adapters, so a fault of theirs cannot hide here.
 """
 
-import http.client
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Protocol
-from urllib.parse import urlsplit
+from typing import Any
 
 import msgspec
+import urllib3
+from urllib3.exceptions import HTTPError
 
 from infra.local.clocks import stamp
 from infra.local.http_messages import Handler, HttpRequest
@@ -20,6 +20,8 @@ from infra.local.world.pods import event_about
 AGENT = "cluster-autoscaler"
 MERGE_PATCH = "application/merge-patch+json"
 JSON = "application/json"
+_HTTP = urllib3.PoolManager(maxsize=64)
+"""As many connections to one server as pushes are under way at once."""
 
 
 class RefusedCall(Exception):
@@ -30,27 +32,21 @@ class RefusedCall(Exception):
         self.status = status
 
 
-class ApiTransport(Protocol):
-    """Carries one request; returns status and body. Status 0: no answer came."""
-
-    def __call__(self, method: str, path: str, body: bytes, content_type: str) -> tuple[int, bytes]: ...
+ApiTransport = Callable[[str, str, bytes, str], tuple[int, bytes]]
+"""Carries one request (method, path, body, content type); returns status and body. Status 0: no answer came."""
 
 
 def call_http(
     method: str, url: str, body: bytes = b"", headers: Mapping[str, str] | None = None, timeout: float = 10.0
 ) -> tuple[int, bytes]:
-    """Make one request on a connection of its own; status 0 and the error's text if no answer comes in `timeout` s."""
-    parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.hostname or "127.0.0.1", parts.port, timeout=timeout)
+    """Make one request, once; status 0 and the error's text if no answer comes in `timeout` s."""
     try:
-        target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-        connection.request(method, target, body, {"Content-Type": JSON, **(headers or {})})
-        response = connection.getresponse()
-        return response.status, response.read()
-    except (OSError, http.client.HTTPException) as error:
+        answer = _HTTP.request(
+            method, url, body=body, headers={"Content-Type": JSON, **(headers or {})}, timeout=timeout, retries=False
+        )
+    except (OSError, HTTPError) as error:
         return 0, str(error).encode()
-    finally:
-        connection.close()
+    return answer.status, answer.data
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,7 @@ class DirectTransport:
     def __call__(self, method: str, path: str, body: bytes, content_type: str) -> tuple[int, bytes]:
         headers = {"content-type": content_type, "user-agent": AGENT}
         answer = self.handler(HttpRequest(method, path, {}, headers, body))
-        return (0, b"no answer came") if answer.lost else (answer.status, answer.body)
+        return answer.status, answer.body
 
 
 class Client:

@@ -1,8 +1,7 @@
 """What the simulated autoscaler reads in one loop, and the settings by which it acts (seconds).
 
 Sources: cluster-autoscaler's FAQ, its flags and pkg/utils/taints; of GKE's two profiles the values that are public (the
-chart of GoogleCloudPlatform/cluster-autoscaler). A group is one pool in one zone (a managed instance group); a limit of
-the pool is either per group or total.
+chart of GoogleCloudPlatform/cluster-autoscaler). A group is one pool in one zone (a managed instance group).
 """
 
 from collections import Counter, defaultdict
@@ -12,11 +11,13 @@ from functools import cached_property
 
 from infra.local.clocks import seconds_of
 from infra.local.scenario import MachinePool
-from infra.local.world.disks import Disks, claims_of, disks_of
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import DEFAULT_GRACE
 from infra.local.world.pods import (
+    Disks,
     annotations_of,
+    claims_of,
+    disks_of,
     is_terminating,
     labels_of,
     node_of,
@@ -36,7 +37,6 @@ class AutoscalerSettings:
 
     scan_interval: float = 10.0
     threshold: float = 0.5
-    ignore_daemonsets: bool = True
     unneeded_time: float = 600.0
     deletion: float = 60.0
     delay_after_failure: float = 180.0
@@ -44,12 +44,9 @@ class AutoscalerSettings:
     parallelism: int = 10
     drain_parallelism: int = 1
     recheck: float = 300.0
-    delay_after_taint: float = 1.0
     eviction_time: float = 120.0
-    eviction_retry: float = 10.0
     longest_grace: int = 3600
     grace_headroom: float = 30.0
-    new_pod_delay: float = 0.0
     fail_deletions: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -112,19 +109,16 @@ def is_long_terminating(pod: Json, now: float) -> bool:
 
 @dataclass(frozen=True)
 class ClassRule:
-    """What one ComputeClass sets; None where the profile holds."""
+    """What one ComputeClass sets for nodes without GPUs; None where the profile holds."""
 
     threshold: float | None = None
-    gpu_threshold: float | None = None
     unneeded_time: float | None = None
 
     @classmethod
     def of(cls, compute_class: Json) -> "ClassRule":
         policy = (compute_class.get("spec") or {}).get("autoscalingPolicy") or {}
-        percents = (policy.get(key) for key in ("consolidationThreshold", "gpuConsolidationThreshold"))
-        cpu, gpu = (None if percent is None else percent / 100 for percent in percents)
-        minutes = policy.get("consolidationDelayMinutes")
-        return cls(cpu, gpu, None if minutes is None else minutes * 60.0)
+        percent, minutes = policy.get("consolidationThreshold"), policy.get("consolidationDelayMinutes")
+        return cls(None if percent is None else percent / 100, None if minutes is None else minutes * 60.0)
 
 
 def is_chunk(pod: Json) -> bool:

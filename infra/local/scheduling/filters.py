@@ -1,13 +1,97 @@
-"""The simulated scheduler's filters: resources, taints, affinity, spread and volumes."""
+"""The simulated scheduler's filters: resources, taints, affinity, spread and volumes.
+
+What no scenario has is left out: terms over other namespaces, matchLabelKeys, limits of disks on a node.
+"""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from infra.local.scheduling.node_infos import HostPort, NodeInfo, NodeInfos, host_ports
-from infra.local.world.disks import SELECTED_NODE, Disks, claims_of
 from infra.local.world.kinds import Json, matches, node_selector_holds
-from infra.local.world.pods import annotations_of, is_terminating, labels_of, pod_requests, taints_of
-from infra.local.world.store import Key
+from infra.local.world.pods import (
+    Disks,
+    Resources,
+    claims_of,
+    is_finished,
+    is_terminating,
+    labels_of,
+    node_of,
+    pod_requests,
+    taints_of,
+    units,
+)
+
+HostPort = tuple[str, str, int]
+
+
+def host_ports(pod: Json) -> set[HostPort]:
+    """The (protocol, address, port) triples that the pod takes on its node."""
+    ports = [port for container in pod["spec"].get("containers") or [] for port in container.get("ports") or []]
+    return {
+        (port.get("protocol", "TCP"), port.get("hostIP") or "0.0.0.0", port["hostPort"])
+        for port in ports
+        if port.get("hostPort")
+    }
+
+
+@dataclass
+class NodeInfo:
+    """One node as the scheduler sees it; `add` books a pod."""
+
+    node: Json
+    pods: list[Json] = field(default_factory=list)
+    booked: Counter[str] = field(default_factory=Counter)
+    ports: set[HostPort] = field(default_factory=set)
+    repelling: list[Json] = field(default_factory=list)
+    """The pods here that have an anti-affinity of their own."""
+
+    @property
+    def name(self) -> str:
+        return str(self.node["metadata"]["name"])
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return labels_of(self.node)
+
+    @cached_property
+    def allocatable(self) -> Resources:
+        status: Json = self.node.get("status") or {}
+        offered: Json = status.get("allocatable") or status.get("capacity") or {}
+        return {name: units(name, value) for name, value in offered.items()}
+
+    def copy(self) -> "NodeInfo":
+        """A node that books on its own."""
+        return NodeInfo(self.node, [*self.pods], Counter(self.booked), {*self.ports}, [*self.repelling])
+
+    def add(self, pod: Json) -> None:
+        self.pods.append(pod)
+        self.booked.update(pod_requests(pod))
+        self.ports |= host_ports(pod)
+        if (pod["spec"].get("affinity") or {}).get("podAntiAffinity"):
+            self.repelling.append(pod)
+
+
+@dataclass
+class NodeInfos:
+    """All nodes with their pods, and what stands behind volumes."""
+
+    by_name: dict[str, NodeInfo]
+    disks: Disks = field(default_factory=Disks)
+
+    def place(self, pod: Json, node: str) -> None:
+        """Book a pod on a node, as scheduling it does."""
+        self.by_name[node].add({**pod, "spec": {**pod["spec"], "nodeName": node}})
+
+
+def node_infos_of(nodes: Sequence[Json], pods: Sequence[Json], disks: Disks | None = None) -> NodeInfos:
+    """What is known of nodes and of the pods bound to them; finished pods hold nothing."""
+    by_name = {node["metadata"]["name"]: NodeInfo(node) for node in nodes}
+    for pod in pods:
+        node_info = by_name.get(node_of(pod))
+        if node_info is not None and not is_finished(pod):
+            node_info.add(pod)
+    return NodeInfos(by_name, disks or Disks())
 
 
 def selected(spec: Json, node: Json) -> bool:
@@ -51,35 +135,10 @@ def _terms(pod: Json, sort: str) -> list[Json]:
     return terms
 
 
-def _selector(term: Json, owner: Json) -> Json | None:
-    """The labelSelector of a term or spread constraint, with what its label keys add to it.
-
-    The API server writes them into the selector of an affinity term when it creates the pod: what is written stands.
-    """
-    selector: Json | None = term.get("labelSelector")
-    if selector is None:
-        return None
-    labels, expressions = labels_of(owner), selector.get("matchExpressions") or []
-    written = {(item["key"], item["operator"]) for item in expressions}
-    keys = [(key, "In") for key in term.get("matchLabelKeys") or []]
-    keys += [(key, "NotIn") for key in term.get("mismatchLabelKeys") or []]
-    missing = [(key, operator) for key, operator in keys if key in labels and (key, operator) not in written]
-    extra = [{"key": key, "operator": operator, "values": [labels[key]]} for key, operator in missing]
-    return {**selector, "matchExpressions": [*expressions, *extra]}
-
-
-def _in_namespace(term: Json, owner: Json, namespace: str, node_infos: NodeInfos) -> bool:
-    named: list[str] = term.get("namespaces") or []
-    selector = term.get("namespaceSelector")
-    if not named and selector is None:
-        return bool(namespace == owner["metadata"]["namespace"])
-    return namespace in named or matches(selector, node_infos.namespaces.get(namespace, {}))
-
-
-def _selects(term: Json, owner: Json, pod: Json, node_infos: NodeInfos) -> bool:
-    """Does a term of `owner` select `pod`?"""
-    in_namespace = _in_namespace(term, owner, pod["metadata"]["namespace"], node_infos)
-    return in_namespace and matches(_selector(term, owner), labels_of(pod))
+def _selects(term: Json, owner: Json, pod: Json) -> bool:
+    """Does a term of `owner` select `pod`? Terms here are about pods of their owner's namespace."""
+    same = owner["metadata"]["namespace"] == pod["metadata"]["namespace"]
+    return bool(same) and matches(term.get("labelSelector"), labels_of(pod))
 
 
 def _together(node_info: NodeInfo, other: NodeInfo, key: str) -> bool:
@@ -98,16 +157,16 @@ def _attracted(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
         other
         for other, existing in _placed(node_infos)
         if any(term["topologyKey"] in other.labels for term in terms)
-        and all(_selects(term, pod, existing, node_infos) for term in terms)
+        and all(_selects(term, pod, existing) for term in terms)
     ]
     if not followed:  # the first pod of a group that selects itself may start anywhere
-        return all(_selects(term, pod, pod, node_infos) for term in terms)
+        return all(_selects(term, pod, pod) for term in terms)
     return all(any(_together(node_info, other, term["topologyKey"]) for other in followed) for term in terms)
 
 
 def _repelled(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     return any(
-        _together(node_info, other, term["topologyKey"]) and _selects(term, pod, existing, node_infos)
+        _together(node_info, other, term["topologyKey"]) and _selects(term, pod, existing)
         for term in _terms(pod, "podAntiAffinity")
         for other, existing in _placed(node_infos)
     )
@@ -115,7 +174,7 @@ def _repelled(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
 
 def _repelled_by_others(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> bool:
     return any(
-        _together(node_info, other, term["topologyKey"]) and _selects(term, existing, pod, node_infos)
+        _together(node_info, other, term["topologyKey"]) and _selects(term, existing, pod)
         for other in node_infos.by_name.values()
         for existing in other.repelling
         for term in _terms(existing, "podAntiAffinity")
@@ -138,24 +197,21 @@ def _hard(pod: Json) -> list[Json]:
     return [item for item in constraints if item.get("whenUnsatisfiable", "DoNotSchedule") == "DoNotSchedule"]
 
 
-def _counts_as_domain(constraint: Json, pod: Json, node_info: NodeInfo) -> bool:
-    if constraint.get("nodeAffinityPolicy", "Honor") == "Honor" and not selected(pod["spec"], node_info.node):
-        return False
-    taints = taints_of(node_info.node)
+def _makes_domain(constraint: Json, pod: Json, node: Json) -> bool:
     honoured = constraint.get("nodeTaintsPolicy", "Ignore") == "Honor"
-    return not (honoured and untolerated(pod["spec"], taints))
+    return selected(pod["spec"], node) and not (honoured and untolerated(pod["spec"], taints_of(node)))
 
 
 def _domains(constraint: Json, constraints: list[Json], pod: Json, node_infos: NodeInfos) -> Counter[str]:
-    """How many pods the constraint counts in each domain."""
-    selector, key = _selector(constraint, pod) or {}, constraint["topologyKey"]
+    """How many pods the constraint counts in each domain; a domain is made of nodes that the pod's affinity admits."""
+    selector, key = constraint.get("labelSelector") or {}, constraint["topologyKey"]
     # a selector without requirements counts nobody (labels.Selector.Empty), though the pod itself matches it
     counts_any = bool(selector.get("matchLabels") or selector.get("matchExpressions"))
     namespace = pod["metadata"]["namespace"]
     domains: Counter[str] = Counter()
     for node_info in node_infos.by_name.values():
         labelled = all(item["topologyKey"] in node_info.labels for item in constraints)
-        if labelled and _counts_as_domain(constraint, pod, node_info):
+        if labelled and _makes_domain(constraint, pod, node_info.node):
             domains[node_info.labels[key]] += counts_any and sum(
                 existing["metadata"]["namespace"] == namespace
                 and not is_terminating(existing)
@@ -174,59 +230,20 @@ def topology_spread(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> st
             return "node(s) didn't match pod topology spread constraints (missing required label)"
         domains = _domains(constraint, constraints, pod, node_infos)
         least = min(domains.values(), default=0) if len(domains) >= constraint.get("minDomains", 1) else 0
-        itself = matches(_selector(constraint, pod), labels_of(pod))
+        itself = matches(constraint.get("labelSelector"), labels_of(pod))
         if domains[domain] + itself - least > constraint["maxSkew"]:
             return "node(s) didn't match pod topology spread constraints"
     return None
 
 
 def volume_binding(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    disks = node_infos.disks
+    """A claim that is bound binds its pods to the nodes of its volume."""
     for key in claims_of(pod):
-        if key not in disks.claims or "deletionTimestamp" in disks.claims[key]["metadata"]:
-            return f'persistentvolumeclaim "{key[1]}" not found'
-        volume = disks.volume(key)
+        volume = node_infos.disks.volume(key)
         if volume is None:
-            reason = _unbound(key, node_info, disks)
-        else:
-            required = (volume["spec"].get("nodeAffinity") or {}).get("required")
-            holds = node_selector_holds(required, node_info.node)
-            reason = None if holds else "node(s) had volume node affinity conflict"
-        if reason is not None:
-            return reason
-    return None
-
-
-def _unbound(key: Key, node_info: NodeInfo, disks: Disks) -> str | None:
-    if not disks.waits_for_consumer(key):
-        return "pod has unbound immediate PersistentVolumeClaims"
-    chosen = annotations_of(disks.claims[key]).get(SELECTED_NODE)
-    allowed: list[Json] = disks.storage_class(key).get("allowedTopologies") or []
-    terms = [term["matchLabelExpressions"] for term in allowed if term.get("matchLabelExpressions")]
-    inside = any(all(node_info.labels.get(item["key"]) in item["values"] for item in term) for term in terms)
-    if (chosen and chosen != node_info.name) or (allowed and not inside):
-        return "node(s) didn't find available persistent volumes to bind"
-    return None
-
-
-def volume_restrictions(pod: Json, _: NodeInfo, node_infos: NodeInfos) -> str | None:
-    """A ReadWriteOncePod claim has one pod in the whole cluster, also while that one ends."""
-    wanted = {key for key in claims_of(pod) if node_infos.disks.is_exclusive(key)}
-    if wanted and any(not wanted.isdisjoint(claims_of(other)) for _, other in _placed(node_infos)):
-        return "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
-    return None
-
-
-def volume_limits(pod: Json, node_info: NodeInfo, node_infos: NodeInfos) -> str | None:
-    disks = node_infos.disks
-    limits = disks.limits.get(node_info.name)
-    wanted = set(disks.attached(pod)) if limits else set()
-    if not limits or not wanted:
-        return None
-    there = {volume for other in node_info.pods for volume in disks.attached(other)}
-    drivers = [driver for driver, _ in wanted | there]
-    if any(drivers.count(driver) > limits.get(driver, len(drivers)) for driver, _ in wanted - there):
-        return "node(s) exceed max volume count"
+            return "pod has unbound immediate PersistentVolumeClaims"
+        if not node_selector_holds((volume["spec"].get("nodeAffinity") or {}).get("required"), node_info.node):
+            return "node(s) had volume node affinity conflict"
     return None
 
 
@@ -274,8 +291,6 @@ FILTERS = (
     node_affinity,
     node_ports,
     resources,
-    volume_restrictions,
-    volume_limits,
     volume_binding,
     topology_spread,
     inter_pod,

@@ -1,16 +1,15 @@
 """The simulated scheduler: pending pods by priority onto nodes, and events for those that fit nowhere."""
 
-import hashlib
 from collections import Counter
 from enum import StrEnum
 
 from infra.local.clocks import stamp
-from infra.local.scheduling.filters import refusal, untolerated
-from infra.local.scheduling.node_infos import NodeInfo, NodeInfos, node_infos_of
-from infra.local.world import disks
+from infra.local.scheduling.filters import NodeInfo, NodeInfos, node_infos_of, refusal, untolerated
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
+    DISK_KINDS,
     condition_of,
+    disks_of,
     event_about,
     is_terminating,
     node_of,
@@ -22,10 +21,8 @@ from infra.local.world.store import Store
 
 ACTOR = "default-scheduler"
 _SCORED = ("cpu", "memory")
-RETRY_EVERY = 30.0
-"""Seconds after which a pod is tried again though nothing changed (kube-scheduler flushes in minutes)."""
 _NAMES = {ACTOR, "gke.io/optimize-utilization-scheduler"}
-_READS = ("pods", "nodes", "namespaces", *disks.READS)
+_READS = ("pods", "nodes", *DISK_KINDS)
 
 
 class Scoring(StrEnum):
@@ -49,16 +46,15 @@ class Scheduler:
         self._store = store
         self._scoring = scoring
         self._seen = -1
-        self._again_at = 0.0
 
     def step(self, now: float) -> None:
         """Try every waiting pod, if anything has changed since it was last tried."""
-        if self._store.version(*_READS) == self._seen and now < self._again_at:
+        if self._store.version(*_READS) == self._seen:
             return
         waiting = [pod for pod in self._store.all("pods") if self._is_mine(pod)]
         if waiting:
             self._schedule(waiting, now)
-        self._seen, self._again_at = self._store.version(*_READS), now + RETRY_EVERY
+        self._seen = self._store.version(*_READS)
 
     def _is_mine(self, pod: Json) -> bool:
         name = pod["spec"].get("schedulerName", ACTOR)
@@ -66,44 +62,26 @@ class Scheduler:
 
     def _schedule(self, waiting: list[Json], now: float) -> None:
         store = self._store
-        node_infos = node_infos_of(
-            store.all("nodes"), store.all("pods"), store.all("namespaces"), disks.disks_of(store.all)
-        )
+        node_infos = node_infos_of(store.all("nodes"), store.all("pods"), disks_of(store.all))
         for pod in sorted(waiting, key=_queue_order):
-            if pod["spec"].get("schedulingGates"):
-                self._refuse(pod, now, "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates")
-            else:
-                self._place(pod, node_infos, now)
+            self._place(pod, node_infos, now)
 
     def _place(self, pod: Json, node_infos: NodeInfos, now: float) -> None:
         verdicts = [(node_info, refusal(pod, node_info, node_infos)) for node_info in node_infos.by_name.values()]
         if fitting := [node_info for node_info, reason in verdicts if reason is None]:
             best = max(fitting, key=lambda node_info: (*self._score(pod, node_info), node_info.name))
             node_infos.place(pod, best.name)
-            if not self._lacks_volumes(pod, best.name, node_infos.disks):
-                self._bind(pod, best.name, now)
+            self._bind(pod, best.name, now)
             return
         refusals = Counter(reason for _, reason in verdicts if reason)
         reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(refusals.items()))
-        message = f"0/{len(verdicts)} nodes are available: {reasons}."
-        self._refuse(pod, now, "Unschedulable", message)
+        self._refuse(pod, now, f"0/{len(verdicts)} nodes are available: {reasons}.")
 
     def _score(self, pod: Json, node_info: NodeInfo) -> tuple[bool, float]:
         taints = taints_of(node_info.node)
         welcome = untolerated(pod["spec"], taints, ("PreferNoSchedule",)) is None
         share = used_share(pod, node_info)
         return welcome, share if self._scoring is Scoring.MOST_ALLOCATED else -share
-
-    def _lacks_volumes(self, pod: Json, node: str, known: disks.Disks) -> bool:
-        """Request the volumes that the pod still lacks: it is bound once they are there."""
-
-        def select_node(claim: Json) -> None:
-            claim["metadata"].setdefault("annotations", {})[disks.SELECTED_NODE] = node
-
-        lacking = [key for key in disks.claims_of(pod) if known.volume(key) is None]
-        for key in lacking:
-            self._store.update(known.claims[key], select_node, ACTOR)
-        return bool(lacking)
 
     def _bind(self, pod: Json, node: str, now: float) -> None:
         def bind(thing: Json) -> None:
@@ -112,28 +90,15 @@ class Scheduler:
 
         self._store.update(pod, bind, ACTOR)
 
-    def _refuse(self, pod: Json, now: float, reason: str, message: str) -> None:
-        condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
+    def _refuse(self, pod: Json, now: float, message: str) -> None:
+        condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
         old = condition_of(pod, "PodScheduled") or {}
         if all(old.get(key) == value for key, value in condition.items()):
             return
         self._store.update(pod, lambda thing: set_condition(thing, now, condition), ACTOR)
-        if reason == "Unschedulable":
-            self._report(pod, "FailedScheduling", message, stamp(now))
-
-    def _report(self, pod: Json, reason: str, message: str, at: str) -> None:
-        """Write an event on the pod, or count one more of the same."""
-        event = event_about(pod, "Pod", reason, message, ACTOR, at)
-        meta: Json = event["metadata"]
-        meta["name"] = (
-            meta["generateName"] + hashlib.sha256(f"{pod['metadata']['uid']}{message}".encode()).hexdigest()[:16]
-        )
-        old = self._store.find("events", meta["namespace"], meta["name"])
-        if old is None:
-            self._store.create("events", event, ACTOR)
-        else:
-            again = {"count": old["count"] + 1, "lastTimestamp": at}
-            self._store.update(old, lambda thing: thing.update(again), ACTOR)
+        event = event_about(pod, "Pod", "FailedScheduling", message, ACTOR, stamp(now))
+        event["metadata"]["name"] = f"{pod['metadata']['name']}.{self._store.revision:x}"
+        self._store.create("events", event, ACTOR)
 
 
 def _queue_order(pod: Json) -> tuple[int, str, str]:

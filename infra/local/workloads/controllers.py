@@ -9,8 +9,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 
-from infra.local.scheduling.filters import HARD, selected, untolerated
-from infra.local.world.disks import make_claim
+from infra.local.scheduling.filters import selected, untolerated
 from infra.local.world.kinds import Json
 from infra.local.world.kubelet import delete_pod
 from infra.local.world.pods import (
@@ -21,17 +20,18 @@ from infra.local.world.pods import (
     is_terminating,
     node_of,
     owned_by,
-    phase_of,
     taints_of,
 )
 from infra.local.world.store import NotAdmittedError, Store, copied
 
 REPLICAS_ACTOR, STATEFUL_ACTOR = "replicaset-controller", "statefulset-controller"
-DAEMONS_ACTOR, JOBS_ACTOR = "daemonset-controller", "job-controller"
+DAEMONS_ACTOR = "daemonset-controller"
 
 
 def template_hash(template: Json) -> str:
-    """A short name for a pod template, as `pod-template-hash` has it."""
+    """A short name for a pod template, as `pod-template-hash` has it; empty and missing metadata are one."""
+    meta = {name: value for name, value in (template.get("metadata") or {}).items() if value}
+    template = {**template, "metadata": meta}
     return hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:9]
 
 
@@ -91,10 +91,12 @@ def deletion_cost(pod: Json) -> int:
 
 
 def _sync_replicas(store: Store, owner: Json) -> None:
+    """Keep as many pods as are wanted; a Job's never complete here, and one that was evicted is started again."""
     pods = store.controlled("pods", owner)
     living = [pod for pod in pods if _is_active(pod)]
     ending = sum(is_terminating(pod) for pod in pods)
-    missing = int(owner["spec"].get("replicas", 1)) - len(living)
+    spec = owner["spec"]
+    missing = int(spec.get("replicas", spec.get("parallelism", 1))) - len(living)
     if missing > 0 and _replaces_after_the_end(store, owner):
         missing = max(missing - ending, 0)
     for _ in range(missing):
@@ -127,61 +129,45 @@ def _fill_ordinals(store: Store, owner: Json, wanted: list[str], pods: dict[str,
     for name in wanted:
         pod = pods.get(name)
         if pod is None:
-            create_pod(store, stateful_pod(store, owner, name), STATEFUL_ACTOR)
+            create_pod(store, stateful_pod(owner, name), STATEFUL_ACTOR)
         elif is_finished(pod) and not is_terminating(pod):
             delete_pod(store, pod, 0, STATEFUL_ACTOR)
         if not parallel and (pod is None or not is_healthy(pod)):
             return
 
 
-def stateful_pod(store: Store, owner: Json, name: str) -> Json:
-    """The set's pod of that name; not stored. Its claims are, where they are not there yet: they outlive the pod."""
+def stateful_pod(owner: Json, name: str) -> Json:
+    """The set's pod of that name, with the claims of its name; not stored."""
     pod = pod_from(owner, name)
     for template in owner["spec"].get("volumeClaimTemplates") or []:
-        volume, namespace = template["metadata"]["name"], owner["metadata"]["namespace"]
-        claim = f"{volume}-{name}"
-        pod["spec"].setdefault("volumes", []).append({"name": volume, "persistentVolumeClaim": {"claimName": claim}})
-        if store.find("persistentvolumeclaims", namespace, claim) is None:
-            make_claim(store, (namespace, claim), template)
+        volume = template["metadata"]["name"]
+        claim = {"claimName": f"{volume}-{name}"}
+        pod["spec"].setdefault("volumes", []).append({"name": volume, "persistentVolumeClaim": claim})
     return pod
 
 
 _TOLERATED = ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def daemon_pod(owner: Json, node: str) -> Json:
-    """The set's pod for one node, pinned to it and with the tolerations every daemon pod gets; not stored."""
+    """The set's pod on one node, with the tolerations every daemon pod gets; not stored. No scheduler places it."""
     pod = pod_from(owner)
     spec: Json = pod["spec"]
-    spec["tolerations"] = [
-        *(spec.get("tolerations") or []),
-        *({"key": f"node.kubernetes.io/{name}", "operator": "Exists"} for name in _TOLERATED),
-    ]
-    required: Json = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {}).setdefault(_REQUIRED, {})
-    pin = {"key": "metadata.name", "operator": "In", "values": [node]}
-    required["nodeSelectorTerms"] = [
-        {**term, "matchFields": [pin]} for term in required.get("nodeSelectorTerms") or [{}]
-    ]
-    return pod
-
-
-def _pinned_to(pod: Json) -> str:
-    terms = pod["spec"]["affinity"]["nodeAffinity"][_REQUIRED]["nodeSelectorTerms"]
-    return node_of(pod) or str(terms[0]["matchFields"][0]["values"][0])
+    always = ({"key": f"node.kubernetes.io/{name}", "operator": "Exists"} for name in _TOLERATED)
+    return {**pod, "spec": {**spec, "nodeName": node, "tolerations": [*(spec.get("tolerations") or []), *always]}}
 
 
 def wants_daemon(owner: Json, node: Json) -> bool:
     """Should the set have a pod on this node (selector, affinity, hard taints; a cordon does not matter)?"""
-    template: Json = owner["spec"]["template"]["spec"]
-    hard = [taint for taint in taints_of(node) if taint["effect"] in HARD]
-    return selected(template, node) and (not hard or untolerated(daemon_pod(owner, "")["spec"], hard) is None)
+    spec: Json = owner["spec"]["template"]["spec"]
+    taints = taints_of(node)
+    return selected(spec, node) and (not taints or untolerated(daemon_pod(owner, "")["spec"], taints) is None)
 
 
 def _sync_daemon_set(store: Store, owner: Json) -> None:
     """Add the missing daemon pods and remove those of nodes that are gone."""
     nodes = {node["metadata"]["name"]: node for node in store.all("nodes")}
-    pods = {_pinned_to(pod): pod for pod in store.controlled("pods", owner)}
+    pods = {node_of(pod): pod for pod in store.controlled("pods", owner)}
     wanted = [name for name, node in nodes.items() if wants_daemon(owner, node)]
     for name in wanted:
         if name not in pods:
@@ -194,23 +180,12 @@ def _sync_daemon_set(store: Store, owner: Json) -> None:
     write_status(store, owner, status)
 
 
-def _sync_job(store: Store, owner: Json) -> None:
-    """Start the pods that the Job still needs; evicted ones are started again."""
-    pods, spec = store.controlled("pods", owner), owner["spec"]
-    succeeded = sum(phase_of(pod) == "Succeeded" for pod in pods)
-    active = sum(map(_is_active, pods))
-    remaining = int(spec.get("completions", 1)) - succeeded - active
-    for _ in range(min(remaining, int(spec.get("parallelism", 1)) - active)):
-        create_pod(store, pod_from(owner), JOBS_ACTOR)
-    write_status(store, owner, {"active": active, "succeeded": succeeded})
-
-
 _SYNCS = {
     "replicasets": _sync_replicas,
     "replicationcontrollers": _sync_replicas,
     "statefulsets": _sync_stateful_set,
     "daemonsets": _sync_daemon_set,
-    "jobs": _sync_job,
+    "jobs": _sync_replicas,
 }
 
 

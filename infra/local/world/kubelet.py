@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from infra.local.clocks import seconds_of, stamp
-from infra.local.world.disks import claims_of, disks_of, held_elsewhere
-from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json
+from infra.local.world.kinds import PLURAL_OF_KIND, Json
 from infra.local.world.pods import (
     annotations_of,
+    claims_of,
     condition_of,
     controller_of,
+    disks_of,
     is_finished,
     is_ready,
     is_terminating,
@@ -28,14 +29,13 @@ PREFIX = "local.ebb.internal/"
 class KubeletTimes:
     """Seconds of world time.
 
-    `ready_after` is drawn between the two; `shutdown` None is a pod's whole grace; `node_boot` counts from a node's
-    creation until it is Ready; `attach` comes before readiness where a pod has a disk, once it is detached elsewhere.
+    `ready_after` is drawn between the two, once a pod's disks are detached elsewhere; `shutdown` None is a pod's whole
+    grace; `node_boot` counts from a node's creation until it is Ready.
     """
 
     ready_after: tuple[float, float] = (2.0, 5.0)
     shutdown: float | None = None
     node_boot: float = 20.0
-    attach: float = 0.0
 
 
 def knob(pod: Json, name: str) -> str | None:
@@ -51,11 +51,6 @@ def run(pod: Json, now: float, *, ready: bool) -> None:
         set_condition(pod, now, {"type": name, "status": "True"})
     for name in ("ContainersReady", "Ready"):
         set_condition(pod, now, {"type": name, "status": str(ready)})
-
-
-def _succeed(pod: Json, now: float) -> None:
-    pod["status"]["phase"] = "Succeeded"
-    set_condition(pod, now, {"type": "Ready", "status": "False", "reason": "PodCompleted"})
 
 
 class Kubelet:
@@ -83,27 +78,19 @@ class Kubelet:
             self._end(pod, now)
         elif not is_finished(pod):
             self._start(pod, now)
-            self._finish(pod, now)
 
     def _start(self, pod: Json, now: float) -> None:
         ready = knob(pod, "never-ready") != "true"
         if phase_of(pod) == "Running" and (is_ready(pod) or not ready):
             return
-        uid, has_disk = pod["metadata"]["uid"], any(claims_of(pod))
+        uid = pod["metadata"]["uid"]
         if uid not in self._ready_at:
-            if has_disk and held_elsewhere(pod, self._store.all("pods"), disks_of(self._store.all)):
+            if any(claims_of(pod)) and disks_of(self._store.all).is_held_elsewhere(pod, self._store.all("pods")):
                 return
-            own = knob(pod, "ready-after")
-            drawn = self._store.random.uniform(*self.times.ready_after)
-            attach = self.times.attach if has_disk else 0.0
-            self._ready_at[uid] = now + attach + (drawn if own is None else float(own))
+            own, drawn = knob(pod, "ready-after"), self._store.random.uniform(*self.times.ready_after)
+            self._ready_at[uid] = now + (drawn if own is None else float(own))
         if self._ready_at[uid] <= now:
             self._store.update(pod, partial(run, now=now, ready=ready), ACTOR)
-
-    def _finish(self, pod: Json, now: float) -> None:
-        length, started = knob(pod, "run-for"), pod.get("status", {}).get("startTime")
-        if length is not None and started is not None and seconds_of(started) + float(length) <= now:
-            self._store.update(pod, partial(_succeed, now=now), ACTOR)
 
     def _end(self, pod: Json, now: float) -> None:
         meta = pod["metadata"]
@@ -186,18 +173,8 @@ def delete_pod(store: Store, pod: Json, requested: int | None, actor: str, reaso
     store.update(pod, end, actor)
 
 
-def end_namespace(store: Store, namespace: Json, actor: str) -> None:
-    """Begin a namespace's end: nothing new is created in it, and the garbage collector empties it."""
-
-    def end(thing: Json) -> None:
-        thing["metadata"].setdefault("deletionTimestamp", stamp(store.clock.now()))
-        thing["status"] = {"phase": "Terminating"}
-
-    store.update(namespace, end, actor)
-
-
 class GarbageCollector:
-    """Removes objects whose namespace ends, whose owner is gone, and pods whose node is gone.
+    """Removes ReplicaSets and pods whose owner is gone, and pods whose node is gone.
 
     `quarantine` is the seconds for which a pod may name a node that is not there.
     """
@@ -209,10 +186,7 @@ class GarbageCollector:
 
     def step(self, now: float) -> None:
         self._remove_orphans(now)
-        for namespace in self._store.all("namespaces"):
-            if is_terminating(namespace):
-                self._empty(namespace)
-        for plural in ("replicasets", "pods", "persistentvolumeclaims"):
+        for plural in ("replicasets", "pods"):
             for thing in self._store.all(plural):
                 if self._has_lost_its_owner(thing):
                     self._collect(plural, thing)
@@ -224,15 +198,6 @@ class GarbageCollector:
         for uid, since in self._orphan_since.items():
             if since + self._quarantine <= now:
                 self._store.remove(orphans[uid], "pod-garbage-collector")
-
-    def _empty(self, namespace: Json) -> None:
-        """Delete everything in a terminating namespace, and the namespace once nothing is left."""
-        name = namespace["metadata"]["name"]
-        contents = [(plural, thing) for plural in KINDS for thing in self._store.all(plural, name)]
-        for plural, thing in contents:
-            self._collect(plural, thing)
-        if not contents:
-            self._store.remove(namespace, COLLECTOR)
 
     def _has_lost_its_owner(self, thing: Json) -> bool:
         reference = controller_of(thing)

@@ -1,10 +1,8 @@
-"""What Kubernetes reads off an object: a pod's state, owner and requests, and the conditions of anything.
-
-Source of a pod's requests: k8s.io/component-helpers/resource (sidecars count on, init containers by their peak).
-"""
+"""What Kubernetes reads off an object: a pod's state, owner and requests, its disks, and the conditions of anything."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
@@ -166,16 +164,45 @@ def summed(parts: Iterable[Resources]) -> Resources:
 
 
 def pod_requests(pod: Json) -> Resources:
-    """What the pod requests; the pod itself is not counted here."""
-    spec: Json = pod["spec"]
-    total = summed(map(amounts, spec.get("containers") or ()))
-    sidecars: Resources = {}
-    peak: Resources = {}
-    for container in spec.get("initContainers") or ():
-        moment = summed((sidecars, amounts(container)))
-        peak |= {name: max(peak.get(name, 0), amount) for name, amount in moment.items()}
-        sidecars = moment if container.get("restartPolicy") == "Always" else sidecars
-    total = summed((total, sidecars))
-    total |= {name: amount for name, amount in peak.items() if amount > total.get(name, 0)} | amounts(spec)
-    overhead = {name: units(name, value) for name, value in (spec.get("overhead") or {}).items()}
-    return summed((total, overhead))
+    """What the pod's containers request; scenarios have no init containers. The pod itself is not counted here."""
+    return summed(map(amounts, pod["spec"].get("containers") or ()))
+
+
+DISK_KINDS = ("persistentvolumeclaims", "persistentvolumes")
+"""The kinds that a `Disks` is made of."""
+
+
+def claims_of(pod: Json) -> Iterator[tuple[str, str]]:
+    """Namespace and name of each claim that a pod uses."""
+    for volume in pod["spec"].get("volumes") or []:
+        if name := (volume.get("persistentVolumeClaim") or {}).get("claimName"):
+            yield pod["metadata"]["namespace"], name
+
+
+@dataclass(frozen=True)
+class Disks:
+    """The volume's name of each claim (empty: not bound), and the volumes by name."""
+
+    claims: dict[tuple[str, str], str] = field(default_factory=dict)
+    volumes: dict[str, Json] = field(default_factory=dict)
+
+    def volume(self, key: tuple[str, str]) -> Json | None:
+        """The volume that a claim is bound to, or None."""
+        return self.volumes.get(self.claims.get(key, ""))
+
+    def attached(self, pod: Json) -> set[str]:
+        """The names of the volumes that the pod needs attached."""
+        return {self.claims[key] for key in claims_of(pod) if self.volume(key) is not None}
+
+    def is_held_elsewhere(self, pod: Json, pods: Sequence[Json]) -> bool:
+        """Whether a disk of the pod is still attached to another node, where a pod that uses it has not ended."""
+        own = self.attached(pod)
+        others = (other for other in pods if node_of(other) not in {"", node_of(pod)} and not is_finished(other))
+        return bool(own) and any(not own.isdisjoint(self.attached(other)) for other in others)
+
+
+def disks_of(read: Callable[[str], Sequence[Json]]) -> Disks:
+    """What stands behind volumes; `read` lists a kind. Without claims nothing else is read."""
+    found = {(claim["metadata"]["namespace"], claim["metadata"]["name"]): claim for claim in read(DISK_KINDS[0])}
+    claims = {key: claim["spec"].get("volumeName", "") for key, claim in found.items()}
+    return Disks(claims, {volume["metadata"]["name"]: volume for volume in read(DISK_KINDS[1])} if claims else {})

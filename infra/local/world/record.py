@@ -5,9 +5,6 @@ change of a pod or a node that a checker cares for, with who made it) and `evict
 with the healthy counts of the moment, computed from pods and never from the budget's status).
 """
 
-import json
-from collections.abc import Iterator
-
 from infra.local.clocks import TimeSource
 from infra.local.world.kinds import Json
 from infra.local.world.pods import (
@@ -67,11 +64,6 @@ class Record:
     def of(self, sort: str) -> list[Json]:
         """The entries of one sort, in order."""
         return [entry for entry in self.entries if entry["type"] == sort]
-
-    def lines(self, start: int = 0) -> Iterator[str]:
-        """The entries from number `start` on, as JSON lines."""
-        for entry in self.entries[start:]:
-            yield json.dumps(entry, separators=(",", ":")) + "\n"
 
     def on_change(self, change: ObjectChange) -> None:
         """Note a write of a pod or a node, unless nothing that a checker reads has changed."""

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from infra.local.clocks import TimeSource, stamp
-from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, ApiKind, Json, matches
+from infra.local.world.kinds import KINDS, PLURAL_OF_KIND, Json, matches
 from infra.local.world.pods import annotations_of, controller_of, labels_of
 
 Key = tuple[str, str]
@@ -67,11 +67,14 @@ def _with_manager(before: Json, after: Json, actor: str) -> Json:
     return {**after, "metadata": {**kept, **({"managedFields": [owner]} if cordoned else {})}}
 
 
-def _is_next_generation(kind: ApiKind, before: Json, after: Json) -> bool:
-    """Whether a write grows the object's generation. No status writer here touches annotations: those would not."""
-    if not kind.counts_generations:
+def _is_next_generation(plural: str, before: Json, after: Json) -> bool:
+    """Whether a write grows the object's generation. A Deployment's annotations count with its spec.
+
+    Source: kubernetes pkg/registry/apps/deployment, PrepareForUpdate. No status writer here touches annotations.
+    """
+    if not KINDS[plural].counts_generations:
         return False
-    noted = kind.counts_annotations and annotations_of(before) != annotations_of(after)
+    noted = plural == "deployments" and annotations_of(before) != annotations_of(after)
     return noted or before.get("spec") != after.get("spec")
 
 
@@ -173,7 +176,7 @@ class Store:
             return before
         if plural == "nodes":
             thing = _with_manager(before, thing, actor)
-        if _is_next_generation(KINDS[plural], before, thing):
+        if _is_next_generation(plural, before, thing):
             thing["metadata"]["generation"] = before["metadata"].get("generation", 0) + 1
         return self._write(plural, before, thing, actor)
 

@@ -9,10 +9,9 @@ from typing import Final
 
 import msgspec
 
-from infra.local.__main__ import until_rest
 from infra.local.clocks import ManualClock
 from infra.local.scenario import Scenario
-from infra.local.simulated_gke import SimulatedGke
+from infra.local.simulated_gke import SimulatedGke, run_until_rest
 from infra.local.whole_world import World
 from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
@@ -78,7 +77,7 @@ def autoscaler_alone(scenario: Scenario) -> Rest:
     cloud = SimulatedGke(scenario, clock)
     cloud.world.settle()
     begun = clock.now()
-    left = until_rest(cloud.world, cloud.autoscaler(), clock, LONGEST)
+    left = run_until_rest(cloud.world, cloud.autoscaler(), clock, LONGEST)
     return rest_of(cloud.world, begun, is_rest=left.is_rest)
 
 

@@ -9,9 +9,8 @@ import pytest
 
 from functions.cli.doctor.checks import CHECKS
 from functions.planner.main import answer
-from infra.local.__main__ import DEMO
-from infra.local.scenario import load
-from infra.local.servers.servers import SimulatedGkeServers
+from infra.local.scenario import DEMO, load
+from infra.local.servers import SimulatedGkeServers
 from shared.settings import read_settings
 from tests.cli.running import run_ebb
 

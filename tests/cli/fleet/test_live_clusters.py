@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from infra.local.scenario import parse
-from infra.local.servers.servers import SimulatedGkeServers
+from infra.local.servers import SimulatedGkeServers
 from tests.cli.fleet.fleets import POLICY, ebb
 
 SCENARIO = """

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from infra.local.bound_process import Child, free_ports, listens
-from infra.local.demo.installation import running
 from shared.errors import Terminal
 
 LISTEN = "import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1]))); sys.stdin.read()"
@@ -40,16 +39,6 @@ def test_a_childs_environment_is_laid_over_our_own(tmp_path: Path) -> None:
     )
     child.wait_until(lambda: child.out.read_text() == "1 True\n", "it did not answer")
     child.close()
-
-
-def test_a_scenario_that_cannot_be_used_is_shown_with_the_little_gkes_own_words(tmp_path: Path) -> None:
-    scenario = tmp_path / "mine.yaml"
-    scenario.write_text("pools: [{name: web, count: 1, colour: red}]")
-    with (
-        pytest.raises(Terminal, match=r"simulated-gke: it ended .*\n  \| pools\.0\.colour: Extra inputs"),
-        running(tmp_path, scenario),
-    ):
-        pytest.fail("nothing can run on such a scenario")
 
 
 def test_free_ports_differ() -> None:

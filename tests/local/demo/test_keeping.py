@@ -30,7 +30,7 @@ def _installation() -> DemoInstallation:
         {"metadata": {"name": "web-0"}, "spec": {"unschedulable": True}},
         {"metadata": {"name": "web-1"}, "spec": {}},
     ]
-    made: Any = SimpleNamespace(environment=ENVIRONMENT, gke=SimpleNamespace(items=lambda _path: nodes))
+    made: Any = SimpleNamespace(environment=ENVIRONMENT, gke=SimpleNamespace(list_all=lambda _plural: nodes))
     return cast("DemoInstallation", made)
 
 

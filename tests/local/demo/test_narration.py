@@ -30,7 +30,7 @@ def eviction(answer: str, detail: str = "", pod: str = "shop/api-1") -> LogLine:
 
 def told(*lines: LogLine) -> list[tuple[Sign, str]]:
     narration = Narration()
-    return [(event.sign, event.text) for each in lines for event in narration.narrate(each)]
+    return [(event.sign, event.text) for row in lines for event in narration.narrate(row)]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_growing_log_is_read_line_by_whole_line(tmp_path: Path) -> None:
     entry = json.dumps({"message": "m", "logging.googleapis.com/labels": {"event": "healed", "node": NODE}})
     path.write_text(f"no JSON\n{entry}\n{entry[:9]}")
     tail = Tail(path)
-    first = [(each.event, each.node) for each in tail.lines()]
+    first = [(row.event, row.node) for row in tail.lines()]
     path.write_text(f"no JSON\n{entry}\n{entry}\n")
     assert (first, len(list(tail.lines())), list(tail.lines())) == ([("healed", NODE)], 1, [])
 

@@ -1,1 +1,0 @@
-"""The thin shell: servers, threads and real time around a world that knows none of them."""
