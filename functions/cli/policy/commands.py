@@ -20,6 +20,8 @@ from functions.cli.input.options import (
     Files,
     Kubeconfig,
     OneDump,
+    Output,
+    OutputAs,
     Sources,
     instant,
 )
@@ -35,7 +37,7 @@ Changes nothing of a running Ebb: Terraform writes its policy.
 Examples:
   ebb policy init --dump cluster.json > policy.yaml
   ebb policy check policy.yaml
-  ebb policy windows policy.yaml
+  ebb policy calendar policy.yaml
 """
 policy = Commands(help=_POLICIES)
 PolicyPaths = Annotated[
@@ -80,7 +82,7 @@ def first(files: Files = None, *, dump: OneDump = None, kubeconfig: Kubeconfig =
 
 
 @policy.command()
-def windows(
+def calendar(  # noqa: PLR0913 - each is something that a person may type
     file: PolicyPath,
     *,
     days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="Days to draw.")] = 7,
@@ -105,19 +107,20 @@ def windows(
             help=f"Drain reason ({', '.join(DrainReason)}): some budgets apply to one reason only.",
         ),
     ] = DrainReason.UNDERUTILIZED,
+    output: OutputAs = Output.TABLE,
 ) -> None:
-    """Show how many nodes of each pool may go in each hour, and which budget, window, freeze or rate limits them.
+    """Show when how many nodes may go: by the hour for each pool, and which budget, window, freeze or rate decides.
 
     Changes nothing, and reads no cluster.
 
     Examples:
-      ebb policy windows policy.yaml
-      ebb policy windows policy.yaml --days 2 --at 2026-03-27T00:00Z
-      ebb policy windows policy.yaml --pool web-pool --nodes web-pool=40
+      ebb policy calendar policy.yaml
+      ebb policy calendar policy.yaml --days 2 --at 2026-03-27T00:00Z
+      ebb policy calendar policy.yaml --pool web-pool --nodes web-pool=40
     """
-    from functions.cli.policy.windows import WindowsOptions, print_windows
+    from functions.cli.policy.calendar_view import CalendarOptions, print_calendar
 
-    print_windows(file, WindowsOptions(days, at, tuple(nodes or ()), pool, time_zone, reason))
+    print_calendar(file, CalendarOptions(days, at, tuple(nodes or ()), pool, time_zone, reason), output)
 
 
 @policy.command()

@@ -119,7 +119,7 @@ def _head(snapshot: Snapshot, pace: NightPace, partial: str) -> str:
         *short,
         "It drains nothing until dryRun is false. What is not written here has its default (docs/policy.md).",
         "  ebb policy check policy.yaml      shows the settings of each pool",
-        "  ebb policy windows policy.yaml    shows how many nodes may go, and when",
+        "  ebb policy calendar policy.yaml   shows how many nodes may go, and when",
         "  ebb plan --policy policy.yaml     shows what it saves, and by when",
         *(("Budgets guard the pace. The forecast for this cluster:", f"  {pace.forecast}") if pace.forecast else ()),
     )

@@ -1,4 +1,4 @@
-"""The picture behind `policy windows`: every hour's answer is the core's own."""
+"""The figures of `policy calendar`: every hour's answer is the core's own."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
