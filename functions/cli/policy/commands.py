@@ -142,7 +142,7 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
 
     The first line names the drains: how many nodes at most, and from when.
     Without a cluster, dump or kubeconfig, only the settings are compared.
-    Markdown, for a pull request, also has the reasons that keep other nodes.
+    Markdown is for a pull request.
 
     Examples:
       ebb policy diff old.yaml new.yaml
