@@ -74,6 +74,34 @@ def test_a_reason_that_ebb_never_has_is_read_and_never_matches(reason: str) -> N
     assert [each.reasons for each in pool.budgets] == [{reason.lower()}, set()]
 
 
+@pytest.mark.parametrize("schedule", ["0 9 * * 7", "0 9 * * 1-7", "0 9 * * mon,7", "0 9 * * 7,1"])
+def test_a_weekday_that_karpenter_cannot_read_has_a_note(schedule: str) -> None:
+    _, notes = imported(node_pool(disruption={"budgets": [{"nodes": "1", "schedule": schedule, "duration": "8h"}]}))
+
+    assert "budgets[0].schedule: Karpenter cannot read weekday 7" in notes
+
+
+@pytest.mark.parametrize("schedule", ["0 9 * * 1-5", "*/7 7-17 7 7 0-6", "@daily", "7 7 7 7 *"])
+def test_any_other_weekday_has_none(schedule: str) -> None:
+    _, notes = imported(node_pool(disruption={"budgets": [{"nodes": "1", "schedule": schedule, "duration": "8h"}]}))
+
+    assert "weekday" not in notes
+
+
+@pytest.mark.parametrize(
+    ("expected", "reasons"),
+    [
+        pytest.param(["it binds Drifted alone"], ["Drifted"], id="none that Ebb has"),
+        pytest.param(["Ebb removes no node for Drifted"], ["Drifted", "Empty"], id="one of two"),
+        pytest.param([], ["Underutilized", "Empty"], id="all of them"),
+    ],
+)
+def test_a_budget_of_reasons_that_ebb_does_not_have_has_a_note(expected: list[str], reasons: list[str]) -> None:
+    _, notes = imported(node_pool(disruption={"budgets": [{"nodes": "1", "reasons": reasons}]}))
+    about_it = [note for note in notes.split("nodePools.") if ".budgets[0]" in note]
+    assert [words for words, note in zip(expected, about_it, strict=True) if words in note] == expected
+
+
 @pytest.mark.parametrize(
     ("expected", "nodes"),
     [

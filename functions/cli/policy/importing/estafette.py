@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from functions.cli.policy.importing.writing import (
     SAFE_DEFAULT,
@@ -15,6 +14,7 @@ from functions.cli.policy.importing.writing import (
     objects,
     others,
     part,
+    require_one,
 )
 from shared.core.policy.field import path_text
 from shared.errors import BadPolicy
@@ -24,8 +24,7 @@ CHART_KEY: Final = "compactorConfig"
 """Where the values of its Helm chart hold the configuration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timer:
+class Timer(NamedTuple):
     """The variable of the process, the name of the chart's value, and the default of each."""
 
     variable: str
@@ -38,10 +37,9 @@ MARKED: Final = Timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", "neededMarkedTim
 AGE: Final = Timer("MINIMUM_NODE_AGE_SECONDS", "minimumNodeAgeSeconds", 1200, "0s")
 _SECONDS: Final = r"0|[1-9][0-9]{0,8}"
 """Go reads a number with a 0 before it as an octal one, and estafette takes its default for what Go cannot read."""
-_VARIABLES: Final = frozenset({MARKED.variable, AGE.variable})
 
 
-def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> Noted:
+def _timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> Noted:
     """Return how long it was: as given by a person, else by the objects of the file, else the default.
 
     Raises:
@@ -49,43 +47,32 @@ def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> 
     """
     if given is not None:
         return Noted(f"{given}s", which.variable)
-    found = {each.value: each for thing in things for each in _of_variable(which, thing)}
+    found = {timer.value: timer for thing in things for timer in _timers_in(which, thing)}
     if len(found) > 1:
         raise BadPolicy(f"{which.variable}: the file has {' and '.join(sorted(found))}; keep one of them.")
     assumed = f"estafette's own default, for it was not given; its Helm chart has {which.chart_default}"
     return next(iter(found.values()), Noted(f"{which.default}s", assumed))
 
 
-def has_timers(thing: dict[str, Any]) -> bool:
-    """Whether an object is the process's own, by its variables."""
-    return any(_name(entry) in _VARIABLES for entry in _environment(thing))
-
-
-def _of_variable(which: Timer, thing: dict[str, Any]) -> Iterator[Noted]:
-    entries = [entry for entry in _environment(thing) if _name(entry) == which.variable]
-    for entry in entries[-1:]:
-        value = entry.get("value")
-        unquoted = "" if isinstance(value, str) else "; the API server refuses it without quotes"
-        yield Noted(_seconds(which.variable, value), f"{which.variable} of the {thing.get('kind')}{unquoted}")
+def _timers_in(which: Timer, thing: dict[str, Any]) -> Iterator[Noted]:
+    environment = _environment(thing)
+    if which.variable in environment:
+        value = _seconds(which.variable, environment[which.variable])
+        yield Noted(value, f"{which.variable} of the {thing.get('kind')}")
     if which.value in thing:
         yield Noted(_seconds(which.value, thing[which.value]), f"{which.value} of the chart")
     elif CHART_KEY in part(thing, CHART):
-        default = f"the Helm chart's default, for {which.value} was not given"
-        yield Noted(which.chart_default, default)
+        yield Noted(which.chart_default, f"the Helm chart's default, for {which.value} was not given")
 
 
-def _environment(thing: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Each variable of each container of a workload."""
-    for container in _rows(part(thing, "spec", "template", "spec").get("containers")):
-        yield from _rows(container.get("env"))
+def _environment(thing: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables of a workload's containers."""
+    containers = _rows(part(thing, "spec", "template", "spec").get("containers"))
+    return {str(row.get("name")): row.get("value") for own in containers for row in _rows(own.get("env"))}
 
 
 def _rows(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _name(entry: dict[str, Any]) -> str:
-    return str(entry.get("name"))
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def _seconds(where: str, value: object) -> str:
@@ -96,13 +83,17 @@ def _seconds(where: str, value: object) -> str:
         raise BadPolicy(
             f"{where}: value {text[:40]!r} is wrong; write a whole number of seconds, without a 0 before it."
         )
-    return f"{int(text)}s"
+    return f"{text}s"
 
 
 KEY: Final = "estafette-k8s-node-compactor-config.yaml"
 _LIMIT: Final = "scaleDownCPURequestRatioLimit"
 _COUNT: Final = "scaleDownRequiredUnderutilizedNodeCount"
-_FIELDS: Final = {"enabled", _LIMIT, _COUNT}
+_FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
+    "enabled": (bool, "true or false"),
+    _LIMIT: (int | Decimal, "a number"),
+    _COUNT: (int, "a whole number"),
+}
 _ALWAYS: Final = (
     "SLEEP_DURATION_BETWEEN_ITERATIONS_SECONDS: how often a pass runs is the planner's schedule, not the policy.",
     "memory: estafette looked at CPU alone; scaleDownMemoryRequestRatioLimit, 0.75 by default, holds besides.",
@@ -137,24 +128,27 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
         raise BadPolicy(*faults)
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
-        "defaults": _defaults(timer(MARKED, marked_seconds, things), timer(AGE, age_seconds, things)),
+        "defaults": _defaults(_timer(MARKED, marked_seconds, things), _timer(AGE, age_seconds, things)),
         "nodePools": rows,
     }
-    left_out = others((each for each in things if _configuration(each) is None and not has_timers(each)), "compaction")
+    left_out = others((thing for thing in things if not _is_read(thing)), "compaction")
     return imported("From a configuration of estafette-k8s-node-compactor.", policy, [*notes, *left_out])
 
 
 def _written(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
-    found = [each for each in map(_configuration, things) if each is not None]
-    if len(found) != 1:
-        raise BadPolicy(
-            f"file: it holds {len(found) or 'no'} configurations of estafette; give one ConfigMap with the key {KEY}, "
-            f"the JSON that stands there, what helm template prints, or the chart's values with {CHART}.{CHART_KEY}."
-        )
-    pools = found[0].get("nodePools", {})
+    found = [written for written in map(_configuration, things) if written is not None]
+    give = (
+        f"one ConfigMap with the key {KEY}, the JSON that stands there, what helm template prints, or the chart's "
+        f"values with {CHART}.{CHART_KEY}"
+    )
+    pools = require_one(found, "estafette", give).get("nodePools", {})
     if not isinstance(pools, Mapping):
         raise BadPolicy("nodePools: it is no mapping; write the pools by name.")
     return pools
+
+
+def _is_read(thing: dict[str, Any]) -> bool:
+    return _configuration(thing) is not None or bool({MARKED.variable, AGE.variable} & _environment(thing).keys())
 
 
 def _configuration(thing: dict[str, Any]) -> dict[str, Any] | None:
@@ -174,17 +168,16 @@ def _faults(where: str, settings: Any) -> list[str]:
     """
     if not isinstance(settings, Mapping):
         return [f"{where}: it is no mapping; write its settings by name."]
-    kinds = {"enabled": (bool, "true or false"), _LIMIT: (int | Decimal, "a number"), _COUNT: (int, "a whole number")}
     return [
         f"{where}.{field}: it is not {what}; write {what} without quotes."
-        for field, (kind, what) in kinds.items()
+        for field, (kind, what) in _FIELDS.items()
         if field in settings
         and (not isinstance(settings[field], kind) or isinstance(settings[field], bool) != (kind is bool))
     ]
 
 
 def _pool(where: str, settings: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    strange = sorted(map(str, settings.keys() - _FIELDS))
+    strange = sorted(map(str, settings.keys() - _FIELDS.keys()))
     notes += [f"{path_text((where, field))}: estafette knows no such field; it is left out." for field in strange]
     limit, needed = settings.get(_LIMIT, 0), settings.get(_COUNT, 0)
     row = {"enabled": _enabled(where, settings, limit, notes)}
