@@ -14,7 +14,7 @@ from rich.text import Text
 from functions.cli.input.files import read_policy
 from functions.cli.input.options import Output
 from functions.cli.output.documents import print_document
-from functions.cli.output.format import count, some, span
+from functions.cli.output.format import some, span
 from functions.cli.output.terminal import printing
 from functions.cli.policy.calendar import (
     HOURS,
@@ -45,7 +45,6 @@ class CalendarOptions:
 
     days: int = 7
     at: datetime | None = None
-    nodes: tuple[str, ...] = ()
     pool: str | None = None
     zone: str | None = None
     reason: DrainReason = DrainReason.UNDERUTILIZED
@@ -75,7 +74,7 @@ def print_calendar(path: Path, options: CalendarOptions, output: Output) -> None
         for note in (*notes(question), *_about_pools(off, shown)):
             console.print(note, soft_wrap=not console.is_terminal)
         for pools in found:
-            show_pools(console, pools, question.sizes)
+            show_pools(console, pools)
 
 
 def _question(policy: Policy, options: CalendarOptions) -> CalendarQuestion:
@@ -87,36 +86,14 @@ def _question(policy: Policy, options: CalendarOptions) -> CalendarQuestion:
     if moment.year not in _YEARS_SHOWN:
         raise BadInput(f"--at: write a time from {_YEARS_SHOWN[0]} to {_YEARS_SHOWN[-1]}.")
     first = moment.astimezone(zone).date()
-    return CalendarQuestion(policy, _sizes(policy, options.nodes), zone, first, options.days, options.reason)
-
-
-def _sizes(policy: Policy, given: Sequence[str]) -> Sizes:
-    """Read `POOL=N`; the cluster's size is known when every pool of the policy was given.
-
-    Raises:
-        BadInput: one is no such pair, or names a pool that the policy does not.
-    """
-    found = dict(_pair(policy, pair) for pairs in given for pair in pairs.split(","))
-    return Sizes(found, sum(found.values()) if found.keys() == policy.pools.keys() else None)
-
-
-def _pair(policy: Policy, text: str) -> tuple[str, int]:
-    pool, _, number = text.rpartition("=")
-    if not pool or not (number.isascii() and number.isdigit() and len(number) < 7):  # noqa: PLR2004 - as in the policy
-        raise BadInput(f"--nodes: {text!r} is not POOL=N; write for example default-pool=30.")
-    _require_pool(policy, pool, "--nodes")
-    return pool, int(number)
-
-
-def _require_pool(policy: Policy, pool: str, option: str) -> None:
-    if pool not in policy.pools:
-        named = some(sorted(policy.pools), 5) or "none"
-        raise BadInput(f"{option}: the policy names no pool {pool!r}; its pools: {named}.")
+    return CalendarQuestion(policy, Sizes(), zone, first, options.days, options.reason)
 
 
 def _pools_to_show(policy: Policy, named: str | None) -> tuple[str, ...]:
     if named is not None:
-        _require_pool(policy, named, "--pool")
+        if named not in policy.pools:
+            pools = some(sorted(policy.pools), 5) or "none"
+            raise BadInput(f"--pool: the policy names no pool {named!r}; its pools: {pools}.")
         return (named,)
     return tuple(name for name, pool in policy.pools.items() if pool.enabled)
 
@@ -131,10 +108,10 @@ def notes(question: CalendarQuestion) -> Iterator[str]:
     shares = [str(budget.nodes) for budget in policy.budgets if budget.nodes.percent is not None]
     if policy.rate is not None and policy.rate.nodes.percent is not None:
         shares.append(f"{policy.rate.nodes} in any {span(policy.rate.per)}")
-    if shares and question.sizes.total is None:
+    if shares:
         yield (
             f"The cluster's own limits ({', '.join(shares)}) are shares of all its nodes and not drawn; "
-            "give the sizes of all pools with --nodes POOL=N,POOL=N."
+            "ebb report draws them for a cluster."
         )
 
 
@@ -152,12 +129,9 @@ _OPEN, _SHUT, _CHANGES = "─", "·", "*"
 _OPEN_STYLE, _SHUT_STYLE = "green", "dim"
 
 
-def show_pools(console: Console, pools: EqualPools, sizes: Sizes) -> None:
+def show_pools(console: Console, pools: EqualPools) -> None:
     """Draw the days of some pools, and what each letter means."""
-    known = sizes.pools
-    named = (f"{name} ({count(known[name], 'node')})" if name in known else name for name in pools.names)
-    console.print()
-    console.print(f"{'pool' if len(pools.names) == 1 else 'pools'} {', '.join(named)}", style="bold")
+    console.print(f"\n{'pool' if len(pools.names) == 1 else 'pools'} {', '.join(pools.names)}", style="bold")
     ruler = "".join(f"{number:02}".ljust(_WIDTH) for number in range(HOURS)).rstrip()
     console.print(Text(f"{pools.days[0].date:%b}".ljust(len("Mon 23 ")) + ruler, style="dim"), soft_wrap=True)
     for day in pools.days:

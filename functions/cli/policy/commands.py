@@ -82,17 +82,13 @@ def first(files: Files = None, *, dump: OneDump = None, kubeconfig: Kubeconfig =
 
 
 @policy.command()
-def calendar(  # noqa: PLR0913 - each is something that a person may type
+def calendar(
     file: PolicyPath,
     *,
     days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="Days to draw.")] = 7,
     at: Annotated[
         datetime | None,
         typer.Option("--at", metavar="TIME", parser=instant, help="First day, such as 2026-03-27T00:00Z."),
-    ] = None,
-    nodes: Annotated[
-        list[str] | None,
-        typer.Option("--nodes", metavar="POOL=N,…", help="Pool sizes, to show numbers instead of percentages."),
     ] = None,
     pool: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Draw only this pool.")] = None,
     time_zone: Annotated[
@@ -111,16 +107,17 @@ def calendar(  # noqa: PLR0913 - each is something that a person may type
 ) -> None:
     """Show when how many nodes may go: by the hour for each pool, and which budget, window, freeze or rate decides.
 
-    Changes nothing, and reads no cluster.
+    Changes nothing, and reads no cluster: shares stay shares. ebb report has the
+    same for a cluster, in numbers.
 
     Examples:
       ebb policy calendar policy.yaml
       ebb policy calendar policy.yaml --days 2 --at 2026-03-27T00:00Z
-      ebb policy calendar policy.yaml --pool web-pool --nodes web-pool=40
+      ebb policy calendar policy.yaml --pool web-pool -o json
     """
     from functions.cli.policy.calendar_view import CalendarOptions, print_calendar
 
-    print_calendar(file, CalendarOptions(days, at, tuple(nodes or ()), pool, time_zone, reason), output)
+    print_calendar(file, CalendarOptions(days, at, pool, time_zone, reason), output)
 
 
 @policy.command()
@@ -197,7 +194,7 @@ def estafette(
 ) -> None:
     """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
 
-    The two times are also read from the process's own variables,
+    The two times are those of the process: give them, or set its own variables,
     NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
 
     Examples:

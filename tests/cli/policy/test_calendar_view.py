@@ -53,7 +53,7 @@ def drawn(hours: tuple[Hour | None, ...]) -> str:
 
 
 def test_every_day_is_one_line_of_80_characters_and_every_letter_stands_in_the_legend(file: Path) -> None:
-    page = ebb(file, *AT, "--nodes", "day=30").output.splitlines()
+    page = ebb(file, *AT).output.splitlines()
     days = [line for line in page if line.endswith("│")]
     legend = {line[0] for line in page if re.match(r"[a-z]\d?  +\S+  ", line)}
     assert [len(line) for line in days] == [80] * 14
@@ -95,11 +95,9 @@ def test_json_has_the_same_calendar(file: Path) -> None:
         pytest.param("by the hour in UTC", ("--time-zone", "UTC"), id="the hours asked for"),
         pytest.param("drains nothing: off.", (), id="which pools are off"),
         pytest.param("pool day\n", (), id="the pool"),
-        pytest.param("pool day (30 nodes)\n", ("--nodes", "day=30"), id="its size"),
         pytest.param('b    0  budget 0 "0 9 * * mon-fri" for 8h', (), id="which budget decides"),
         pytest.param("freeze until 2026-11-27 23:00:00 UTC", (), id="which freeze"),
-        pytest.param("*     changes within the hour", ("--nodes", "night=9"), id="what the mark means"),
-        pytest.param("cluster budget 5% always", ("--nodes", "day=80,night=9", "--nodes", "off=1"), id="the ceiling"),
+        pytest.param("*       changes within the hour", (), id="what the mark means"),
         pytest.param("shares of all its nodes and not drawn", (), id="what is not drawn"),
         pytest.param("\nMon 23 │10% a ", (), id="the first day"),
     ],
@@ -126,11 +124,7 @@ def test_a_whole_month_of_a_schedule_of_every_minute_is_drawn(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("expected", "args"),
     [
-        pytest.param("--nodes: 'day' is not POOL=N; write for example", ("--nodes", "day"), id="no number"),
-        pytest.param("--nodes: 'day=-1' is not POOL=N", ("--nodes", "day=-1"), id="a negative number"),
-        pytest.param("--nodes: the policy names no pool 'x'; its pools: day, night, off.", ("--nodes", "x=3"),
-                     id="a size of an unknown pool"),
-        pytest.param("--pool: the policy names no pool 'x'", ("--pool", "x"), id="an unknown pool"),
+        pytest.param("no pool 'x'; its pools: day, night, off.", ("--pool", "x"), id="an unknown pool"),
         pytest.param("--time-zone: no time zone of that name is known", ("--time-zone", "Mars"), id="an unknown zone"),
         pytest.param("--at: 'yesterday' is not a time", ("--at", "yesterday"), id="a time that is none"),
         pytest.param("--at: write a time from 1970 to 2199", ("--at", "9999-12-31T23:00Z"), id="the end of all time"),

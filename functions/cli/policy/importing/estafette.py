@@ -1,7 +1,6 @@
 """Settings of estafette's node compactor as a policy; its timers become marks, windows and gaps."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -25,67 +24,22 @@ CHART_KEY: Final = "compactorConfig"
 
 
 class Timer(NamedTuple):
-    """The variable of the process, the name of the chart's value, and the default of each."""
+    """A variable of the process, its default, and that of the Helm chart."""
 
     variable: str
-    value: str
     default: int
-    chart_default: str
+    chart_default: int
+
+    def choose_seconds(self, given: int | None) -> Noted:
+        """Return the seconds that a person gave, else the default of the process."""
+        if given is not None:
+            return Noted(f"{given}s", self.variable)
+        assumed = f"estafette's own default, for it was not given; its Helm chart has {self.chart_default}s"
+        return Noted(f"{self.default}s", assumed)
 
 
-MARKED: Final = Timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", "neededMarkedTimeForRemovalSeconds", 300, "600s")
-AGE: Final = Timer("MINIMUM_NODE_AGE_SECONDS", "minimumNodeAgeSeconds", 1200, "0s")
-_SECONDS: Final = r"0|[1-9][0-9]{0,8}"
-"""Go reads a number with a 0 before it as an octal one, and estafette takes its default for what Go cannot read."""
-
-
-def _timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> Noted:
-    """Return how long it was: as given by a person, else by the objects of the file, else the default.
-
-    Raises:
-        BadPolicy: the objects have two values for it, or it is no number of seconds.
-    """
-    if given is not None:
-        return Noted(f"{given}s", which.variable)
-    found = {timer.value: timer for thing in things for timer in _timers_in(which, thing)}
-    if len(found) > 1:
-        raise BadPolicy(f"{which.variable}: the file has {' and '.join(sorted(found))}; keep one of them.")
-    assumed = f"estafette's own default, for it was not given; its Helm chart has {which.chart_default}"
-    return next(iter(found.values()), Noted(f"{which.default}s", assumed))
-
-
-def _timers_in(which: Timer, thing: dict[str, Any]) -> Iterator[Noted]:
-    environment = _environment(thing)
-    if which.variable in environment:
-        value = _seconds(which.variable, environment[which.variable])
-        yield Noted(value, f"{which.variable} of the {thing.get('kind')}")
-    if which.value in thing:
-        yield Noted(_seconds(which.value, thing[which.value]), f"{which.value} of the chart")
-    elif CHART_KEY in part(thing, CHART):
-        yield Noted(which.chart_default, f"the Helm chart's default, for {which.value} was not given")
-
-
-def _environment(thing: dict[str, Any]) -> dict[str, Any]:
-    """Return the variables of a workload's containers."""
-    containers = _rows(part(thing, "spec", "template", "spec").get("containers"))
-    return {str(row.get("name")): row.get("value") for own in containers for row in _rows(own.get("env"))}
-
-
-def _rows(value: Any) -> list[dict[str, Any]]:
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
-def _seconds(where: str, value: object) -> str:
-    if value is None:
-        raise BadPolicy(f"{where}: its value stands in another object; set a variable of that name for this command.")
-    text = str(value)
-    if isinstance(value, bool) or not re.fullmatch(_SECONDS, text, re.ASCII):
-        raise BadPolicy(
-            f"{where}: value {text[:40]!r} is wrong; write a whole number of seconds, without a 0 before it."
-        )
-    return f"{text}s"
-
-
+MARKED: Final = Timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", 300, 600)
+AGE: Final = Timer("MINIMUM_NODE_AGE_SECONDS", 1200, 0)
 KEY: Final = "estafette-k8s-node-compactor-config.yaml"
 _LIMIT: Final = "scaleDownCPURequestRatioLimit"
 _COUNT: Final = "scaleDownRequiredUnderutilizedNodeCount"
@@ -95,6 +49,7 @@ _FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
     _COUNT: (int, "a whole number"),
 }
 _ALWAYS: Final = (
+    f"{MARKED.variable}, {AGE.variable}: not read from a file; give --needed-marked-time, --minimum-node-age.",
     "SLEEP_DURATION_BETWEEN_ITERATIONS_SECONDS: how often a pass runs is the planner's schedule, not the policy.",
     "memory: estafette looked at CPU alone; scaleDownMemoryRequestRatioLimit, 0.75 by default, holds besides.",
     "cluster: estafette had no gates; Ebb's defaults hold (see ebb policy check), such as 60m since the last addition.",
@@ -107,8 +62,8 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
 
     Args:
         data: YAML or JSON.
-        marked_seconds: NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the process, if known; else the file's holds.
-        age_seconds: MINIMUM_NODE_AGE_SECONDS of the process, if known; else the file's holds.
+        marked_seconds: NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the process, if known.
+        age_seconds: MINIMUM_NODE_AGE_SECONDS of the process, if known.
 
     Raises:
         BadPolicy: the file holds no such configuration, or one that estafette would not have read either.
@@ -128,10 +83,10 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
         raise BadPolicy(*faults)
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
-        "defaults": _defaults(_timer(MARKED, marked_seconds, things), _timer(AGE, age_seconds, things)),
+        "defaults": _defaults(MARKED.choose_seconds(marked_seconds), AGE.choose_seconds(age_seconds)),
         "nodePools": rows,
     }
-    left_out = others((thing for thing in things if not _is_read(thing)), "compaction")
+    left_out = others((thing for thing in things if _configuration(thing) is None), "compaction")
     return imported("From a configuration of estafette-k8s-node-compactor.", policy, [*notes, *left_out])
 
 
@@ -145,10 +100,6 @@ def _written(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
     if not isinstance(pools, Mapping):
         raise BadPolicy("nodePools: it is no mapping; write the pools by name.")
     return pools
-
-
-def _is_read(thing: dict[str, Any]) -> bool:
-    return _configuration(thing) is not None or bool({MARKED.variable, AGE.variable} & _environment(thing).keys())
 
 
 def _configuration(thing: dict[str, Any]) -> dict[str, Any] | None:

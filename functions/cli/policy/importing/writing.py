@@ -59,7 +59,7 @@ def part(value: Any, *path: str) -> dict[str, Any]:
 def others(found: Iterable[dict[str, Any]], about: str) -> Iterator[str]:
     """Yield a note on objects that were not converted."""
     kinds = sorted({str(thing.get("kind", "without a kind"))[:40] for thing in found})
-    yield from (f"objects {kind!r}: they have nothing about {about} and are left out." for kind in kinds)
+    yield from (f"objects {kind!r}: nothing about {about} is read there; they are left out." for kind in kinds)
 
 
 def _items(document: Any) -> Iterator[dict[str, Any]]:
