@@ -6,7 +6,7 @@ It reads the state alone, and computes only what is past.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from functions.cli.drains.outcome import why_sentence
 from functions.cli.drains.progress import held_by
@@ -45,8 +45,7 @@ class HeldNode:
     requested_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedPool:
+class MarkedPool(NamedTuple):
     """A pool's marks; `oldest` is the time of the first of them."""
 
     pool: str
@@ -127,15 +126,15 @@ def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) 
     wave = read_lenient(documents, WAVE_KEY)
     status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
     living = wave.value if wave.value and now < wave.value.deadline else None
-    return replace(status, wave=living, unreadable=(*_faults(pools), *_faults(drains), *filter(None, (wave.fault,))))
-
-
-def _faults(found: Mapping[str, StoredDocument[T]]) -> tuple[str, ...]:
-    return tuple(each.fault for each in found.values() if each.fault)
+    return replace(
+        status,
+        wave=living,
+        unreadable=tuple(row.fault for row in (*pools.values(), *drains.values(), wave) if row.fault),
+    )
 
 
 def _values(found: Mapping[str, StoredDocument[T]]) -> dict[str, T]:
-    return {id_: each.value for id_, each in found.items() if each.value is not None}
+    return {id_: row.value for id_, row in found.items() if row.value is not None}
 
 
 def status_of(

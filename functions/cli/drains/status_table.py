@@ -162,4 +162,4 @@ def _result(row: PastDrain) -> dict[str, Any]:
 
 
 def _time(time: datetime | None) -> str | None:
-    return None if time is None else rfc3339(time)
+    return rfc3339(time) if time else None
