@@ -126,11 +126,8 @@ def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) 
     wave = read_lenient(documents, WAVE_KEY)
     status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
     living = wave.value if wave.value and now < wave.value.deadline else None
-    return replace(
-        status,
-        wave=living,
-        unreadable=tuple(row.fault for row in (*pools.values(), *drains.values(), wave) if row.fault),
-    )
+    faults = (*(row.fault for row in pools.values()), *(row.fault for row in drains.values()), wave.fault)
+    return replace(status, wave=living, unreadable=tuple(filter(None, faults)))
 
 
 def _values(found: Mapping[str, StoredDocument[T]]) -> dict[str, T]:
