@@ -175,7 +175,7 @@ def sentence_of(error: Any) -> str:
     param: Any = error.param
     option = next((name for name in (*param.opts, *param.secondary_opts) if name.startswith("--")), param.metavar or "")
     if not error.message:
-        wanted = (_spelled(each) for each in error.ctx.command.params if each.required)
+        wanted = (_spelled(param) for param in error.ctx.command.params if param.required)
         return f"{option.removesuffix('...')} is missing: write {' '.join((command, *wanted))}."
     return f"{option}: {_plain_english(error.message)}"
 

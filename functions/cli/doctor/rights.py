@@ -50,7 +50,7 @@ def manifests(file: str) -> Mapping[tuple[str, str], Mapping[str, Any]]:
     from yaml import safe_load_all
 
     text = files("infra").joinpath(file).read_text(encoding="utf-8")
-    return {(each["kind"], each["metadata"]["name"]): each for each in safe_load_all(text)}
+    return {(thing["kind"], thing["metadata"]["name"]): thing for thing in safe_load_all(text)}
 
 
 def rights_in(role: Mapping[str, Any]) -> tuple[Right, ...]:
@@ -127,7 +127,7 @@ def roles(check: str, file: str, reviews: RightsReview) -> Iterator[CheckResult]
     """
     for name in _names(_ROLE, file):
         granted = rights_in(_standing(_ROLE, name, reviews) or {})
-        if more := sorted({str(each) for each in {*granted} - {*rights_in(manifests(file)[_ROLE, name])}}):
+        if more := sorted({str(right) for right in {*granted} - {*rights_in(manifests(file)[_ROLE, name])}}):
             sentence = f"{name} grants more than this version of ebb ships: {'; '.join(more)}."
             yield warn(check, sentence, _again(file))
 
@@ -248,7 +248,7 @@ def optional_rights(policy: Policy, parts: InstallationParts) -> Iterable[CheckR
 
 
 def _found(option: Option, need: str, reviews: RightsReview, *, wide: bool) -> Iterator[CheckResult]:
-    lacking = [str(each) for each in rights_of_option(option.name) if not reviews.may(*each)]
+    lacking = [str(right) for right in rights_of_option(option.name) if not reviews.may(*right)]
     if need:
         yield _needed(option, need, lacking)
     elif not lacking and not wide:
@@ -290,6 +290,6 @@ def _asked_by_annotations(policy: Policy, parts: InstallationParts) -> str:
     """The policy's `never` holds against annotations."""
     if all(pool.single_replicas is SingleReplicas.NEVER for pool in policy.pools.values() if pool.enabled):
         return ""
-    found = (each.deployment for each in parts.cluster().read().workloads.values())
-    asking = {each.name for each in found if each is not None and each.wish not in {"", FORBIDS}}
+    found = filter(None, (workload.deployment for workload in parts.cluster().read().workloads.values()))
+    asking = {deployment.name for deployment in found if deployment.wish not in {"", FORBIDS}}
     return f"{count(len(asking), 'Deployment')} with the annotation {SURGE}" if asking else ""

@@ -41,7 +41,7 @@ def read_history(cluster: str, documents: State, most: int | None) -> History:
         Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
     """
     state, _, now = read_cluster(documents)
-    records = (each.value for each in documents.all("drains", DrainRecord).values() if each.value is not None)
+    records = (row.value for row in documents.all("drains", DrainRecord).values() if row.value is not None)
     return history_of(cluster, records, state.reclaimed, now, most)
 
 
@@ -54,15 +54,15 @@ def history_of(
 ) -> History:
     """Return what a person reads of these records; drains that are under way are no history."""
     ended = past_drains(records)
-    outcomes = Counter(each.record.outcome for each in ended)
+    outcomes = Counter(past.record.outcome for past in ended)
     saved = tuple(reclaimed)
     return History(
         cluster,
         now,
         ended[:most],
         dict(sorted(outcomes.items(), key=lambda item: (-item[1], item[0]))),
-        sum(each.nodes for each in saved),
-        sum(each.cost_per_hour for each in saved),
+        sum(pool.nodes for pool in saved),
+        sum(pool.cost_per_hour for pool in saved),
     )
 
 
@@ -75,7 +75,7 @@ def document(history: History) -> dict[str, Any]:
         "outcomes": dict(history.outcomes),
         "saved_nodes": history.saved_nodes,
         "saved_per_hour": float(round(dollars(history.saved), 4)),
-        "drains": [_drain(each) for each in history.drains],
+        "drains": [_drain(past) for past in history.drains],
     }
 
 

@@ -123,7 +123,7 @@ def document(status: InstallationStatus) -> dict[str, Any]:
 def _wave(wave: Wave | None) -> dict[str, Any] | None:
     if wave is None:
         return None
-    nodes = [{"node": each.name, "node_uid": each.uid} for each in wave.nodes]
+    nodes = [{"node": node.name, "node_uid": node.uid} for node in wave.nodes]
     return {"id": wave.id, "began": rfc3339(wave.began), "deadline": rfc3339(wave.deadline), "nodes": nodes}
 
 

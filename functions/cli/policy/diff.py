@@ -134,4 +134,4 @@ def _drains(drains: RealDrains) -> dict[str, Any]:
 
 def _changes(changes: Iterable[PolicyChange], name: str) -> list[dict[str, str]]:
     place = "pool" if name == "node" else "where"
-    return [{place: each.place, name: each.name, "before": each.old, "after": each.new} for each in changes]
+    return [{place: change.place, name: change.name, "before": change.old, "after": change.new} for change in changes]
