@@ -82,11 +82,9 @@ def _without_types(params: list[Any]) -> list[Any]:
         if getattr(param, "is_bool_flag", False):
             param.metavar = ""
         if param.param_type_name == "argument":
-            param.display_type_rich = lambda **_: None
-            if kind := getattr(param, "type", None):  # of typer 0.28
-                param.type = copy(kind)
-                param.type.get_metavar = lambda *_, **__: ""
-                param.make_metavar = partial(_usage_of, param)
+            param.type = copy(param.type)
+            param.type.get_metavar = lambda *_, **__: ""
+            param.make_metavar = partial(_usage_of, param)
     return params
 
 
@@ -147,18 +145,16 @@ def _silence_libraries() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
 
 
-_CHOICE: Final = re.compile(r"(?:Value error, )?'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
+_CHOICE: Final = re.compile(r"'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
 _MUST_BE: Final = tuple(
     (re.compile(theirs), ours)
     for theirs, ours in (
-        (r".* is not a valid int\b.*|.*unable to parse string as an integer", "must be a whole number"),
+        (r".* is not a valid int\b.*", "must be a whole number"),
         (r".* is not in the range (\S+)<=x<=(\S+)", r"must be from \1 to \2"),
         (r".* is not in the range x>=(\S+)", r"must be at least \1"),
-        (r"Input should be greater than or equal to (\S+)", r"must be at least \1"),
-        (r"Input should be less than or equal to (\S+)", r"must be at most \1"),
     )
 )
-"""The parser's sentences about numbers, those of typer 0.28 and of 0.29, and ours."""
+"""The parser's sentences about numbers, and ours."""
 
 
 def sentence_of(error: Any) -> str:

@@ -1,5 +1,6 @@
 """The rights of the functions: as the shipped files have them, as the cluster has them, and those of options."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -152,15 +153,12 @@ def _identities(reviews: RightsReview) -> Iterator[tuple[str, str]]:
             yield placeholder, str(subjects[0].get("name", ""))
 
 
-def _filled(shipped: Any, identities: Mapping[str, str]) -> Any:
+def _fill_in(shipped: Any, identities: Mapping[str, str]) -> Any:
     """Return what a file states with the names filled in."""
-    if isinstance(shipped, Mapping):
-        return {name: _filled(value, identities) for name, value in shipped.items()}
-    if isinstance(shipped, list):
-        return [_filled(value, identities) for value in shipped]
-    for placeholder, name in identities.items() if isinstance(shipped, str) else ():
-        shipped = shipped.replace(placeholder, name)
-    return shipped
+    text = json.dumps(shipped)
+    for placeholder, name in identities.items():
+        text = text.replace(placeholder, json.dumps(name)[1:-1])
+    return json.loads(text)
 
 
 def _again(file: str) -> str:
@@ -173,7 +171,7 @@ def _again(file: str) -> str:
 def _differs(
     check: str, file: str, key: tuple[str, str], standing: Mapping[str, Any], identities: Mapping[str, str]
 ) -> Iterator[CheckResult]:
-    shipped = _filled(manifests(file)[key]["spec"], identities)
+    shipped = _fill_in(manifests(file)[key]["spec"], identities)
     if fields := list(_differing(shipped, standing.get("spec") or {})):
         kind, name = key
         whose = f"The binding of {name}" if kind == _BINDING else name

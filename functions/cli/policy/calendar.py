@@ -56,9 +56,9 @@ class NodeLimit:
         return (min(known, default=float("inf")), -len(known))
 
 
-def node_limit(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calendar: Calendar) -> NodeLimit:
+def node_limit(policy: Policy, pool: str, sizes: Sizes, calendar: Calendar) -> NodeLimit:
     """Return how many nodes of the pool may go at the calendar's moment: the smallest of all limits, first named."""
-    limits = (*_closed(policy, pool, calendar), *_limits(policy, pool, sizes, reason, calendar))
+    limits = (*_closed(policy, pool, calendar), *_limits(policy, pool, sizes, calendar))
     least = min((limit for limit in limits if limit.count is not None), key=NodeLimit.rank, default=None)
     share = min((limit for limit in limits if limit.percent is not None), key=NodeLimit.rank, default=None)
     if least is None or share is None:
@@ -76,7 +76,7 @@ def _closed(policy: Policy, pool: str, calendar: Calendar) -> Iterator[NodeLimit
         yield NodeLimit(0, None, "no window is open")
 
 
-def _limits(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calendar: Calendar) -> Iterator[NodeLimit]:
+def _limits(policy: Policy, pool: str, sizes: Sizes, calendar: Calendar) -> Iterator[NodeLimit]:
     """Yield every limit in force, in the order of the gates (`gates.CLAIM_GATES`).
 
     A share of a cluster of unknown size means no number for one pool, and is left out unless it is none.
@@ -84,7 +84,7 @@ def _limits(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calend
 
     def of_budgets(word: str, budgets: Iterable[Budget], nodes: int | None) -> Iterator[NodeLimit]:
         for budget in budgets:
-            limit = limit_now((budget,), reason, _or_hundred(nodes), calendar)
+            limit = limit_now((budget,), DrainReason.UNDERUTILIZED, _or_hundred(nodes), calendar)
             if limit is not None:
                 yield _limit(f"{word} {in_words(budget)}", budget.nodes, limit, nodes)
 
@@ -119,14 +119,13 @@ _STEP: Final = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class CalendarQuestion:
-    """What the calendar shows: whose limits, for drains of which reason, from which day on, on whose clock."""
+    """What the calendar shows: whose limits, from which day on, on whose clock; of drains of underutilized nodes."""
 
     policy: Policy
     sizes: Sizes
     zone: ZoneInfo
     first: date
     days: int
-    reason: DrainReason = DrainReason.UNDERUTILIZED
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,7 @@ def _day(question: CalendarQuestion, day: date, pools: Sequence[str]) -> dict[st
     for at in instants(question, day):
         hour, now = at.astimezone(question.zone).hour, Calendar(at)
         for pool in pools:
-            found[pool][hour].append(node_limit(question.policy, pool, question.sizes, question.reason, now))
+            found[pool][hour].append(node_limit(question.policy, pool, question.sizes, now))
     return found
 
 

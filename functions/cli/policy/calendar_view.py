@@ -31,7 +31,6 @@ from functions.cli.policy.calendar import (
 )
 from shared.adapters.clock import system_time
 from shared.core.policy import Policy
-from shared.core.reasons import DrainReason
 from shared.errors import BadInput
 
 SCHEMA: Final = 1
@@ -47,7 +46,6 @@ class CalendarOptions:
     at: datetime | None = None
     pool: str | None = None
     zone: str | None = None
-    reason: DrainReason = DrainReason.UNDERUTILIZED
 
 
 def print_calendar(path: Path, options: CalendarOptions, output: Output) -> None:
@@ -62,12 +60,12 @@ def print_calendar(path: Path, options: CalendarOptions, output: Output) -> None
     found = equal_pools(question, shown)
     off = [name for name, pool in policy.pools.items() if not pool.enabled]
     if output is not Output.TABLE:
-        head = {"schema": SCHEMA, "first": question.first.isoformat(), "reason": question.reason.value}
+        head = {"schema": SCHEMA, "first": question.first.isoformat()}
         print_document({**head, **document(question, found, off, notes(question))}, output)
         return
     with printing() as console:
         console.print(
-            f"{path.name}: how many {question.reason} nodes may be in disruption at once, by the hour in "
+            f"{path.name}: how many underutilized nodes may be in disruption at once, by the hour in "
             f"{question.zone.key}; ebb plan shows what else limits this moment (minimums, time gap, drains in flight).",
             soft_wrap=not console.is_terminal,
         )
@@ -86,7 +84,7 @@ def _question(policy: Policy, options: CalendarOptions) -> CalendarQuestion:
     if moment.year not in _YEARS_SHOWN:
         raise BadInput(f"--at: write a time from {_YEARS_SHOWN[0]} to {_YEARS_SHOWN[-1]}.")
     first = moment.astimezone(zone).date()
-    return CalendarQuestion(policy, Sizes(), zone, first, options.days, options.reason)
+    return CalendarQuestion(policy, Sizes(), zone, first, options.days)
 
 
 def _pools_to_show(policy: Policy, named: str | None) -> tuple[str, ...]:

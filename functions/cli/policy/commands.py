@@ -25,7 +25,6 @@ from functions.cli.input.options import (
     Sources,
     instant,
 )
-from shared.core.reasons import DrainReason
 
 if TYPE_CHECKING:
     from functions.cli.policy.importing import Imported
@@ -95,14 +94,6 @@ def calendar(
         str | None,
         typer.Option("--time-zone", metavar="NAME", help="Time zone to draw in; else that of the schedules, or UTC."),
     ] = None,
-    reason: Annotated[
-        DrainReason,
-        typer.Option(
-            "--reason",
-            metavar="REASON",
-            help=f"Drain reason ({', '.join(DrainReason)}): some budgets apply to one reason only.",
-        ),
-    ] = DrainReason.UNDERUTILIZED,
     output: OutputAs = Output.TABLE,
 ) -> None:
     """Show when how many nodes may go: by the hour for each pool, and which budget, window, freeze or rate decides.
@@ -117,7 +108,7 @@ def calendar(
     """
     from functions.cli.policy.calendar_view import CalendarOptions, print_calendar
 
-    print_calendar(file, CalendarOptions(days, at, pool, time_zone, reason), output)
+    print_calendar(file, CalendarOptions(days, at, pool, time_zone), output)
 
 
 @policy.command()

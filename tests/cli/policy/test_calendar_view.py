@@ -80,7 +80,7 @@ def test_json_has_the_same_calendar(file: Path) -> None:
     (day,) = pools["days"]
     assert [note.split(" (")[0] for note in found.pop("notes")] == ["The cluster's own limits"]
     assert found == {
-        "schema": 1, "first": "2026-11-23", "reason": "underutilized", "time_zone": "Europe/Amsterdam", "off": ["off"]
+        "schema": 1, "first": "2026-11-23", "time_zone": "Europe/Amsterdam", "off": ["off"]
     }  # fmt: skip
     assert (pools["names"], pools["always"], day["day"]) == (["day"], False, "Mon 23 Nov")
     assert [(run["from"], run["hours"], run["letter"], run["nodes"], run["none"]) for run in day["runs"]] == [
