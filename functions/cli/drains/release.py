@@ -180,7 +180,7 @@ class Release:
         return not self._print_newly_claimed(targets) and is_soft_free and is_free
 
     def one(self, name: str, read_nodes: ReadNodes) -> bool:
-        """Release a node by its claim, else by what can be seen of it."""
+        """Release a node by its claim, else by the taint that the cluster shows."""
         state = self.state
         targets = [target for target in claimed_targets(state) if target.node == name]
         if targets:
