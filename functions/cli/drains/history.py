@@ -9,7 +9,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from functions.cli.drains.status import PastDrain, past_drains
-from functions.cli.drains.status_table import last_wraps
+from functions.cli.drains.status_table import wrap_last
 from functions.cli.output.format import clock, count, dollars, moment, monthly, rfc3339, span
 from functions.cli.output.tables import draw
 from shared.core.records.drain_record import DrainRecord
@@ -109,12 +109,12 @@ def show(console: Console, history: History) -> None:
         console.print("No drain has ended in the last 30 days.")
         return
     rows = [_row(past, history.now) for past in history.drains]
-    whole = last_wraps((*_TITLES, *_MORE), rows)
+    whole = wrap_last((*_TITLES, *_MORE), rows)
     if whole.without({"why"}).width + _LEAST_WHY <= console.width:
         draw(console, whole)
     else:
         narrow = [(*row[:3], f"{row[3]}, {row[4]} pods; {'; '.join(filter(None, row[5:]))}") for row in rows]
-        draw(console, last_wraps((*_TITLES, ""), narrow, below=True))
+        draw(console, wrap_last((*_TITLES, ""), narrow, below=True))
     counted = ", ".join(f"{outcome}: {number:,}" for outcome, number in history.outcomes.items())
     more = sum(history.outcomes.values()) - len(history.drains)
     console.print(f"\n{counted}{f'; {more:,} older ones are not shown' if more else ''}.")

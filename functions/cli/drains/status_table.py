@@ -69,18 +69,18 @@ def _tables(status: InstallationStatus, *, wide: bool) -> Iterator[tuple[str, Ta
     ]
     titles = ("node", "pool", "since", "phase", "until", "held by")
     narrow = [(node, *rest) for node, _, *rest in claims]
-    yield "Claims", last_wraps(titles, claims) if wide else last_wraps((titles[0], *titles[2:]), narrow)
+    yield "Claims", wrap_last(titles, claims) if wide else wrap_last((titles[0], *titles[2:]), narrow)
     marks = ((row.pool, f"{row.nodes:,}", f"{at(row.oldest)}, {_ago(status.now, row.oldest)}") for row in status.marks)
-    yield "Marks", last_wraps(("pool", "nodes", "oldest"), marks)
+    yield "Marks", wrap_last(("pool", "nodes", "oldest"), marks)
     backoffs = ((row.node, at(row.until), row.why) for _, row in status.backoffs)
-    yield "Back-offs", last_wraps(("node", "until", "why"), backoffs)
+    yield "Back-offs", wrap_last(("node", "until", "why"), backoffs)
     breakers = ((pool, at(row.until), row.why) for pool, row in status.breakers)
-    yield "Breakers", last_wraps(("pool", "until", "why"), breakers)
+    yield "Breakers", wrap_last(("pool", "until", "why"), breakers)
     results = ((at(row.ended_at), row.record.outcome, row.record.order.node, _why(row)) for row in status.results)
-    yield "Last results", last_wraps(("ended", "outcome", "node", "why"), results, below=not wide)
+    yield "Last results", wrap_last(("ended", "outcome", "node", "why"), results, below=not wide)
 
 
-def last_wraps(titles: Sequence[str], rows: Iterable[Sequence[str]], *, below: bool = False) -> Table:
+def wrap_last(titles: Sequence[str], rows: Iterable[Sequence[str]], *, below: bool = False) -> Table:
     """Return a table whose last column may take several lines; `below` puts it under the one before."""
     *firsts, last = titles
     why = Column(last, wraps=True, below=below, style=DIM if below else "")

@@ -84,25 +84,25 @@ def _limits(policy: Policy, pool: str, sizes: Sizes, calendar: Calendar) -> Iter
 
     def of_budgets(word: str, budgets: Iterable[Budget], nodes: int | None) -> Iterator[NodeLimit]:
         for budget in budgets:
-            limit = limit_now((budget,), DrainReason.UNDERUTILIZED, _or_hundred(nodes), calendar)
+            limit = limit_now((budget,), DrainReason.UNDERUTILIZED, _assume_hundred(nodes), calendar)
             if limit is not None:
                 yield _limit(f"{word} {in_words(budget)}", budget.nodes, limit, nodes)
 
     def of_rate(word: str, rate: Rate | None, nodes: int | None) -> Iterator[NodeLimit]:
         if rate is not None:
-            limit = starts_left(rate, (), _or_hundred(nodes), calendar.now)
+            limit = starts_left(rate, (), _assume_hundred(nodes), calendar.now)
             yield _limit(f"{word} {in_words(rate)}", rate.nodes, limit, nodes)
 
     own, waiting, nodes = policy.pool(pool), policy.awaiting_deletion, sizes.pools.get(pool)
     yield from of_budgets("budget", own.budgets, nodes)
     yield from (one for one in of_budgets("cluster budget", policy.budgets, sizes.total) if one.count is not None)
     if policy.budget_until is BudgetUntil.REPLACED:
-        yield _limit(f"awaitingDeletion {waiting}", waiting, waiting.of(_or_hundred(nodes)), nodes)
+        yield _limit(f"awaitingDeletion {waiting}", waiting, waiting.of(_assume_hundred(nodes)), nodes)
     yield from (one for one in of_rate("cluster rate", policy.rate, sizes.total) if one.count is not None)
     yield from of_rate("rate", own.rate, nodes)
 
 
-def _or_hundred(nodes: int | None) -> int:
+def _assume_hundred(nodes: int | None) -> int:
     return _HUNDRED if nodes is None else nodes
 
 
