@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -82,11 +82,9 @@ def _without_types(params: list[Any]) -> list[Any]:
         if getattr(param, "is_bool_flag", False):
             param.metavar = ""
         if param.param_type_name == "argument":
-            param.display_type_rich = lambda **_: None
-            if kind := getattr(param, "type", None):  # of typer 0.28
-                param.type = copy(kind)
-                param.type.get_metavar = lambda *_, **__: ""
-                param.make_metavar = partial(_usage_of, param)
+            param.type = copy(param.type)
+            param.type.get_metavar = lambda *_, **__: ""
+            param.make_metavar = partial(_usage_of, param)
     return params
 
 
@@ -147,18 +145,16 @@ def _silence_libraries() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
 
 
-_CHOICE: Final = re.compile(r"(?:Value error, )?'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
+_CHOICE: Final = re.compile(r"'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
 _MUST_BE: Final = tuple(
     (re.compile(theirs), ours)
     for theirs, ours in (
-        (r".* is not a valid int\b.*|.*unable to parse string as an integer", "must be a whole number"),
+        (r".* is not a valid int\b.*", "must be a whole number"),
         (r".* is not in the range (\S+)<=x<=(\S+)", r"must be from \1 to \2"),
         (r".* is not in the range x>=(\S+)", r"must be at least \1"),
-        (r"Input should be greater than or equal to (\S+)", r"must be at least \1"),
-        (r"Input should be less than or equal to (\S+)", r"must be at most \1"),
     )
 )
-"""The parser's sentences about numbers, those of typer 0.28 and of 0.29, and ours."""
+"""The parser's sentences about numbers, and ours."""
 
 
 def sentence_of(error: Any) -> str:
@@ -175,7 +171,7 @@ def sentence_of(error: Any) -> str:
     param: Any = error.param
     option = next((name for name in (*param.opts, *param.secondary_opts) if name.startswith("--")), param.metavar or "")
     if not error.message:
-        wanted = (_spelled(each) for each in error.ctx.command.params if each.required)
+        wanted = (_spelled(param) for param in error.ctx.command.params if param.required)
         return f"{option.removesuffix('...')} is missing: write {' '.join((command, *wanted))}."
     return f"{option}: {_plain_english(error.message)}"
 
@@ -216,49 +212,11 @@ def _missing_extra(missing: ModuleNotFoundError) -> str:
     module = (missing.name or "").partition(".")[0]
     if module in _OURS:
         raise missing
-    extra = "cloud" if module in _CLOUD else "demo"
-    return f"this needs the package {module}; run: {install_command(extra, *_installed(), Path(sys.prefix))}"
-
-
-def _installed() -> tuple[dict[str, Any], str]:
-    """Return where the package came from (PEP 610), and what installed it; a checkout may never have been."""
-    import json
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    checkout = Path(__file__).resolve().parents[2]
-    try:
-        package = distribution("ebb")
-        origin, by = json.loads(package.read_text("direct_url.json") or "{}"), package.read_text("INSTALLER") or ""
-    except PackageNotFoundError:
-        origin, by = {}, ""
-    if not origin and (checkout / "pyproject.toml").is_file():
-        origin = {"url": checkout.as_uri(), "dir_info": {"editable": True}}
-    return origin, by.strip()
-
-
-_BY_TOOL: Final = {"uv-receipt.toml": "uv tool install --force", "pipx_metadata.json": "pipx install --force"}
-"""What a tool leaves in an environment that it made, and how it installs there again."""
-
-
-def install_command(extra: str, origin: Mapping[str, Any], by: str, environment: Path) -> str:
-    """Return the command that adds an extra to the environment as the package came there: from `origin`, by `by`."""
-    import shlex
-
-    by_tool = (command for left, command in _BY_TOOL.items() if (environment / left).is_file())
-    python, editable = shlex.quote(sys.executable), " -e" if origin.get("dir_info", {}).get("editable") else ""
-    pip = f"uv pip install --python {python}" if by == "uv" else f"{python} -m pip install"
-    return f"{next(by_tool, pip + editable)} {shlex.quote(_source(extra, origin))}"
-
-
-def _source(extra: str, origin: Mapping[str, Any]) -> str:
-    from urllib.parse import urlsplit
-    from urllib.request import url2pathname
-
-    url, vcs = str(origin.get("url", "")), origin.get("vcs_info", {})
-    if url.startswith("file:") and not vcs:
-        return f"{url2pathname(urlsplit(url).path)}[{extra}]"
-    at = f"{vcs['vcs']}+{url}@{vcs['commit_id']}" if vcs else url
-    return f"ebb[{extra}] @ {at}" if at else f"ebb[{extra}]"
+    extra = f"'.[{'cloud' if module in _CLOUD else 'demo'}]'"
+    return (
+        f"this needs the package {module}; in a checkout of Ebb run: pipx install --force {extra}, or "
+        f"uv tool install --force {extra}, or in an environment of your own pip install {extra}"
+    )
 
 
 def message_of(failure: EbbError) -> str:

@@ -18,6 +18,7 @@ import functions
 from functions.cli.errors import Commands, EbbGroup
 from functions.cli.input.options import ClusterContext, ClusterProfile
 from functions.cli.output.visible import enable_ascii_fallback
+from shared.errors import BadInput
 
 _ROOT: Final = Path(functions.__file__ or "").resolve().parent.parent
 _BUILT: Final = Path(__file__).with_name("version.txt")
@@ -33,7 +34,6 @@ _COMMANDS: Final = {
     "shapes": ("shapes.commands", _LOOK),
     "report": ("report.commands", _LOOK),
     "fleet": ("fleet.commands", _LOOK),
-    "top": ("top.commands", _LOOK),
     "dump": ("report.commands", _LOOK),
     "demo": ("main", _LOOK),
     "simulate": ("simulate.commands", _DECIDE),
@@ -48,6 +48,11 @@ _COMMANDS: Final = {
     "version": ("main", _OPERATE),
 }
 """Each command with its module and its group in the help."""
+GONE: Final[Mapping[tuple[str, ...], str]] = {
+    ("top",): "ebb plan shows nodes and money, ebb status --watch the drains",
+    ("policy", "windows"): "ebb policy calendar shows the same",
+}
+"""Commands of the last version that this one lacks, with what to use instead. The next version forgets them."""
 
 
 class _WhenAsked(Mapping[str, Any]):
@@ -83,6 +88,12 @@ class _Root(EbbGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.commands: Any = _WhenAsked()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for words, instead in GONE.items():
+            if tuple(args[: len(words)]) == words:
+                raise BadInput(f"ebb {' '.join(words)} is gone; {instead}.")
+        return super().parse_args(ctx, args)
 
 
 app = Commands(name="ebb", cls=_Root, add_completion=True, context_settings={"help_option_names": ["-h", "--help"]})

@@ -36,7 +36,7 @@ def test_a_shell_gets_its_script(shell: str) -> None:
     ("expected", "typed"),
     [
         pytest.param("policy", "ebb po", id="a command"),
-        pytest.param("windows", "ebb policy w", id="a command of a group"),
+        pytest.param("calendar", "ebb policy ca", id="a command of a group"),
         pytest.param("--anonymize", "ebb dump --an", id="an option"),
         pytest.param("markdown", "ebb plan --output m", id="the value of an option"),
         pytest.param("saved", "ebb fleet --sort s", id="what a fleet is sorted by"),

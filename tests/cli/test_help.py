@@ -36,8 +36,7 @@ def test_no_flag_shows_its_type_and_nothing_is_cut_off(path: tuple[str, ...], co
     assert "<bool>" not in text
     assert [kind for kind in ("<path>", "<str>", "list[") if kind in text.partition("─ Options")[0]] == []
     assert "range>" not in text
-    cut = [line for line in text.splitlines() if line.rstrip("│ ").endswith("…")]
-    assert [line for line in cut if "POOL=N,…" not in line] == []
+    assert [line for line in text.splitlines() if line.rstrip("│ ").endswith("…")] == []
 
 
 @pytest.mark.parametrize(("path", "command"), ALL)

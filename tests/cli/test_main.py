@@ -8,19 +8,27 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from functions.cli.input.inputs import MARKED, NO_PROFILE, PACKING, gather
 from functions.cli.input.options import Sources
-from functions.cli.main import app
+from functions.cli.main import GONE, app
 from functions.cli.output.format import use_currency
 from functions.cli.plan.compute import BEYOND
 from shared.core.cluster.names import PACKING_SCHEDULER
 from tests.cli import dumps
 from tests.cli.running import ROOT, SECONDS, run_ebb, start_ebb
 from tests.machine_speed import slowness
+
+LAST_VERSION = (
+    *("plan", "explain", "why-not", "shapes", "report", "fleet", "top", "dump", "demo", "simulate", "policy", "status"),
+    *("history", "drain", "release", "pause", "resume", "doctor", "version"),
+    *("policy check", "policy init", "policy windows", "policy diff", "policy import"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -305,3 +313,21 @@ def test_the_profile_is_shown_by_the_scheduler_that_pods_name(tmp_path: Path) ->
     assert NO_PROFILE in ebb("plan", "--dump", dump).output
     assert PACKING in ebb("plan", "--dump", packed).output
     assert gather(Sources((packed,))).snapshot.profile == "OPTIMIZE_UTILIZATION"
+
+
+def test_every_command_of_the_last_version_is_there_or_names_what_replaces_it() -> None:
+    root: Any = get_command(app)
+    there = {(name,) for name in root.commands} | {("policy", name) for name in root.commands["policy"].commands}
+    assert {*there, *GONE} >= {tuple(words.split()) for words in LAST_VERSION}
+    assert not there & GONE.keys()
+
+
+@pytest.mark.parametrize("words", [pytest.param(words, id=" ".join(words)) for words in GONE])
+def test_a_command_that_went_names_in_one_line_what_to_use_instead(words: tuple[str, ...]) -> None:
+    root: Any = get_command(app)
+    shown = ebb(*words, "policy.yaml", "--help")
+    named = re.findall(r"ebb ((?:policy )?[a-z-]+)", shown.stderr.partition("; ")[2])
+    assert (shown.exit_code, shown.stdout, shown.stderr.count("\n")) == (2, "", 1)
+    assert named
+    for command, *below in map(str.split, named):
+        assert set(below) <= set(getattr(root.commands[command], "commands", {}))

@@ -21,7 +21,7 @@ POLICY = "nodePools: {default-pool: {enabled: true, disruption: {budgets: [{node
 COMMANDS = (
     "plan --dump night.json --potential",
     f"explain {dumps.name_of(3)} --dump night.json",
-    "policy windows policy.yaml",
+    "policy calendar policy.yaml",
     "policy check umläut-…-policy.yaml",
     "plan --help",
 )
@@ -66,7 +66,7 @@ def test_a_process_writes_every_answer_whole(folder: Path) -> None:
 
 def test_a_terminal_of_the_c_locale_gets_the_whole_answer(folder: Path) -> None:
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "functions.cli.main", "policy", "windows", "policy.yaml"]
+    words = [sys.executable, "-m", "functions.cli.main", "policy", "calendar", "policy.yaml"]
     given = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     running = subprocess.Popen(words, stdout=theirs, stderr=theirs, cwd=folder, env=given)
     os.close(theirs)

@@ -32,8 +32,8 @@ COMMANDS: Final = (
     ("policy", "diff", POLICY, POLICY),
     ("dump", "--anonymize", "--out", OUT),
 )
-ELSEWHERE: Final = {("explain",), ("fleet",), ("top",)}
-"""Commands with tests of their own: below, and of the live view in tests/cli/top."""
+ELSEWHERE: Final = {("explain",), ("fleet",)}
+"""Commands with tests of their own below."""
 
 
 @pytest.fixture(scope="module", params=SEEDS, ids=lambda seed: f"dump {seed}")

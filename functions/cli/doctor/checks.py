@@ -75,7 +75,7 @@ def permissions(parts: InstallationParts) -> Iterable[CheckResult]:
     reviews = parts.reviews()
     for function, wanted in rights().items():
         try:
-            lacking = [str(each) for each in wanted if not reviews.may(*each) and _matters(each, reviews)]
+            lacking = [str(right) for right in wanted if not reviews.may(*right) and _matters(right, reviews)]
         except Gone:
             yield warn("rbac", "This API server reviews no rights.", "On a simulated GKE there is nothing to do.")
             return
@@ -204,7 +204,7 @@ def examine(parts: InstallationParts) -> Iterator[CheckResult]:
         try:
             yield from check(parts)
         except EbbError as failure:
-            if any(_is_same(failure, each) for each in met):
+            if any(_is_same(failure, earlier) for earlier in met):
                 skipped.append(name)
             else:
                 yield from _failed(name, failure)

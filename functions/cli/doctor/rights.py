@@ -1,5 +1,6 @@
 """The rights of the functions: as the shipped files have them, as the cluster has them, and those of options."""
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ def manifests(file: str) -> Mapping[tuple[str, str], Mapping[str, Any]]:
     from yaml import safe_load_all
 
     text = files("infra").joinpath(file).read_text(encoding="utf-8")
-    return {(each["kind"], each["metadata"]["name"]): each for each in safe_load_all(text)}
+    return {(thing["kind"], thing["metadata"]["name"]): thing for thing in safe_load_all(text)}
 
 
 def rights_in(role: Mapping[str, Any]) -> tuple[Right, ...]:
@@ -127,7 +128,7 @@ def roles(check: str, file: str, reviews: RightsReview) -> Iterator[CheckResult]
     """
     for name in _names(_ROLE, file):
         granted = rights_in(_standing(_ROLE, name, reviews) or {})
-        if more := sorted({str(each) for each in {*granted} - {*rights_in(manifests(file)[_ROLE, name])}}):
+        if more := sorted({str(right) for right in {*granted} - {*rights_in(manifests(file)[_ROLE, name])}}):
             sentence = f"{name} grants more than this version of ebb ships: {'; '.join(more)}."
             yield warn(check, sentence, _again(file))
 
@@ -152,15 +153,12 @@ def _identities(reviews: RightsReview) -> Iterator[tuple[str, str]]:
             yield placeholder, str(subjects[0].get("name", ""))
 
 
-def _filled(shipped: Any, identities: Mapping[str, str]) -> Any:
+def _fill_in(shipped: Any, identities: Mapping[str, str]) -> Any:
     """Return what a file states with the names filled in."""
-    if isinstance(shipped, Mapping):
-        return {name: _filled(value, identities) for name, value in shipped.items()}
-    if isinstance(shipped, list):
-        return [_filled(value, identities) for value in shipped]
-    for placeholder, name in identities.items() if isinstance(shipped, str) else ():
-        shipped = shipped.replace(placeholder, name)
-    return shipped
+    text = json.dumps(shipped)
+    for placeholder, name in identities.items():
+        text = text.replace(placeholder, json.dumps(name)[1:-1])
+    return json.loads(text)
 
 
 def _again(file: str) -> str:
@@ -173,7 +171,7 @@ def _again(file: str) -> str:
 def _differs(
     check: str, file: str, key: tuple[str, str], standing: Mapping[str, Any], identities: Mapping[str, str]
 ) -> Iterator[CheckResult]:
-    shipped = _filled(manifests(file)[key]["spec"], identities)
+    shipped = _fill_in(manifests(file)[key]["spec"], identities)
     if fields := list(_differing(shipped, standing.get("spec") or {})):
         kind, name = key
         whose = f"The binding of {name}" if kind == _BINDING else name
@@ -248,7 +246,7 @@ def optional_rights(policy: Policy, parts: InstallationParts) -> Iterable[CheckR
 
 
 def _found(option: Option, need: str, reviews: RightsReview, *, wide: bool) -> Iterator[CheckResult]:
-    lacking = [str(each) for each in rights_of_option(option.name) if not reviews.may(*each)]
+    lacking = [str(right) for right in rights_of_option(option.name) if not reviews.may(*right)]
     if need:
         yield _needed(option, need, lacking)
     elif not lacking and not wide:
@@ -290,6 +288,6 @@ def _asked_by_annotations(policy: Policy, parts: InstallationParts) -> str:
     """The policy's `never` holds against annotations."""
     if all(pool.single_replicas is SingleReplicas.NEVER for pool in policy.pools.values() if pool.enabled):
         return ""
-    found = (each.deployment for each in parts.cluster().read().workloads.values())
-    asking = {each.name for each in found if each is not None and each.wish not in {"", FORBIDS}}
+    found = filter(None, (workload.deployment for workload in parts.cluster().read().workloads.values()))
+    asking = {deployment.name for deployment in found if deployment.wish not in {"", FORBIDS}}
     return f"{count(len(asking), 'Deployment')} with the annotation {SURGE}" if asking else ""

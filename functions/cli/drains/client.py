@@ -4,10 +4,10 @@ A person's command never touches the cluster: it publishes an order, and reads i
 """
 
 import getpass
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from functions.cli.output.terminal import print_point, print_sentence
@@ -20,6 +20,7 @@ from shared.settings import read_settings
 from shared.store.compare_and_set import read_cluster
 from shared.wiring import orders_of, state_of
 
+T = TypeVar("T")
 POLL_SECONDS: Final = 2.0
 """Seconds between two looks at the state: each costs one read or two."""
 SILENT_AFTER: Final = timedelta(seconds=60)
@@ -83,20 +84,30 @@ def node_name(text: str) -> str:
     raise BadInput(f"NODE: {text!r} cannot be a node's name; write it as kubectl get nodes prints it.")
 
 
+def poll(
+    clock: Clock, look: Callable[[], T | None], timeout: timedelta, advise: Callable[[], None] = lambda: None
+) -> T | None:
+    """Look until there is an answer or the time is over, and advise once when it has been silent for long."""
+    begun, advised = clock.monotonic(), False
+    while True:
+        found, passed = look(), timedelta(seconds=clock.monotonic() - begun)
+        if found is not None or passed >= timeout:
+            return found
+        if passed >= SILENT_AFTER and not advised:
+            advise()
+            advised = True
+        clock.sleep(POLL_SECONDS)
+
+
 def print_what_to_check(installation: Installation, order_id: str, why: str) -> None:
     """Print where a person looks when the drainer does not answer."""
-    print_sentence(f"{why}. Check")
-    for advice in what_to_check(installation, order_id, read_cluster(installation.state)[0].last_pass):
-        print_point(advice)
-
-
-def what_to_check(installation: Installation, order_id: str, last_pass: datetime | None) -> tuple[str, ...]:
-    """Return the sentences."""
+    last_pass, topic = read_cluster(installation.state)[0].last_pass, installation.topic
     never = "" if last_pass else " No pass was ever completed in this state: it may be another's."
-    topic = installation.topic
-    return (
+    print_sentence(f"{why}. Check")
+    for advice in (
         f"The push subscription of {topic}: does it exist, do its messages wait (num_undelivered_messages)?",
         f'The drainer\'s log: lines with labels.order_id="{order_id}", and message_rejected lines.',
         f"The word other_cluster there means that the drainer's EBB_CLUSTER is not {installation.cluster}.",
         f"EBB_STATE and EBB_FIRESTORE_DATABASE: they must name the state that the drainer writes.{never}",
-    )
+    ):
+        print_point(advice)

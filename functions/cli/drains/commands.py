@@ -215,10 +215,10 @@ def pause(
     Examples:
       ebb pause --cluster prod --reason "release weekend"
     """
-    from functions.cli.drains.pause import set_pause
+    from functions.cli.drains.pause import print_pause
 
     use_profile(cluster, context)
-    set_pause(reason)
+    print_pause(paused=True, reason=reason)
 
 
 def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) -> None:
@@ -230,7 +230,7 @@ def resume(*, cluster: ClusterProfile = None, context: ClusterContext = None) ->
     Examples:
       ebb resume --cluster prod
     """
-    from functions.cli.drains.pause import end_pause
+    from functions.cli.drains.pause import print_pause
 
     use_profile(cluster, context)
-    end_pause()
+    print_pause(paused=False)

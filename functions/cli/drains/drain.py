@@ -3,7 +3,6 @@
 The order goes the planner's way, through Pub/Sub; the drainer judges it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,23 +10,24 @@ from typing import Final
 import typer
 
 from functions.cli.drains.client import (
-    POLL_SECONDS,
     SILENT_AFTER,
     Installation,
     manual_order,
     node_name,
+    poll,
     print_what_to_check,
 )
 from functions.cli.drains.outcome import Ending, ending_of, goes_on, unclaimed, unfinished
-from functions.cli.drains.progress import Progress, ProgressLine, published_line, waiting_line
+from functions.cli.drains.progress import WAITING, ProgressLine, progress_lines, waiting_line
 from functions.cli.errors import INTERRUPTED
+from functions.cli.output.format import moment
 from functions.cli.output.terminal import print_point, print_progress, print_sentence
 from shared.core.records.drain_record import DrainPhase, DrainRecord
 from shared.core.records.orders import Order, OrderKind
 from shared.core.records.state import Claim
 from shared.core.rules.gates import IGNORABLE
 from shared.errors import BadInput
-from shared.port_types import StoredDocument, drain_key
+from shared.port_types import drain_key
 from shared.store.compare_and_set import read_cluster
 
 PRINT_AT_LEAST: Final = timedelta(seconds=30)
@@ -57,9 +57,9 @@ def order_drain(installation: Installation, node: str, options: DrainOptions, *,
     if not wait:
         typer.echo(order.order_id)
         return 0
-    print_line(published_line(order.order_id, installation.topic, order.issued_at))
+    show(ProgressLine(order.issued_at, "published", _published(order, installation.topic)))
     try:
-        ending = DrainWatch(installation, order, options.timeout).follow()
+        ending = DrainWatch(installation, order).follow(options.timeout)
     except KeyboardInterrupt:
         ending = Ending(INTERRUPTED, goes_on(order))
     print_sentence(ending.sentences[0])
@@ -68,6 +68,10 @@ def order_drain(installation: Installation, node: str, options: DrainOptions, *,
     for sentence in ending.sentences[1:]:
         print_sentence(sentence)
     return ending.code
+
+
+def _published(order: Order, topic: str) -> str:
+    return f"order {order.order_id} to {topic}, {moment(order.issued_at)}"
 
 
 def order_for(installation: Installation, node: str, options: DrainOptions) -> Order:
@@ -84,51 +88,42 @@ def order_for(installation: Installation, node: str, options: DrainOptions) -> O
     return manual_order(installation, OrderKind.DRAIN, name, now, dry_run=options.dry_run, ignore=options.ignore)
 
 
-def print_line(line: ProgressLine) -> None:
+def show(line: ProgressLine) -> None:
     print_progress(line.at, line.word, line.text)
 
 
 class DrainWatch:
-    """One order's progress, printed line by line."""
+    """One order's progress, printed line by line, each line once."""
 
-    def __init__(
-        self,
-        installation: Installation,
-        order: Order,
-        timeout: timedelta,
-        show: Callable[[ProgressLine], None] = print_line,
-    ) -> None:
-        self._installation, self._order, self._timeout, self._show = installation, order, timeout, show
-        self._progress = Progress()
+    def __init__(self, installation: Installation, order: Order) -> None:
+        self._installation, self._order = installation, order
+        self._shown: set[tuple[str, str]] = set()
         self._printed_at = order.issued_at
-        self._advised = False
 
-    def follow(self) -> Ending:
+    def follow(self, timeout: timedelta) -> Ending:
         """Look until the drain ends, nobody can take the order any more, or the patience does.
 
         Raises:
             Retryable, Terminal: the state does not answer.
         """
-        while True:
-            found = self._installation.state.get(drain_key(self._order.order_id))
-            ending = self._report(found.value, found.read_at) if found.value else self._check_delivery(found)
-            if ending is not None:
-                return ending
-            if found.read_at - self._order.issued_at >= self._timeout:
-                return unfinished(self._order, self._timeout)
-            self._installation.clock.sleep(POLL_SECONDS)
+        return poll(self._installation.clock, self._look, timeout, self._advise) or unfinished(self._order, timeout)
+
+    def _look(self) -> Ending | None:
+        found = self._installation.state.get(drain_key(self._order.order_id))
+        if found.value:
+            return self._report(found.value, found.read_at)
+        return unclaimed(self._order) if found.read_at >= self._order.expires_at else None
 
     def _report(self, record: DrainRecord, now: datetime) -> Ending | None:
         claim = self._claim(record)
-        new_lines = self._progress.new_lines(record, claim)
-        for line in new_lines:
-            self._show(line)
         ending = ending_of(record, claim)
-        if new_lines:
+        lines = [line for line in progress_lines(record, claim) if (line.word, line.text) not in self._shown]
+        if not lines and ending is None and now - self._printed_at >= PRINT_AT_LEAST:
+            lines = [waiting_line(record, now)]
+        for line in lines:
+            show(line)
             self._printed_at = now
-        elif ending is None and now - self._printed_at >= PRINT_AT_LEAST:
-            self._printed_at = now
-            self._show(waiting_line(record, now))
+        self._shown |= {(line.word, line.text) for line in lines if line.word != WAITING}
         return ending
 
     def _claim(self, record: DrainRecord) -> Claim | None:
@@ -137,12 +132,7 @@ class DrainWatch:
         held = read_cluster(self._installation.state)[0].claim_of(record.order.order_id)
         return held[1] if held else None
 
-    def _check_delivery(self, found: StoredDocument[DrainRecord]) -> Ending | None:
-        """Nobody has taken the order yet."""
-        if found.read_at >= self._order.expires_at:  # the drainer would refuse it now
-            return unclaimed(self._order)
-        if not self._advised and found.read_at - self._order.issued_at >= SILENT_AFTER:
-            self._advised = True
+    def _advise(self) -> None:
+        if self._installation.state.get(drain_key(self._order.order_id)).value is None:
             why = f"Nothing has taken the order for {SILENT_AFTER.total_seconds():.0f} s"
             print_what_to_check(self._installation, self._order.order_id, why)
-        return None

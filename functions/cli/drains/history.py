@@ -2,16 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from rich.console import Console
 
 from functions.cli.drains.status import PastDrain, past_drains
-from functions.cli.output.format import clock, count, dollars, moment, monthly, rfc3339, shared_beginning, span
-from functions.cli.output.tables import DIM, Column, Table, draw
-from functions.cli.output.terminal import IN_A_FILE
+from functions.cli.drains.status_table import wrap_last
+from functions.cli.output.format import clock, count, dollars, moment, monthly, rfc3339, span
+from functions.cli.output.tables import draw
 from shared.core.records.drain_record import DrainRecord
 from shared.core.records.state import Reclaimed
 from shared.ports import State
@@ -41,7 +41,7 @@ def read_history(cluster: str, documents: State, most: int | None) -> History:
         Retryable, Terminal: the state does not answer, or the cluster's document was not written by this version.
     """
     state, _, now = read_cluster(documents)
-    records = (each.value for each in documents.all("drains", DrainRecord).values() if each.value is not None)
+    records = (row.value for row in documents.all("drains", DrainRecord).values() if row.value is not None)
     return history_of(cluster, records, state.reclaimed, now, most)
 
 
@@ -54,15 +54,15 @@ def history_of(
 ) -> History:
     """Return what a person reads of these records; drains that are under way are no history."""
     ended = past_drains(records)
-    outcomes = Counter(each.record.outcome for each in ended)
+    outcomes = Counter(past.record.outcome for past in ended)
     saved = tuple(reclaimed)
     return History(
         cluster,
         now,
         ended[:most],
         dict(sorted(outcomes.items(), key=lambda item: (-item[1], item[0]))),
-        sum(each.nodes for each in saved),
-        sum(each.cost_per_hour for each in saved),
+        sum(pool.nodes for pool in saved),
+        sum(pool.cost_per_hour for pool in saved),
     )
 
 
@@ -75,7 +75,7 @@ def document(history: History) -> dict[str, Any]:
         "outcomes": dict(history.outcomes),
         "saved_nodes": history.saved_nodes,
         "saved_per_hour": float(round(dollars(history.saved), 4)),
-        "drains": [_drain(each) for each in history.drains],
+        "drains": [_drain(past) for past in history.drains],
     }
 
 
@@ -96,10 +96,10 @@ def _drain(past: PastDrain) -> dict[str, Any]:
     }
 
 
-_ROOM_BESIDE: Final = 150
-"""From here on who ordered a drain and what it ended with have columns of their own."""
 _LEAST_WHY: Final = 40
-_TITLES: Final = ("ended", "outcome", "took", "pods", "node")
+"""With less room a drain has a second line: how long it took, who ordered it and what it ended with."""
+_TITLES: Final = ("ended", "outcome", "node")
+_MORE: Final = ("took", "pods", "ordered", "why")
 
 
 def show(console: Console, history: History) -> None:
@@ -108,33 +108,18 @@ def show(console: Console, history: History) -> None:
     if not history.drains:
         console.print("No drain has ended in the last 30 days.")
         return
-    width = console.width if console.is_terminal else IN_A_FILE
-    draw(console, _table(history, width))
+    rows = [_row(past, history.now) for past in history.drains]
+    whole = wrap_last((*_TITLES, *_MORE), rows)
+    if whole.without({"why"}).width + _LEAST_WHY <= console.width:
+        draw(console, whole)
+    else:
+        narrow = [(*row[:3], f"{row[3]}, {row[4]} pods; {'; '.join(filter(None, row[5:]))}") for row in rows]
+        draw(console, wrap_last((*_TITLES, ""), narrow, below=True))
     counted = ", ".join(f"{outcome}: {number:,}" for outcome, number in history.outcomes.items())
     more = sum(history.outcomes.values()) - len(history.drains)
     console.print(f"\n{counted}{f'; {more:,} older ones are not shown' if more else ''}.")
     nodes = count(history.saved_nodes, "node")
     console.print(f"Still saved: {nodes} removed within a day and not come back, {monthly(history.saved)} a month.")
-
-
-def _table(history: History, width: int) -> Table:
-    """Return a row a drain; a name of a node loses what all share before it is broken."""
-    rows = [_row(past, history.now) for past in history.drains]
-    wide = Table.of((*map(Column, _TITLES), Column("ordered"), Column("why", wraps=True)), rows)
-    if width >= _ROOM_BESIDE and Table(wide.columns[:-1]).width + wide.gap + _LEAST_WHY <= width:
-        return wide
-    beside = ["; ".join(filter(None, row[-2:])) for row in rows]
-    node, below = Column("node", wraps=True), Column("", below=True, style=DIM)
-    whole = Table.of(
-        (*map(Column, _TITLES[:-1]), node, below), [(*row[:5], why) for row, why in zip(rows, beside, strict=True)]
-    )
-    begin = "" if whole.width <= width else shared_beginning([row[4] for row in rows])
-    if not begin:
-        return whole
-    short = replace(whole.columns[4], cells=tuple(f"…{row[4].removeprefix(begin)}" for row in rows))
-    return replace(
-        whole, columns=(*whole.columns[:4], short, whole.columns[5]), lead=f"Names of nodes begin with {begin}"
-    )
 
 
 def _row(past: PastDrain, now: datetime) -> tuple[str, ...]:
@@ -143,4 +128,4 @@ def _row(past: PastDrain, now: datetime) -> tuple[str, ...]:
     took = span(past.took) if past.took is not None else "-"
     why = " ".join(part for part in (f"{word}:" if word else "", past.sentence) if part)
     whose = order.requested_by or order.reason or order.kind.value
-    return clock(past.ended_at, now), past.record.outcome, took, f"{past.moved:,}", order.node, whose, why
+    return clock(past.ended_at, now), past.record.outcome, order.node, took, f"{past.moved:,}", whose, why

@@ -3,7 +3,6 @@
 Pure. The sentences are those of the reasons themselves.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -31,16 +30,20 @@ class Ending:
 
 def ending_of(record: DrainRecord, claim: Claim | None) -> Ending | None:
     """Return how the drain ended for the person who ordered it; None while it goes on."""
+    node, outcome = record.order.node, record.outcome
     if record.phase is DrainPhase.DRAINED:
-        return _drained(record, claim)
+        watchdog = f" It is returned if it still exists after {span(claim.settings.watchdog)}." if claim else ""
+        return Ending(0, (f"{node}: drained. The cluster autoscaler deletes it next.{watchdog}",))
     if record.phase is not DrainPhase.SETTLED:
         return None
-    node, outcome = record.order.node, record.outcome
     if outcome in _DONE:
-        text = f"{node}: {outcome}. {sentence(outcome, Outcome)}"
-        return Ending(0, (text, *_of_a_dry_run(record)))
+        restarts = f"It {record.detail}." if outcome == Outcome.WOULD_DRAIN and record.detail else ""
+        dry = "The policy has dryRun: true; set dryRun: false to let drains start."
+        is_policys = outcome == Outcome.WOULD_DRAIN and not record.order.dry_run
+        sentences = f"{node}: {outcome}. {sentence(outcome, Outcome)}", restarts, dry if is_policys else ""
+        return Ending(0, tuple(filter(None, sentences)))
     text = f"{node}: {outcome}, {record.why}."
-    if any(each.reason != record.why for each in record.objections):
+    if any(row.reason != record.why for row in record.objections):
         first = f"{text} {sentence(record.why, *_OBJECTIONS)}".strip()
         return Ending(WRONG, tuple(filter(None, (first, record.remark))), objections(record))
     return Ending(WRONG, (f"{text} {why_sentence(record)}", *_remedy(record)))
@@ -84,25 +87,10 @@ def why_sentence(record: DrainRecord) -> str:
     return f"{text} {record.detail}".strip()
 
 
-def _drained(record: DrainRecord, claim: Claim | None) -> Ending:
-    node = record.order.node
-    watchdog = f" It is returned if it still exists after {span(claim.settings.watchdog)}." if claim else ""
-    return Ending(0, (f"{node}: drained. The cluster autoscaler deletes it next.{watchdog}",))
-
-
-def _of_a_dry_run(record: DrainRecord) -> Iterator[str]:
-    """Yield which Deployments would move their pods without a gap, and that the policy is a dry run."""
-    if record.outcome == Outcome.WOULD_DRAIN:
-        if record.detail:
-            yield f"It {record.detail}."
-        if not record.order.dry_run:
-            yield "The policy has dryRun: true; set dryRun: false to let drains start."
-
-
 def objections(record: DrainRecord) -> tuple[str, ...]:
     """Return what stood in an order's way, one sentence each with its remedy."""
-    rows = [each for each in record.objections if each.reason != Unremovable.BLOCKED_BY_POD] or record.objections
-    return tuple(_objection(each, record.order.node) for each in rows)
+    rows = [row for row in record.objections if row.reason != Unremovable.BLOCKED_BY_POD] or record.objections
+    return tuple(_objection(row, record.order.node) for row in rows)
 
 
 def _objection(row: Objection, node: str) -> str:

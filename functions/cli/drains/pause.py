@@ -52,8 +52,8 @@ def open_switch() -> PauseSwitch:
     )
 
 
-def set_pause(reason: str) -> None:
-    """Set the flag and show what holds now.
+def print_pause(*, paused: bool, reason: str = "") -> None:
+    """Set or clear the flag, and print what holds now.
 
     Raises:
         BadInput: the reason is no short line.
@@ -61,20 +61,7 @@ def set_pause(reason: str) -> None:
     """
     if len(reason) > LONGEST_REASON or not reason.isprintable():
         raise BadInput(f"--reason: write one line of at most {LONGEST_REASON} characters.")
-    _set_and_print(open_switch(), paused=True, reason=reason)
-
-
-def end_pause() -> None:
-    """Clear the flag and show what holds now.
-
-    Raises:
-        Retryable, Terminal: the state does not answer.
-    """
-    _set_and_print(open_switch(), paused=False, reason="")
-
-
-def _set_and_print(switch: PauseSwitch, *, paused: bool, reason: str) -> None:
-    for sentence in set_flag(switch, paused=paused, reason=reason):
+    for sentence in set_flag(open_switch(), paused=paused, reason=reason):
         typer.echo(sentence)
 
 

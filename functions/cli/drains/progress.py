@@ -6,12 +6,14 @@ Pure: a record in, lines out.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
-from functions.cli.output.format import count, moment, some
+from functions.cli.output.format import count, some
 from shared.core.records.drain_record import DrainPhase, DrainRecord, EvictionAnswer, PodProgress
 from shared.core.records.state import Claim
 
-_AT_WORK = frozenset({DrainPhase.CLAIMED, DrainPhase.CORDONED, DrainPhase.HALTING})
+WAITING: Final = "waiting"
+_AT_WORK: Final = frozenset({DrainPhase.CLAIMED, DrainPhase.CORDONED, DrainPhase.HALTING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,19 +23,6 @@ class ProgressLine:
     at: datetime
     word: str
     text: str
-
-
-class Progress:
-    """Remembers which lines were given, so that every look gives only what is new."""
-
-    def __init__(self) -> None:
-        self._given: set[tuple[str, str]] = set()
-
-    def new_lines(self, record: DrainRecord, claim: Claim | None) -> tuple[ProgressLine, ...]:
-        """Return what was not given yet, oldest first; `claim` is the one that the drain holds, if it does."""
-        fresh = [line for line in progress_lines(record, claim) if (line.word, line.text) not in self._given]
-        self._given |= {(line.word, line.text) for line in fresh}
-        return tuple(fresh)
 
 
 def progress_lines(record: DrainRecord, claim: Claim | None) -> tuple[ProgressLine, ...]:
@@ -89,7 +78,7 @@ def held_by(record: DrainRecord) -> tuple[str, ...]:
 def waiting_line(record: DrainRecord, now: datetime) -> ProgressLine:
     """Return what the drain waits for, for a person who has seen nothing new for a while."""
     if record.phase is DrainPhase.ACCEPTED:
-        return ProgressLine(now, "waiting", "for a claim; what keeps it stands in the drainer's log")
+        return ProgressLine(now, WAITING, "for a claim; what keeps it stands in the drainer's log")
     granted = sum(row.moved for row in record.pods.values())
     parts = [f"{count(granted, 'eviction')} granted"]
     if budgets := held_by(record):
@@ -98,9 +87,4 @@ def waiting_line(record: DrainRecord, now: datetime) -> ProgressLine:
         parts.append(f"returned at {record.deadline:%H:%M:%S}")
     if not record.is_leased(now):
         parts.append("no step is at work: a new message or the planner's next pass goes on")
-    return ProgressLine(now, "waiting", "; ".join(parts))
-
-
-def published_line(order_id: str, topic: str, at: datetime) -> ProgressLine:
-    """Return the first line."""
-    return ProgressLine(at, "published", f"order {order_id} to {topic}, {moment(at)}")
+    return ProgressLine(now, WAITING, "; ".join(parts))

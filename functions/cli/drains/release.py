@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from functions.cli.drains.client import (
-    POLL_SECONDS,
     SILENT_AFTER,
     Installation,
     manual_order,
     node_name,
+    poll,
     print_what_to_check,
 )
 from functions.cli.drains.outcome import sentence
@@ -20,7 +20,6 @@ from functions.cli.output.format import count, moment, some, span
 from functions.cli.output.terminal import print_sentence, print_warning
 from shared.core.cluster.node import Node, holding_order
 from shared.core.reasons import Outcome, Refusal
-from shared.core.records.drain_record import DrainRecord
 from shared.core.records.orders import MOST_HELD, OrderKind, parts
 from shared.core.records.state import ClusterState, WaveNode
 from shared.errors import BadSettings, Gone, Retryable, Terminal, Unreadable
@@ -107,17 +106,12 @@ def is_free(target: ReleaseTarget, state: ClusterState, cluster: Cluster | None)
     return node.uid != target.uid or holding_order(node) != target.order_id
 
 
-def _record(documents: State, order_id: str) -> DrainRecord | None:
-    """Return the drain's record; None for one that this version cannot read."""
-    try:
-        return documents.get(drain_key(order_id)).value
-    except Unreadable:
-        return None
-
-
 def freed_line(target: ReleaseTarget, state: ClusterState, documents: State) -> str:
     """Return the line of a node that is free: how its drain ended, and until when it is left alone."""
-    record = _record(documents, target.order_id)
+    try:
+        record = documents.get(drain_key(target.order_id)).value
+    except Unreadable:
+        record = None
     outcome = record.outcome if record and record.outcome else Outcome.RELEASED.value
     backoff = state.backoffs.get(target.uid)
     alone = f" It is left alone until {moment(backoff.until)}." if backoff else ""
@@ -125,7 +119,7 @@ def freed_line(target: ReleaseTarget, state: ClusterState, documents: State) -> 
 
 
 ALL: Final = "all"
-_STAND: Final = "The releases stand for ten minutes: ebb status shows what is still held."
+_STAND: Final = "Releases stand for ten minutes: ebb status shows what is still held."
 _NOT_PAUSED: Final = (
     "Ebb is not paused by hand: the next pass may drain nodes again. Run ebb pause first to prevent it."
 )
@@ -146,66 +140,140 @@ def order_release(installation: Installation, name: str, read_nodes: ReadNodes, 
         BadInput: no node can have this name.
         Retryable, Terminal: the state, the topic or the cluster that was asked for does not answer.
     """
-    return (
-        _release_all(installation, read_nodes(), options)
-        if name == ALL
-        else _release_one(installation, node_name(name), read_nodes, options)
-    )
-
-
-def _release_all(installation: Installation, visible: VisibleNodes, options: ReleaseOptions) -> int:
-    state, _, _ = read_cluster(installation.state)
-    targets = (*claimed_targets(state), *tainted_targets(visible.nodes, state))
-    for note in (visible.note, "" if state.paused else _NOT_PAUSED):
-        if note:
-            print_warning(note)
-    soft = _end_wave(installation, visible)
-    if not targets and not soft:
-        print_sentence(
-            "Nothing to release: no claim stands" + (", and no node carries our taint." if visible.cluster else ".")
-        )
-    code = _publish_and_wait(installation, targets, visible, options) if targets else 0
-    if not options.wait or code == INTERRUPTED:
-        return code
-    softly = _wait_for_soft_taints(installation, soft, visible, options.timeout)
-    return softly if softly == INTERRUPTED else _print_newly_claimed(installation, targets) or softly or code
-
-
-def _end_wave(installation: Installation, visible: VisibleNodes) -> Mapping[str, str]:
-    """Delete the wave's document, and order the removal of its soft taints and of all that the cluster shows.
-
-    Returns the nodes that it was ordered for: names by UID.
-    """
-    named = while_stale("the wave", lambda: _delete_wave(installation.state)) or ()
-    nodes = {each.uid: each.name for each in named} | {each.uid: each.name for each in visible.nodes if each.held}
-    now = read_cluster(installation.state)[2]
-    for part in parts(tuple(nodes.items()), MOST_HELD):
-        installation.orders.publish(manual_order(installation, OrderKind.LET_GO, "", now, nodes=dict(part)))
-    if nodes:
-        print_sentence(f"The soft taints of a wave go from {count(len(nodes), 'node')}.")
-    return nodes
-
-
-def _wait_for_soft_taints(
-    installation: Installation, nodes: Mapping[str, str], visible: VisibleNodes, timeout: timedelta
-) -> int:
-    """Wait until none of these carries a taint of waves, as far as this machine can see, and return the exit code."""
-    over = installation.clock.monotonic() + timeout.total_seconds()
+    release = Release(installation, options)
     try:
-        while left := _still_held(visible, nodes):
-            if installation.clock.monotonic() >= over:
-                print_sentence(f"After {span(timeout)} {some(left)} still carry the soft taint. {_STAND}")
-                return WRONG
-            installation.clock.sleep(POLL_SECONDS)
+        is_free = release.all(read_nodes()) if name == ALL else release.one(node_name(name), read_nodes)
     except KeyboardInterrupt:
         print_sentence(_STAND)
         return INTERRUPTED
-    return 0
+    return 0 if is_free else WRONG
 
 
-def _still_held(visible: VisibleNodes, nodes: Mapping[str, str]) -> Sequence[str]:
-    read = visible.cluster.all_nodes() if nodes and visible.cluster else ()
-    return [each.name for each in read if each.held and each.uid in nodes]
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Orders of a person, watched until their nodes are free; each method returns whether they are, or were published.
+
+    Its methods raise Retryable and Terminal where the state, the topic or the cluster does not answer.
+    """
+
+    installation: Installation
+    options: ReleaseOptions
+
+    @property
+    def state(self) -> ClusterState:
+        return read_cluster(self.installation.state)[0]
+
+    def all(self, visible: VisibleNodes) -> bool:
+        """Release every node with a claim or our taint, and end the wave."""
+        state = self.state
+        targets = (*claimed_targets(state), *tainted_targets(visible.nodes, state))
+        for note in filter(None, (visible.note, "" if state.paused else _NOT_PAUSED)):
+            print_warning(note)
+        soft = self._end_wave(visible)
+        if not targets and not soft:
+            seen = ", and no node carries our taint" if visible.cluster else ""
+            print_sentence(f"Nothing to release: no claim stands{seen}.")
+        is_free = self._publish(targets, visible)
+        if not self.options.wait:
+            return is_free
+        is_soft_free = self._wait_for_soft_taints(soft, visible)
+        return not self._print_newly_claimed(targets) and is_soft_free and is_free
+
+    def one(self, name: str, read_nodes: ReadNodes) -> bool:
+        """Release a node by its claim, else by the taint that the cluster shows."""
+        state = self.state
+        targets = [target for target in claimed_targets(state) if target.node == name]
+        if targets:
+            return self._publish(targets, VisibleNodes())
+        visible = read_nodes()
+        if visible.cluster is None:  # the drainer frees it if it carries our taint
+            print_warning(visible.note)
+            self._send(OrderKind.RELEASE, name, self._now())
+            print_sentence(
+                f"{name}  published  No claim stands on it; if it carries our taint, the drainer removes it."
+            )
+            return True
+        node = next((node for node in visible.nodes if node.name == name), None)
+        if node is None:
+            word = Refusal.NODE_UNKNOWN
+            print_sentence(f"{name}: {word.value}. {word.sentence} {word.remedy}")
+            return False
+        targets = list(tainted_targets((node,), state))
+        if not targets:
+            print_sentence(f"{name}  free  Neither a claim nor our taint holds it.")
+        return self._publish(targets, visible)
+
+    def _now(self) -> datetime:
+        return read_cluster(self.installation.state)[2]
+
+    def _send(self, kind: OrderKind, node: str, now: datetime, **changes: Any) -> None:
+        self.installation.orders.publish(manual_order(self.installation, kind, node, now, **changes))
+
+    def _publish(self, targets: Sequence[ReleaseTarget], visible: VisibleNodes) -> bool:
+        """Publish one order a node, and wait if a person does."""
+        now = self._now()
+        for target in targets:
+            self._send(OrderKind.RELEASE, target.node, now, node_uid=target.uid)
+            if not self.options.wait:
+                print_sentence(f"{target.node}  published  The release of order {target.order_id}.")
+        return not self.options.wait or not targets or self._wait(targets, visible.cluster)
+
+    def _wait(self, targets: Sequence[ReleaseTarget], cluster: Cluster | None) -> bool:
+        """Print one line a node as it comes free; False when the patience ended with nodes still held."""
+        left, timeout = list(targets), self.options.timeout
+
+        def look() -> bool | None:
+            state = self.state
+            for target in [target for target in left if is_free(target, state, cluster)]:
+                print_sentence(freed_line(target, state, self.installation.state))
+                left.remove(target)
+            return None if left else True
+
+        def advise() -> None:
+            why = f"{count(len(left), 'node')} not free after {span(SILENT_AFTER)}"
+            # the drainer logs a person's release under the order that it ends
+            print_what_to_check(self.installation, left[0].order_id, why)
+
+        if poll(self.installation.clock, look, timeout, advise):
+            return True
+        for target in left:
+            print_sentence(f"{target.node}  held  Not free after {span(timeout)}. {_STAND}")
+        return False
+
+    def _end_wave(self, visible: VisibleNodes) -> Mapping[str, str]:
+        """Delete the wave's document, and order the removal of its soft taints and of all that the cluster shows.
+
+        Returns the nodes that it was ordered for: names by UID.
+        """
+        named = while_stale("the wave", lambda: _delete_wave(self.installation.state)) or ()
+        nodes = {node.uid: node.name for node in named} | {node.uid: node.name for node in visible.nodes if node.held}
+        now = self._now()
+        for part in parts(tuple(nodes.items()), MOST_HELD):
+            self._send(OrderKind.LET_GO, "", now, nodes=dict(part))
+        if nodes:
+            print_sentence(f"The soft taints of a wave go from {count(len(nodes), 'node')}.")
+        return nodes
+
+    def _wait_for_soft_taints(self, nodes: Mapping[str, str], visible: VisibleNodes) -> bool:
+        """Wait until none of these carries a taint of waves, as far as this machine can see."""
+
+        def held() -> list[str]:
+            read = visible.cluster.all_nodes() if nodes and visible.cluster else ()
+            return [node.name for node in read if node.held and node.uid in nodes]
+
+        timeout = self.options.timeout
+        if poll(self.installation.clock, lambda: None if held() else True, timeout):
+            return True
+        print_sentence(f"After {span(timeout)} {some(held())} still carry the soft taint. {_STAND}")
+        return False
+
+    def _print_newly_claimed(self, targets: Sequence[ReleaseTarget]) -> bool:
+        """Show which nodes were claimed while the others were being released; whether there are any."""
+        known = {target.order_id for target in targets}
+        others = [target.node for target in claimed_targets(self.state) if target.order_id not in known]
+        if others:
+            print_sentence(f"Claimed meanwhile: {some(others)}. Run ebb pause, then ebb release all again.")
+        return bool(others)
 
 
 def _delete_wave(state: State) -> tuple[WaveNode, ...]:
@@ -214,108 +282,3 @@ def _delete_wave(state: State) -> tuple[WaveNode, ...]:
     if found.version is not None:
         state.delete(WAVE_KEY, found.version)
     return found.value.nodes if found.value else ()
-
-
-def _print_newly_claimed(installation: Installation, targets: Sequence[ReleaseTarget]) -> int:
-    """Show which nodes were claimed while the others were being released."""
-    known = {target.order_id for target in targets}
-    others = [each.node for each in claimed_targets(read_cluster(installation.state)[0]) if each.order_id not in known]
-    if not others:
-        return 0
-    print_sentence(f"Claimed meanwhile: {some(others)}. Run ebb pause, then ebb release all again.")
-    return WRONG
-
-
-def _release_one(installation: Installation, name: str, read_nodes: ReadNodes, options: ReleaseOptions) -> int:
-    state, _, _ = read_cluster(installation.state)
-    held = [target for target in claimed_targets(state) if target.node == name]
-    if held:
-        return _publish_and_wait(installation, held, VisibleNodes(), options)
-    visible = read_nodes()
-    if visible.cluster is None:
-        return _release_unseen(installation, name, visible)
-    node = next((each for each in visible.nodes if each.name == name), None)
-    if node is None:
-        word = Refusal.NODE_UNKNOWN
-        print_sentence(f"{name}: {word.value}. {word.sentence} {word.remedy}")
-        return WRONG
-    held = list(tainted_targets((node,), state))
-    if not held:
-        print_sentence(f"{name}  free  Neither a claim nor our taint holds it.")
-        return 0
-    return _publish_and_wait(installation, held, visible, options)
-
-
-def _release_unseen(installation: Installation, name: str, visible: VisibleNodes) -> int:
-    """Publish for a node of which nothing is known here: the drainer frees it if it carries our taint."""
-    print_warning(visible.note)
-    ReleaseWatch(installation, (ReleaseTarget(name),), visible).publish()
-    print_sentence(f"{name}  published  No claim stands on it; if it carries our taint, the drainer removes it.")
-    return 0
-
-
-def _publish_and_wait(
-    installation: Installation, targets: Sequence[ReleaseTarget], visible: VisibleNodes, options: ReleaseOptions
-) -> int:
-    watch = ReleaseWatch(installation, targets, visible)
-    watch.publish()
-    if not options.wait:
-        for target in targets:
-            print_sentence(f"{target.node}  published  The release of order {target.order_id}.")
-        return 0
-    try:
-        return 0 if watch.wait(options.timeout) else WRONG
-    except KeyboardInterrupt:
-        print_sentence(_STAND)
-        return INTERRUPTED
-
-
-class ReleaseWatch:
-    """Release orders that were published, watched until their nodes are free."""
-
-    def __init__(self, installation: Installation, targets: Sequence[ReleaseTarget], visible: VisibleNodes) -> None:
-        self._installation, self._cluster = installation, visible.cluster
-        self._left = list(targets)
-        self._advised = False
-
-    def publish(self) -> None:
-        """Publish one order a node. Raises Retryable, Terminal."""
-        _, _, now = read_cluster(self._installation.state)
-        for target in self._left:
-            self._installation.orders.publish(
-                manual_order(self._installation, OrderKind.RELEASE, target.node, now, node_uid=target.uid)
-            )
-
-    def wait(self, timeout: timedelta) -> bool:
-        """Print one line a node as it comes free; False when the patience ended with nodes still held.
-
-        Raises:
-            Retryable, Terminal: the state or the cluster does not answer.
-        """
-        begun = self._installation.clock.monotonic()
-        while True:
-            state, _, _ = read_cluster(self._installation.state)
-            self._print_freed(state)
-            passed = timedelta(seconds=self._installation.clock.monotonic() - begun)
-            if not self._left or passed >= timeout:
-                break
-            self._advise(passed)
-            self._installation.clock.sleep(POLL_SECONDS)
-        for target in self._left:
-            print_sentence(
-                f"{target.node}  held  Not free after {span(timeout)}; the release stands for ten minutes, ebb status "
-                "shows the drain."
-            )
-        return not self._left
-
-    def _print_freed(self, state: ClusterState) -> None:
-        for target in [each for each in self._left if is_free(each, state, self._cluster)]:
-            print_sentence(freed_line(target, state, self._installation.state))
-            self._left.remove(target)
-
-    def _advise(self, passed: timedelta) -> None:
-        if not self._advised and passed >= SILENT_AFTER:
-            self._advised = True
-            held_by = self._left[0].order_id  # the drainer logs a person's release under the order that it ends
-            why = f"{count(len(self._left), 'node')} not free after {span(SILENT_AFTER)}"
-            print_what_to_check(self._installation, held_by, why)

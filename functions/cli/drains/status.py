@@ -6,7 +6,7 @@ It reads the state alone, and computes only what is past.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from functions.cli.drains.outcome import why_sentence
 from functions.cli.drains.progress import held_by
@@ -45,8 +45,7 @@ class HeldNode:
     requested_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedPool:
+class MarkedPool(NamedTuple):
     """A pool's marks; `oldest` is the time of the first of them."""
 
     pool: str
@@ -70,14 +69,15 @@ class PastDrain:
 
 def past_drains(records: Iterable[DrainRecord]) -> tuple[PastDrain, ...]:
     """Return the drains that ended, newest first; those that are under way are no history."""
-    ended = (_past(each, each.updated_at) for each in records if each.phase is DrainPhase.SETTLED and each.updated_at)
-    return tuple(sorted(ended, key=lambda each: (each.ended_at, each.record.order.order_id), reverse=True))
+    settled = (record for record in records if record.phase is DrainPhase.SETTLED)
+    ended = (_past(record, record.updated_at) for record in settled if record.updated_at)
+    return tuple(sorted(ended, key=lambda past: (past.ended_at, past.record.order.order_id), reverse=True))
 
 
 def _past(record: DrainRecord, ended: datetime) -> PastDrain:
     is_claimed = record.outcome not in {Outcome.REFUSED, Outcome.WOULD_DRAIN}
     took = ended - record.begun_at if record.begun_at and is_claimed else None
-    moved = sum(each.moved for each in record.pods.values())
+    moved = sum(pod.moved for pod in record.pods.values())
     return PastDrain(record, ended, took, moved, why_sentence(record))
 
 
@@ -127,15 +127,12 @@ def read_status(cluster: str, documents: State, interval: timedelta = INTERVAL) 
     wave = read_lenient(documents, WAVE_KEY)
     status = status_of(cluster, state, _values(pools), _values(drains), now, interval)
     living = wave.value if wave.value and now < wave.value.deadline else None
-    return replace(status, wave=living, unreadable=(*_faults(pools), *_faults(drains), *filter(None, (wave.fault,))))
-
-
-def _faults(found: Mapping[str, StoredDocument[T]]) -> tuple[str, ...]:
-    return tuple(each.fault for each in found.values() if each.fault)
+    faults = (*(row.fault for row in pools.values()), *(row.fault for row in drains.values()), wave.fault)
+    return replace(status, wave=living, unreadable=tuple(filter(None, faults)))
 
 
 def _values(found: Mapping[str, StoredDocument[T]]) -> dict[str, T]:
-    return {id_: each.value for id_, each in found.items() if each.value is not None}
+    return {id_: row.value for id_, row in found.items() if row.value is not None}
 
 
 def status_of(
@@ -155,9 +152,9 @@ def status_of(
         last_pass=state.last_pass,
         claims=_claims(state, drains, now),
         marks=tuple(
-            MarkedPool(pool, len(each.marks), min(mark.since for mark in each.marks.values()))
-            for pool, each in sorted(pools.items())
-            if each.marks
+            MarkedPool(pool, len(pool_marks.marks), min(mark.since for mark in pool_marks.marks.values()))
+            for pool, pool_marks in sorted(pools.items())
+            if pool_marks.marks
         ),
         backoffs=tuple(sorted((row for row in state.backoffs.items() if row[1].until > now), key=_until)),
         breakers=tuple(sorted(open_breakers(state, now).items())),
@@ -169,7 +166,7 @@ def status_of(
 def _claims(state: ClusterState, drains: Mapping[str, DrainRecord], now: datetime) -> tuple[HeldNode, ...]:
     rows = [_held_node(uid, claim, drains.get(claim.order_id)) for uid, claim in state.claims.items()]
     rows += [
-        HeldNode(uid, each.claim, PUBLISHED, (), each.expires_at) for uid, each in on_their_way(state, now).items()
+        HeldNode(uid, order.claim, PUBLISHED, (), order.expires_at) for uid, order in on_their_way(state, now).items()
     ]
     return tuple(sorted(rows, key=lambda row: (row.claim.since, row.claim.node)))
 

@@ -69,18 +69,19 @@ def _tables(status: InstallationStatus, *, wide: bool) -> Iterator[tuple[str, Ta
     ]
     titles = ("node", "pool", "since", "phase", "until", "held by")
     narrow = [(node, *rest) for node, _, *rest in claims]
-    yield "Claims", _table(titles, claims) if wide else _table((titles[0], *titles[2:]), narrow)
+    yield "Claims", wrap_last(titles, claims) if wide else wrap_last((titles[0], *titles[2:]), narrow)
     marks = ((row.pool, f"{row.nodes:,}", f"{at(row.oldest)}, {_ago(status.now, row.oldest)}") for row in status.marks)
-    yield "Marks", _table(("pool", "nodes", "oldest"), marks)
+    yield "Marks", wrap_last(("pool", "nodes", "oldest"), marks)
     backoffs = ((row.node, at(row.until), row.why) for _, row in status.backoffs)
-    yield "Back-offs", _table(("node", "until", "why"), backoffs)
+    yield "Back-offs", wrap_last(("node", "until", "why"), backoffs)
     breakers = ((pool, at(row.until), row.why) for pool, row in status.breakers)
-    yield "Breakers", _table(("pool", "until", "why"), breakers)
+    yield "Breakers", wrap_last(("pool", "until", "why"), breakers)
     results = ((at(row.ended_at), row.record.outcome, row.record.order.node, _why(row)) for row in status.results)
-    yield "Last results", _table(("ended", "outcome", "node", "why"), results, below=not wide)
+    yield "Last results", wrap_last(("ended", "outcome", "node", "why"), results, below=not wide)
 
 
-def _table(titles: Sequence[str], rows: Iterable[Sequence[str]], *, below: bool = False) -> Table:
+def wrap_last(titles: Sequence[str], rows: Iterable[Sequence[str]], *, below: bool = False) -> Table:
+    """Return a table whose last column may take several lines; `below` puts it under the one before."""
     *firsts, last = titles
     why = Column(last, wraps=True, below=below, style=DIM if below else "")
     return Table.of([*map(Column, firsts), why], rows)
@@ -122,7 +123,7 @@ def document(status: InstallationStatus) -> dict[str, Any]:
 def _wave(wave: Wave | None) -> dict[str, Any] | None:
     if wave is None:
         return None
-    nodes = [{"node": each.name, "node_uid": each.uid} for each in wave.nodes]
+    nodes = [{"node": node.name, "node_uid": node.uid} for node in wave.nodes]
     return {"id": wave.id, "began": rfc3339(wave.began), "deadline": rfc3339(wave.deadline), "nodes": nodes}
 
 
@@ -161,4 +162,4 @@ def _result(row: PastDrain) -> dict[str, Any]:
 
 
 def _time(time: datetime | None) -> str | None:
-    return None if time is None else rfc3339(time)
+    return rfc3339(time) if time else None

@@ -1,4 +1,4 @@
-"""Nodes as bars of requested CPU, with a sign each: what `ebb top` and the demo draw. It knows nothing of the core."""
+"""Nodes as bars of requested CPU, with a sign each: what the demo draws. It knows nothing of the core."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction

@@ -1,4 +1,7 @@
-"""How many nodes the policy lets go at each hour, which setting decides, and the bars that draw a day."""
+"""When how many nodes may go: by the hour, with what decides it. One view for a terminal, for JSON and for the report.
+
+Every hour's answer is the core's own (`limit_now`, `starts_left`, `window_open`).
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,13 +9,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import groupby
 from string import ascii_lowercase
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from functions.cli.output.format import moment
 from functions.cli.policy.words import in_words
-from shared.core.policy import Budget, BudgetUntil, Policy, Rate, Schedule
-from shared.core.policy.schedule import hits, instant
+from shared.core.policy import Budget, BudgetUntil, Limit, Policy, Rate, Schedule
+from shared.core.policy.schedule import hits, instant, zone_of
 from shared.core.reasons import DrainReason
 from shared.core.rules.budgets import Calendar, freeze_in_force, limit_now, starts_left, window_open
 
@@ -49,17 +52,15 @@ class NodeLimit:
 
     def rank(self) -> tuple[float, float]:
         """Return what sorts the most restrictive first; a share counts as that of a hundred nodes."""
-        known = [each for each in (self.count, self.percent) if each is not None]
+        known = [amount for amount in (self.count, self.percent) if amount is not None]
         return (min(known, default=float("inf")), -len(known))
 
 
-def node_limit(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calendar: Calendar) -> NodeLimit:
+def node_limit(policy: Policy, pool: str, sizes: Sizes, calendar: Calendar) -> NodeLimit:
     """Return how many nodes of the pool may go at the calendar's moment: the smallest of all limits, first named."""
-    limits = tuple(_limits(policy, pool, sizes, reason, calendar))
-    counts = [each for each in limits if each.count is not None]
-    shares = [each for each in limits if each.percent is not None]
-    least = min(counts, key=lambda each: each.count or 0, default=None)
-    share = min(shares, key=lambda each: each.percent or 0, default=None)
+    limits = (*_closed(policy, pool, calendar), *_limits(policy, pool, sizes, calendar))
+    least = min((limit for limit in limits if limit.count is not None), key=NodeLimit.rank, default=None)
+    share = min((limit for limit in limits if limit.percent is not None), key=NodeLimit.rank, default=None)
     if least is None or share is None:
         return least or share or NodeLimit(None, None, "nothing limits it")
     if least.none:
@@ -67,68 +68,48 @@ def node_limit(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, cal
     return NodeLimit(least.count, share.percent, f"the smaller of {least.why} and {share.why}")
 
 
-def _limits(policy: Policy, pool: str, sizes: Sizes, reason: DrainReason, calendar: Calendar) -> Iterator[NodeLimit]:
-    """Yield every limit in force, in the order of the gates (`gates.CLAIM_GATES`)."""
-    own = policy.pool(pool)
+def _closed(policy: Policy, pool: str, calendar: Calendar) -> Iterator[NodeLimit]:
     freeze = freeze_in_force(policy.freezes, calendar.now)
     if freeze is not None:
         yield NodeLimit(0, None, f"freeze until {moment(freeze.end)}")
-    if not window_open(own.windows, calendar):
+    if not window_open(policy.pool(pool).windows, calendar):
         yield NodeLimit(0, None, "no window is open")
-    nodes = sizes.pools.get(pool)
-    yield from _budgets(own.budgets, "budget", nodes, reason, calendar)
-    yield from _of_cluster(_budgets(policy.budgets, "cluster budget", sizes.total, reason, calendar))
-    yield from _awaiting(policy, nodes)
-    yield from _of_cluster(_rate(policy.rate, "cluster rate", sizes.total, calendar))
-    yield from _rate(own.rate, "rate", nodes, calendar)
 
 
-def _awaiting(policy: Policy, nodes: int | None) -> Iterator[NodeLimit]:
-    """Yield the pool's part, which is never more than the cluster's."""
-    limit = policy.awaiting_deletion
+def _limits(policy: Policy, pool: str, sizes: Sizes, calendar: Calendar) -> Iterator[NodeLimit]:
+    """Yield every limit in force, in the order of the gates (`gates.CLAIM_GATES`).
+
+    A share of a cluster of unknown size means no number for one pool, and is left out unless it is none.
+    """
+
+    def of_budgets(word: str, budgets: Iterable[Budget], nodes: int | None) -> Iterator[NodeLimit]:
+        for budget in budgets:
+            limit = limit_now((budget,), DrainReason.UNDERUTILIZED, _assume_hundred(nodes), calendar)
+            if limit is not None:
+                yield _limit(f"{word} {in_words(budget)}", budget.nodes, limit, nodes)
+
+    def of_rate(word: str, rate: Rate | None, nodes: int | None) -> Iterator[NodeLimit]:
+        if rate is not None:
+            limit = starts_left(rate, (), _assume_hundred(nodes), calendar.now)
+            yield _limit(f"{word} {in_words(rate)}", rate.nodes, limit, nodes)
+
+    own, waiting, nodes = policy.pool(pool), policy.awaiting_deletion, sizes.pools.get(pool)
+    yield from of_budgets("budget", own.budgets, nodes)
+    yield from (one for one in of_budgets("cluster budget", policy.budgets, sizes.total) if one.count is not None)
     if policy.budget_until is BudgetUntil.REPLACED:
-        found = NodeLimit(limit.of(_HUNDRED if nodes is None else nodes), None, f"awaitingDeletion {limit}")
-        yield _as_share(found) if nodes is None and limit.percent is not None else found
+        yield _limit(f"awaitingDeletion {waiting}", waiting, waiting.of(_assume_hundred(nodes)), nodes)
+    yield from (one for one in of_rate("cluster rate", policy.rate, sizes.total) if one.count is not None)
+    yield from of_rate("rate", own.rate, nodes)
 
 
-def _of_cluster(limits: Iterable[NodeLimit]) -> Iterator[NodeLimit]:
-    """Leave out a share of a cluster of unknown size: it means no number for one pool."""
-    return (each for each in limits if each.count is not None)
+def _assume_hundred(nodes: int | None) -> int:
+    return _HUNDRED if nodes is None else nodes
 
 
-def _budgets(
-    budgets: tuple[Budget, ...], word: str, nodes: int | None, reason: DrainReason, calendar: Calendar
-) -> Iterator[NodeLimit]:
-    if nodes is not None:
-        yield from _decisive(budgets, word, nodes, reason, calendar)
-        return
-    yield from _decisive([each for each in budgets if each.nodes.percent is None], word, 0, reason, calendar)
-    shares = [each for each in budgets if each.nodes.percent is not None]
-    yield from (_as_share(each) for each in _decisive(shares, word, _HUNDRED, reason, calendar))
-
-
-def _decisive(
-    budgets: Iterable[Budget], word: str, nodes: int, reason: DrainReason, calendar: Calendar
-) -> Iterator[NodeLimit]:
-    """Yield the limit of these budgets, if there is one, with the first budget that sets it alone."""
-    rows = tuple(budgets)
-    limit = limit_now(rows, reason, nodes, calendar)
-    if limit is not None:
-        decides = next(each for each in rows if limit_now((each,), reason, nodes, calendar) == limit)
-        yield NodeLimit(limit, None, f"{word} {in_words(decides)}")
-
-
-def _rate(rate: Rate | None, word: str, nodes: int | None, calendar: Calendar) -> Iterator[NodeLimit]:
-    if rate is None:
-        return
-    limit = starts_left(rate, (), _HUNDRED if nodes is None else nodes, calendar.now)
-    found = NodeLimit(limit, None, f"{word} {in_words(rate)}")
-    yield _as_share(found) if nodes is None and rate.nodes.percent is not None else found
-
-
-def _as_share(node_limit: NodeLimit) -> NodeLimit:
-    """Return a limit of a hundred nodes as the percentage that it is; none of them is none of any number."""
-    return node_limit if node_limit.none else NodeLimit(None, node_limit.count, node_limit.why)
+def _limit(why: str, setting: Limit, limit: int, nodes: int | None) -> NodeLimit:
+    """Return a number; of an unknown number of nodes a share, where it is one and not none."""
+    is_share = nodes is None and setting.percent is not None and limit > 0
+    return NodeLimit(None, limit, why) if is_share else NodeLimit(limit, None, why)
 
 
 HOURS: Final = 24
@@ -138,14 +119,13 @@ _STEP: Final = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class CalendarQuestion:
-    """What the calendar shows: whose limits, for drains of which reason, from which day on, on whose clock."""
+    """What the calendar shows: whose limits, from which day on, on whose clock; of drains of underutilized nodes."""
 
     policy: Policy
     sizes: Sizes
     zone: ZoneInfo
     first: date
     days: int
-    reason: DrainReason = DrainReason.UNDERUTILIZED
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,32 +154,25 @@ def calendar(question: CalendarQuestion, pools: Sequence[str]) -> Mapping[str, t
     return {pool: tuple(days) for pool, days in rows.items()}
 
 
-def zones(policy: Policy) -> tuple[str, ...]:
-    """Return the time zones in which the policy's schedules are written."""
-    return tuple(sorted({schedule.time_zone for schedule in schedules(policy)}))
-
-
-def schedules(policy: Policy) -> frozenset[Schedule]:
-    """Return all schedules of the policy's budgets and windows."""
-    budgets = [*policy.budgets, *(budget for pool in policy.pools.values() for budget in pool.budgets)]
-    windows = [window for pool in policy.pools.values() for window in pool.windows or ()]
-    return frozenset((*windows, *(budget.schedule for budget in budgets if budget.schedule is not None)))
-
-
 def _day(question: CalendarQuestion, day: date, pools: Sequence[str]) -> dict[str, dict[int, list[NodeLimit]]]:
     """Return the limits of each hour of the day, by pool."""
     found: dict[str, dict[int, list[NodeLimit]]] = {pool: defaultdict(list) for pool in pools}
     for at in instants(question, day):
         hour, now = at.astimezone(question.zone).hour, Calendar(at)
         for pool in pools:
-            found[pool][hour].append(node_limit(question.policy, pool, question.sizes, question.reason, now))
+            found[pool][hour].append(node_limit(question.policy, pool, question.sizes, now))
     return found
+
+
+def _hour(limits: Sequence[NodeLimit]) -> Hour | None:
+    return Hour(min(limits, key=NodeLimit.rank), len(set(limits)) > 1) if limits else None
 
 
 def instants(question: CalendarQuestion, day: date) -> tuple[datetime, ...]:
     """Return the instants of a day at which an hour begins or a limit could change, in order."""
-    begin, end = (instant(datetime.combine(each, time()), question.zone) for each in (day, day + timedelta(days=1)))
-    edges = (each for each in _edges(question.policy, begin, end) if begin <= each < end)
+    midnights = (datetime.combine(date_, time()) for date_ in (day, day + timedelta(days=1)))
+    begin, end = (instant(midnight, question.zone) for midnight in midnights)
+    edges = (at for at in _edges(question.policy, begin, end) if begin <= at < end)
     return tuple(sorted({*_hours(begin, end, question.zone), *edges}))
 
 
@@ -214,7 +187,7 @@ def _hours(begin: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]
 
 
 def _edges(policy: Policy, begin: datetime, end: datetime) -> Iterator[datetime]:
-    for schedule in schedules(policy):
+    for schedule in _schedules(policy):
         yield from hits(schedule, begin, end)
         for hit in hits(schedule, begin - schedule.duration, end - schedule.duration):
             yield hit + schedule.duration
@@ -222,41 +195,40 @@ def _edges(policy: Policy, begin: datetime, end: datetime) -> Iterator[datetime]
         yield from (freeze.start.astimezone(UTC), freeze.end.astimezone(UTC))
 
 
-def _hour(limits: Sequence[NodeLimit]) -> Hour | None:
-    return Hour(min(limits, key=NodeLimit.rank), len(set(limits)) > 1) if limits else None
+def zones(policy: Policy) -> tuple[str, ...]:
+    """Return the time zones in which the policy's schedules are written."""
+    return tuple(sorted({schedule.time_zone for schedule in _schedules(policy)}))
 
 
-_CELLS_IN_A_FILE: Final = 5
-"""Characters an hour has where there is no terminal to fit into."""
-_LEAST, _MOST = 3, 8
-_LONG, _SHORT = "%a %d %b ", "%a %d "
-_OPEN, _SHUT, _CHANGES = "─", "·", "*"
-_OPEN_STYLE, _SHUT_STYLE = "green", "dim"
-Piece = tuple[str, str]
-"""Text and its style."""
+def _schedules(policy: Policy) -> frozenset[Schedule]:
+    """Return all schedules of the policy's budgets and windows."""
+    budgets = [*policy.budgets, *(budget for pool in policy.pools.values() for budget in pool.budgets)]
+    windows = [window for pool in policy.pools.values() for window in pool.windows or ()]
+    return frozenset((*windows, *(budget.schedule for budget in budgets if budget.schedule is not None)))
+
+
+def zone_to_show(policy: Policy, named: str | None = None) -> ZoneInfo:
+    """Return the clock: the one that was asked for, the only one that the policy's schedules use, or UTC.
+
+    Raises:
+        BadInput: there is no such time zone.
+    """
+    used = zones(policy)
+    return zone_of(named or (used[0] if len(used) == 1 else "UTC"))
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
-    """The lines of one drawing: the hours above, then a label and its pieces for each day."""
+class EqualPools:
+    """Pools of which the same holds at every hour."""
 
-    ruler: str
-    rows: tuple[tuple[str, tuple[Piece, ...]], ...]
+    names: tuple[str, ...]
+    days: tuple[Day, ...]
 
-
-def bars(days: Sequence[Day], width: int | None) -> Bars:
-    """Draw the days in so many characters; None = a file. A terminal narrower than 80 gets lines of 80."""
-    label, hour = _layout(width)
-    space = len(days[0].date.strftime(label)) if days else 0
-    keys = letters(days)
-    ruler = " " * space + "".join(f"{number:02}".ljust(hour) for number in range(HOURS)).rstrip()
-    return Bars(ruler, tuple((day.date.strftime(label), tuple(_bar(day, keys, hour))) for day in days))
-
-
-def letters(days: Sequence[Day]) -> dict[NodeLimit, str]:
-    """Return a letter for each limit, in the order of their appearance."""
-    found = dict.fromkeys(hour.limit for day in days for hour in day.hours if hour is not None)
-    return {limit: _letter(number) for number, limit in enumerate(found)}
+    @property
+    def letters(self) -> dict[NodeLimit, str]:
+        """A letter for each limit, in the order of their appearance."""
+        found = dict.fromkeys(hour.limit for day in self.days for hour in day.hours if hour is not None)
+        return {limit: _letter(number) for number, limit in enumerate(found)}
 
 
 def _letter(number: int) -> str:
@@ -264,33 +236,45 @@ def _letter(number: int) -> str:
     return f"{ascii_lowercase[place]}{round_ or ''}"
 
 
-def _layout(width: int | None) -> tuple[str, int]:
-    """Return the form of a day's label and the width of an hour; one character closes the bar."""
-    if width is None:
-        return _LONG, _CELLS_IN_A_FILE
-    roomy = (width - 12) // HOURS
-    return (_LONG, min(roomy, _MOST)) if roomy > _LEAST else (_SHORT, _LEAST)
+def equal_pools(question: CalendarQuestion, pools: Sequence[str]) -> tuple[EqualPools, ...]:
+    """Return the calendar of each set of pools with equal days, in the place of its first."""
+    rows: dict[tuple[Day, ...], list[str]] = {}
+    for pool, days in calendar(question, pools).items():
+        rows.setdefault(days, []).append(pool)
+    return tuple(EqualPools(tuple(names), days) for days, names in rows.items())
 
 
-def _bar(day: Day, keys: Mapping[NodeLimit, str], width: int) -> Iterator[Piece]:
-    for limit, run in groupby(day.hours, key=lambda hour: hour.limit if hour else None):
-        hours = [hour for hour in run if hour is not None]
-        if limit is None or not hours:
-            skipped = day.hours.count(None)
-            yield f"│{' ' * (skipped * width - 1)}", ""
-        else:
-            yield f"│{_stretch(limit, keys[limit], hours, width)}", _SHUT_STYLE if limit.none else _OPEN_STYLE
-    yield "│", ""
+def document(
+    question: CalendarQuestion, pools: Iterable[EqualPools], off: Iterable[str], notes: Iterable[str]
+) -> dict[str, Any]:
+    """Return the calendar as JSON values (docs/report.md, `calendar`): an outside contract."""
+    return {
+        "time_zone": question.zone.key,
+        "pools": [_pools(row) for row in pools],
+        "off": list(off),
+        "notes": list(notes),
+    }
 
 
-def _stretch(limit: NodeLimit, key: str, hours: Sequence[Hour], width: int) -> str:
-    """Return a run of hours: its number and letter where there is room, and a mark at the end of each mixed hour."""
-    fill = _SHUT if limit.none else _OPEN
-    marks = {(number + 1) * width - 2 for number, hour in enumerate(hours) if hour.changes}
-    text = [_CHANGES if place in marks else fill for place in range(len(hours) * width - 1)]
-    room = min(marks, default=len(text))
-    for words in (f"{limit.amount} {key} ", f"{limit.amount} {key}", f"{limit.amount}{key}", key):
-        if len(words) <= room:
-            text[: len(words)] = words
-            break
-    return "".join(text)
+def _pools(row: EqualPools) -> dict[str, Any]:
+    keys = row.letters
+    legend = [{"letter": key, "nodes": limit.amount, "why": limit.why} for limit, key in keys.items()]
+    days = [{"day": f"{day.date:%a} {day.date.day} {day.date:%b}", "runs": list(_runs(day, keys))} for day in row.days]
+    return {"names": list(row.names), "always": len(keys) == 1, "legend": legend, "days": days}
+
+
+def _runs(day: Day, keys: Mapping[NodeLimit, str]) -> Iterator[dict[str, Any]]:
+    """Yield runs of equal hours; a run without a letter is one that the clock skips."""
+    begin = 0
+    for hour, run in groupby(day.hours):
+        hours = len(list(run))
+        limit, changes = (hour.limit, hour.changes) if hour else (None, False)
+        yield {
+            "from": begin,
+            "hours": hours,
+            "letter": keys[limit] if limit else "",
+            "nodes": limit.amount if limit else "",
+            "none": limit is not None and limit.none,
+            "changes": changes,
+        }
+        begin += hours

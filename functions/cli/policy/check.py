@@ -97,7 +97,7 @@ def _pools(policy: Policy) -> list[tuple[str, PoolPolicy]]:
     names: dict[PoolPolicy, list[str]] = {}
     for name, pool in sorted(policy.pools.items()):
         names.setdefault(pool, []).append(name)
-    named = [(f"{'pool' if len(each) == 1 else 'pools'} {', '.join(each)}", pool) for pool, each in names.items()]
+    named = [(f"pool{'s' if len(pools) > 1 else ''} {', '.join(pools)}", settings) for settings, pools in names.items()]
     return [*named, ("every other pool", policy.other_pools)] if policy.other_pools.enabled else named
 
 

@@ -20,10 +20,11 @@ from functions.cli.input.options import (
     Files,
     Kubeconfig,
     OneDump,
+    Output,
+    OutputAs,
     Sources,
     instant,
 )
-from shared.core.reasons import DrainReason
 
 if TYPE_CHECKING:
     from functions.cli.policy.importing import Imported
@@ -35,7 +36,7 @@ Changes nothing of a running Ebb: Terraform writes its policy.
 Examples:
   ebb policy init --dump cluster.json > policy.yaml
   ebb policy check policy.yaml
-  ebb policy windows policy.yaml
+  ebb policy calendar policy.yaml
 """
 policy = Commands(help=_POLICIES)
 PolicyPaths = Annotated[
@@ -80,7 +81,7 @@ def first(files: Files = None, *, dump: OneDump = None, kubeconfig: Kubeconfig =
 
 
 @policy.command()
-def windows(
+def calendar(
     file: PolicyPath,
     *,
     days: Annotated[int, typer.Option("--days", metavar="N", min=1, max=31, help="Days to draw.")] = 7,
@@ -88,36 +89,26 @@ def windows(
         datetime | None,
         typer.Option("--at", metavar="TIME", parser=instant, help="First day, such as 2026-03-27T00:00Z."),
     ] = None,
-    nodes: Annotated[
-        list[str] | None,
-        typer.Option("--nodes", metavar="POOL=N,…", help="Pool sizes, to show numbers instead of percentages."),
-    ] = None,
     pool: Annotated[str | None, typer.Option("--pool", metavar="NAME", help="Draw only this pool.")] = None,
     time_zone: Annotated[
         str | None,
         typer.Option("--time-zone", metavar="NAME", help="Time zone to draw in; else that of the schedules, or UTC."),
     ] = None,
-    reason: Annotated[
-        DrainReason,
-        typer.Option(
-            "--reason",
-            metavar="REASON",
-            help=f"Drain reason ({', '.join(DrainReason)}): some budgets apply to one reason only.",
-        ),
-    ] = DrainReason.UNDERUTILIZED,
+    output: OutputAs = Output.TABLE,
 ) -> None:
-    """Show how many nodes of each pool may go in each hour, and which budget, window, freeze or rate limits them.
+    """Show when how many nodes may go: by the hour for each pool, and which budget, window, freeze or rate decides.
 
-    Changes nothing, and reads no cluster.
+    Changes nothing, and reads no cluster: shares stay shares. ebb report has the
+    same for a cluster, in numbers.
 
     Examples:
-      ebb policy windows policy.yaml
-      ebb policy windows policy.yaml --days 2 --at 2026-03-27T00:00Z
-      ebb policy windows policy.yaml --pool web-pool --nodes web-pool=40
+      ebb policy calendar policy.yaml
+      ebb policy calendar policy.yaml --days 2 --at 2026-03-27T00:00Z
+      ebb policy calendar policy.yaml --pool web-pool -o json
     """
-    from functions.cli.policy.windows import WindowsOptions, print_windows
+    from functions.cli.policy.calendar_view import CalendarOptions, print_calendar
 
-    print_windows(file, WindowsOptions(days, at, tuple(nodes or ()), pool, time_zone, reason))
+    print_calendar(file, CalendarOptions(days, at, pool, time_zone), output)
 
 
 @policy.command()
@@ -139,7 +130,7 @@ def diff(  # noqa: PLR0913 - each is something that a person may type
 
     The first line names the drains: how many nodes at most, and from when.
     Without a cluster, dump or kubeconfig, only the settings are compared.
-    Markdown, for a pull request, also has the reasons that keep other nodes.
+    Markdown is for a pull request.
 
     Examples:
       ebb policy diff old.yaml new.yaml
@@ -194,7 +185,7 @@ def estafette(
 ) -> None:
     """Convert estafette-k8s-node-compactor: its ConfigMap, the JSON in it, or its Helm chart's values or output.
 
-    The two times are also read from the process's own variables,
+    The two times are those of the process: give them, or set its own variables,
     NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS and MINIMUM_NODE_AGE_SECONDS.
 
     Examples:

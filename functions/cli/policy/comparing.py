@@ -16,8 +16,8 @@ from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
-from functions.cli.policy import diff, diff_markdown
-from functions.cli.policy.diff import Impact, PolicyDiff
+from functions.cli.policy import diff_view
+from functions.cli.policy.diff import UNKNOWN, Impact, PolicyDiff, document, settings
 from functions.cli.policy.real_drains import DrainsCompared, real_drains
 from shared.collector import no_search_for_cycles
 from shared.core.planning.bill import Bill
@@ -25,7 +25,7 @@ from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy
 from shared.core.policy.values import Commitments
-from shared.core.records.state import ClusterState, PoolMarks
+from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
@@ -49,17 +49,17 @@ def print_diff(
     needing = [option for option, value in asked.items() if value]
     if needing and not sources.named:
         raise BadInput(f"{needing[0]}: it needs a cluster; add --dump FILE.")
-    first, other = (read_policy(each) for each in (old, new))
+    first, other = (read_policy(path) for path in (old, new))
     inputs = gather(sources, first) if sources.named else None
     impact = impact_of(inputs, other, assume_marked=assume_marked) if inputs else None
-    found = PolicyDiff(diff.settings(first, other), drains_of(inputs, first, other), impact)
+    found = PolicyDiff(settings(first, other), drains_of(inputs, first, other), impact)
     if output is AnswerFormat.MARKDOWN:
-        typer.echo(diff_markdown.page(found))
+        typer.echo(diff_view.page(found))
     elif output is not AnswerFormat.TABLE:
-        print_document(diff.document(found), output, found.notes)
+        print_document(document(found), output, found.notes)
     else:
         with printing() as console:
-            diff.show(console, found)
+            diff_view.show(console, found)
 
 
 def drains_of(inputs: Inputs | None, first: Policy, other: Policy) -> DrainsCompared:
@@ -67,7 +67,7 @@ def drains_of(inputs: Inputs | None, first: Policy, other: Policy) -> DrainsComp
     known = inputs if inputs and is_whole(inputs) else None
     with reading_line("the drains of both policies", doing="Planning"), no_search_for_cycles():
         before, after = (real_drains(known, policy) for policy in (first, other))
-    unknown = "" if known else diff.UNKNOWN if inputs else NO_CLUSTER
+    unknown = "" if known else UNKNOWN if inputs else NO_CLUSTER
     return DrainsCompared(before, after, known.snapshot.taken_at if known else None, unknown)
 
 
@@ -78,16 +78,15 @@ def is_whole(inputs: Inputs) -> bool:
 
 def impact_of(inputs: Inputs, other: Policy, *, assume_marked: bool) -> Impact:
     """Return the steady state of a cluster under the policy that the inputs have, and under another."""
+    snapshot, prices, whole = inputs.snapshot, inputs.prices, is_whole(inputs)
+    marks = all_marked(snapshot) if assume_marked else None
+    state = ClusterState(last_pass=snapshot.taken_at) if assume_marked else ClusterState()
     policies = inputs.policy, inputs.committed_under(other)
-    given = [_given(inputs, policy, assume_marked=assume_marked) for policy in policies]
+    given = [Situation(snapshot, state, policy) for policy in policies]
     with reading_line("both policies", doing="Planning"), no_search_for_cycles():
-        before, after = (make_plan(*each, inputs.prices) for each in given)
-        scenarios = tuple(
-            scenarios_of(asked, marks or {}, inputs.prices, assume_marked=assume_marked)
-            for asked, marks in given
-            if is_whole(inputs)
-        )
-    scenarios = paid_alike(scenarios, policies[1].commitments, inputs.prices)
+        before, after = (make_plan(situation, marks, prices) for situation in given)
+        runs = [scenarios_of(asked, marks or {}, prices, assume_marked=assume_marked) for asked in given if whole]
+    scenarios = paid_alike(tuple(runs), policies[1].commitments, prices)
     return Impact(before, after, scenarios, tuple(_notes(inputs, other, assume_marked=assume_marked)))
 
 
@@ -96,7 +95,7 @@ def paid_alike(scenarios: tuple[Scenarios, ...], commitments: Commitments, price
 
     Otherwise a policy that names other commitments than before would seem to change what is paid for equal nodes.
     """
-    return tuple(_paid_by(each, commitments, prices, scenarios[-1].bound) for each in scenarios)
+    return tuple(_paid_by(run, commitments, prices, scenarios[-1].bound) for run in scenarios)
 
 
 def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bound: Scenario) -> Scenarios:
@@ -104,19 +103,13 @@ def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bou
         return scenarios
     begun, left = scenarios.begun, scenarios.left
     bill = Bill.of(prices, commitments, begun.nodes, begun.taken_at)
-    now, rest = (None if bill.is_list else bill.of_all(each.nodes) for each in (begun, left))
+    now, rest = (None if bill.is_list else bill.of_all(moment.nodes) for moment in (begun, left))
     return replace(
         scenarios,
         now=replace(scenarios.now, bill=now),
         at_rest=replace(scenarios.at_rest, bill=rest),
         bound=bound,
     )
-
-
-def _given(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> tuple[Situation, dict[str, PoolMarks] | None]:
-    snapshot = inputs.snapshot
-    state = ClusterState(last_pass=snapshot.taken_at) if assume_marked else ClusterState()
-    return Situation(snapshot, state, policy), all_marked(snapshot) if assume_marked else None
 
 
 def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:

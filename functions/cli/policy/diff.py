@@ -1,106 +1,21 @@
-"""What differs between two policies: real drains, settings, verdicts, scenarios; on a terminal and as JSON."""
+"""What differs between two policies: real drains, settings, verdicts, scenarios; and its JSON."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from typing import Any, Final
 
-from rich.console import Console
-
 from functions.cli.analysis.forecast.scenarios import Scenarios
-from functions.cli.output.format import by_the_minute, clock, count, rfc3339, span, whole_money, yearly
-from functions.cli.output.tables import Column, Table, draw
-from functions.cli.plan.scenarios import BOUND, ScenarioMoney, paid, scenario_documents
-from functions.cli.plan.sentences import HOLDING, VERDICTS, LegendEntry, WordKind, legend, show_notes
+from functions.cli.output.format import rfc3339
+from functions.cli.plan.scenarios import scenario_documents
+from functions.cli.plan.sentences import VERDICTS
 from functions.cli.policy.real_drains import DrainsCompared, RealDrains
 from functions.cli.policy.words import CLUSTER, cluster_settings, pool_settings
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.policy import Policy
 
 UNKNOWN: Final = "Not all pods of this cluster are known, so its steady state is unknown."
-UNCHANGED_CELL: Final = "="
-HEADS: Final = ("", "before", "after", "difference")
-_NEVER: Final = "-"
-
-
-def headline(scenarios: Sequence[Scenarios]) -> str:
-    """Return what the change means in the end."""
-    if not scenarios:
-        return UNKNOWN
-    old, new = (each.at_rest for each in scenarios)
-    before, after = map(ScenarioMoney, scenarios)
-    less = before.left(old) - after.left(new)
-    ends = f"{count(new.nodes, 'node')} for {after.month(new)} a month"
-    if paid(old) == paid(new):
-        return f"The steady state stays the same: {ends}."
-    return (
-        f"The steady state becomes {ends}, from {old.nodes:,} for {before.month(old)}: "
-        f"{whole_money(abs(less))} a month {'less' if less > 0 else 'more'} ({yearly(abs(less))} a year)."
-    )
-
-
-def rows(scenarios: Sequence[Scenarios], now: datetime) -> Iterator[tuple[str, ...]]:
-    """Yield what each figure is, what it was, what it will be, and by how much it differs."""
-    if not scenarios:
-        return
-    old, new = scenarios
-    before, after = map(ScenarioMoney, scenarios)
-    more = after.left(new.at_rest) - before.left(old.at_rest)
-    yield "now, a month", before.month(old.now), after.month(new.now), UNCHANGED_CELL
-    yield counted("nodes in steady state", old.at_rest.nodes, new.at_rest.nodes)
-    yield "a month in steady state", before.month(old.at_rest), after.month(new.at_rest), difference(more)
-    if before.listed and after.listed:
-        more_listed = after.listed.left(new.at_rest) - before.listed.left(old.at_rest)
-        months = before.listed.month(old.at_rest), after.listed.month(new.at_rest)
-        yield "the same at list prices", *months, difference(more_listed)
-    saved = whole_money(before.saved(old.at_rest)), whole_money(after.saved(new.at_rest))
-    yield "saved, a month", *saved, difference(-more)
-    yield _by(old.by, new.by, now)
-    yield counted("evictions until then", old.at_rest.evictions, new.at_rest.evictions)
-    yield f"{BOUND}, a month", before.month(old.bound), after.month(new.bound), UNCHANGED_CELL
-
-
-def counted(what: str, old: int, new: int) -> tuple[str, ...]:
-    return what, f"{old:,}", f"{new:,}", f"{new - old:+,}" if old != new else UNCHANGED_CELL
-
-
-def difference(whole: int) -> str:
-    """Return whole units of the currency with their sign."""
-    return f"{'+' if whole > 0 else '-'}{whole_money(abs(whole))}" if whole else UNCHANGED_CELL
-
-
-def _by(old: datetime | None, new: datetime | None, now: datetime) -> tuple[str, ...]:
-    before, after = (by_the_minute(each) if each else None for each in (old, new))
-    times = (clock(each, now) if each else _NEVER for each in (before, after))
-    return "steady state by (UTC)", *times, _later(before, after)
-
-
-def _later(before: datetime | None, after: datetime | None) -> str:
-    if before == after:
-        return UNCHANGED_CELL
-    if before is None or after is None:
-        return _NEVER
-    return f"{span(after - before)} later" if after > before else f"{span(before - after)} earlier"
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonChange:
-    """A reason that keeps other nodes than before; None where it keeps none."""
-
-    old: LegendEntry | None
-    new: LegendEntry | None
-
-    @property
-    def entry(self) -> LegendEntry:
-        """Return it with its word and sentence."""
-        return self.new or self.old  # type: ignore[return-value]  # of the two one is there
-
-    @property
-    def cost(self) -> int:
-        """Return how much more money it holds, in micro-dollars per hour."""
-        return (self.new.cost if self.new else 0) - (self.old.cost if self.old else 0)
 
 
 @dataclass(frozen=True)
@@ -111,26 +26,6 @@ class Impact:
     after: Plan
     scenarios: tuple[Scenarios, ...]
     notes: tuple[str, ...]
-
-    def reasons(self) -> tuple[ReasonChange, ...]:
-        """Return the reasons that keep more or fewer nodes, those that change most money first."""
-        found = sorted(self._reasons(), key=lambda each: (-abs(each.cost), each.entry.word))
-        return tuple(sorted(found, key=lambda each: HOLDING.index(each.entry.kind)))
-
-    def _reasons(self) -> Iterator[ReasonChange]:
-        old, new = _entries(self.before), _entries(self.after)
-        for key in dict.fromkeys((*old, *new)):
-            pair = ReasonChange(old.get(key), new.get(key))
-            if (
-                pair.old is None
-                or pair.new is None
-                or (pair.old.nodes, pair.old.cost) != (pair.new.nodes, pair.new.cost)
-            ):
-                yield pair
-
-
-def _entries(plan: Plan) -> dict[tuple[WordKind, str], LegendEntry]:
-    return {(each.kind, each.word): each for each in legend(plan) if each.kind in HOLDING}
 
 
 SETTINGS_ONLY: Final = (
@@ -199,56 +94,6 @@ class PolicyDiff:
         return NOTHING if self.impact else SAME
 
 
-def show(console: Console, found: PolicyDiff) -> None:
-    """Print first what becomes of real drains, then what changes; or that nothing does."""
-    impact = found.impact
-    if not found.same:
-        console.print(found.drains.sentence, style="bold")
-        console.print()
-    show_notes(console, found.notes)
-    if found.same:
-        console.print(found.same)
-        return
-    _show_changes(console, found)
-    if impact:
-        console.print(_sum(found.verdicts, len(impact.before.decisions)))
-        _show_scenarios(console, impact.scenarios, impact.before.taken_at)
-    else:
-        console.print(f"{count(len(found.settings), 'setting')} would change.")
-
-
-def _show_changes(console: Console, found: PolicyDiff) -> None:
-    for place, changes in groupby(found.settings, key=lambda change: change.place):
-        _print(console, place, ("setting", "old", "new"), [(each.name, each.old, each.new) for each in changes])
-    if not found.settings:
-        console.print("No setting changes.\n")
-    for (old, new), nodes_moved in groupby(found.verdicts, key=lambda change: (change.old, change.new)):
-        rows = [(each.name, each.place or "-") for each in nodes_moved]
-        _print(console, f"{old} → {new} ({len(rows):,})", ("node", "pool"), rows)
-
-
-def _show_scenarios(console: Console, scenarios: Sequence[Scenarios], now: datetime) -> None:
-    """Print the steady state before and after."""
-    console.print()
-    if scenarios:
-        _print(console, "What it means", HEADS, rows(scenarios, now), figures=HEADS[1:])
-    console.print(headline(scenarios))
-
-
-def _print(
-    console: Console, title: str, columns: Sequence[str], lines: Iterable[tuple[str, ...]], figures: Sequence[str] = ()
-) -> None:
-    console.print(title, style="bold")
-    draw(console, Table.of([Column(each, wraps=True, right=each in figures) for each in columns], lines))
-    console.print()
-
-
-def _sum(moved: Sequence[PolicyChange], nodes: int) -> str:
-    if not moved:
-        return f"No verdict changes: all {count(nodes, 'node')} keep theirs at this moment."
-    return f"{len(moved):,} of {count(nodes, 'verdict')} would change at this moment."
-
-
 SCHEMA: Final = 1
 
 
@@ -289,4 +134,4 @@ def _drains(drains: RealDrains) -> dict[str, Any]:
 
 def _changes(changes: Iterable[PolicyChange], name: str) -> list[dict[str, str]]:
     place = "pool" if name == "node" else "where"
-    return [{place: each.place, name: each.name, "before": each.old, "after": each.new} for each in changes]
+    return [{place: change.place, name: change.name, "before": change.old, "after": change.new} for change in changes]

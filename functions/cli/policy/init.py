@@ -92,14 +92,14 @@ GUESSED: Final = (
 def starter(snapshot: Snapshot, plan: Plan, most: Potential | None, pace: NightPace, partial: str = "") -> str:
     """Return the policy as YAML; `most` is None if nobody knows how much could go, and `partial` is the reason."""
     zone = time_zone(node.zone for node in snapshot.nodes)
-    rows = [each for each in pool_summaries(plan.decisions, most.nodes if most else ()) if each.pool]
-    busy = {each.pool for each in plan.decisions if each.accelerator_ratio is not None}
+    rows = [summary for summary in pool_summaries(plan.decisions, most.nodes if most else ()) if summary.pool]
+    busy = {node.pool for node in plan.decisions if node.accelerator_ratio is not None}
     machines = _machines(snapshot)
     pools: dict[str, Any] = {}
-    for each in rows:
-        name = str(each.pool)
-        because = _described(each, machines[name], known=most is not None)
-        why_not = _why_not(each, snapshot.pools.get(name), accelerated=name in busy)
+    for summary in rows:
+        name = str(summary.pool)
+        because = _described(summary, machines[name], known=most is not None)
+        why_not = _why_not(summary, snapshot.pools.get(name), accelerated=name in busy)
         pools[name] = _left(because, why_not) if why_not else _pool(because, name, pace, zone)
     until = Noted("replaced", "a drain frees its budget when all that it moved runs again")
     policy = {
@@ -119,7 +119,7 @@ def _head(snapshot: Snapshot, pace: NightPace, partial: str) -> str:
         *short,
         "It drains nothing until dryRun is false. What is not written here has its default (docs/policy.md).",
         "  ebb policy check policy.yaml      shows the settings of each pool",
-        "  ebb policy windows policy.yaml    shows how many nodes may go, and when",
+        "  ebb policy calendar policy.yaml   shows how many nodes may go, and when",
         "  ebb plan --policy policy.yaml     shows what it saves, and by when",
         *(("Budgets guard the pace. The forecast for this cluster:", f"  {pace.forecast}") if pace.forecast else ()),
     )
@@ -203,7 +203,6 @@ def first_policy(situation: Situation, prices: Prices, partial: str = "") -> str
     written = starter(situation.snapshot, plan, None, careful, partial)
     if partial:
         return written
-    found = pace_of_a_night(situation, parse(written.encode()), careful, prices)
-    rest = found.steady.rest
-    most = potential(found.steady.situation, prices, reached(rest.order, rest.snapshot))
-    return starter(situation.snapshot, plan, most, found.pace)
+    pace, steady = pace_of_a_night(situation, parse(written.encode()), careful, prices)
+    most = potential(steady.situation, prices, reached(steady.rest.order, steady.rest.snapshot))
+    return starter(situation.snapshot, plan, most, pace)

@@ -47,39 +47,36 @@ class NightPace:
     """Whether the numbers are those that the forecast needs, and not guessed."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPace:
-    """A pace, and the steady state of a policy with it."""
-
-    pace: NightPace
-    steady: PolicyAtRest
-
-
 def careful_pace(snapshot: Snapshot) -> NightPace:
     """Return a pace by which half of the nodes could go in one night."""
     likely = ceil(len(snapshot.nodes) / _LIKELY_SHARE)
     nodes = {pool: min(likely, len(own)) for pool, own in snapshot.nodes_by_pool.items()}
-    return NightPace(_CAREFUL_GAP, {pool: ceil(each / _CAREFUL_PASSES) for pool, each in nodes.items()}, _CAREFUL_RATE)
+    return NightPace(_CAREFUL_GAP, {pool: ceil(own / _CAREFUL_PASSES) for pool, own in nodes.items()}, _CAREFUL_RATE)
 
 
-def pace_of_a_night(situation: Situation, policy: Policy, careful: NightPace, prices: Prices) -> FoundPace:
-    """Return the pace that budgets alone set, or the careful one of this policy if that moves fewer pods for a node."""
+def pace_of_a_night(
+    situation: Situation, policy: Policy, careful: NightPace, prices: Prices
+) -> tuple[NightPace, PolicyAtRest]:
+    """Return the pace that budgets alone set, or the careful one of this policy if that moves fewer pods for a node.
+
+    With it the steady state of a policy of that pace.
+    """
     policy = replace(policy, dry_run=False)
     tonight = in_the_night(situation.snapshot, policy)
-    slow = policy_at_rest(Situation(tonight, ClusterState(), policy), {}, prices)
-    lifted = replace(policy, rate=None)
-    fast = policy_at_rest(Situation(tonight, ClusterState(), lifted), {}, prices)
+    slow, fast = (
+        policy_at_rest(Situation(tonight, ClusterState(), paced), {}, prices)
+        for paced in (policy, replace(policy, rate=None))
+    )
     if not fast.rest.begins or moves_more(fast.rest, slow.rest):
-        return FoundPace(replace(careful, forecast=_sentence(slow)), slow)
-    pace = NightPace(timedelta(), _in_one_pass(fast), _in_an_hour(fast), _sentence(fast), is_forecast=True)
-    return FoundPace(pace, fast)
+        return replace(careful, forecast=_sentence(slow)), slow
+    return NightPace(timedelta(), _in_one_pass(fast), _in_an_hour(fast), _sentence(fast), is_forecast=True), fast
 
 
 def in_the_night(snapshot: Snapshot, policy: Policy) -> Snapshot:
     """Return the snapshot as if it were of the time when the first window of the policy opens next."""
     windows = [window for pool in policy.pools.values() for window in pool.windows or ()]
     now = snapshot.taken_at
-    opens = (next(hits(each, now, now + DAY), now) for each in windows)
+    opens = (next(hits(window, now, now + DAY), now) for window in windows)
     return replace(snapshot, taken_at=min(opens, default=now))
 
 
@@ -112,7 +109,7 @@ def _in_an_hour(steady: PolicyAtRest) -> str:
 def most_in_an_hour(times: Iterable[datetime]) -> int:
     """Return how many of these times lie in one hour, at most."""
     times = tuple(times)
-    return max((sum(begin <= each < begin + HOUR for each in times) for begin in set(times)), default=0)
+    return max((sum(begin <= time < begin + HOUR for time in times) for begin in set(times)), default=0)
 
 
 def _sentence(steady: PolicyAtRest) -> str:

@@ -109,75 +109,35 @@ class DrainsCompared:
         """What the new policy does to real drains."""
         before, after = self.before, self.after
         if before.begins is None or after.begins is None:
-            return _BY_SETTINGS[bool(before.off), bool(after.off)]
+            return DrainChange.STARTS if before.off else DrainChange.STOPS if after.off else DrainChange.UNKNOWN
         if before.begins == after.begins:
             return DrainChange.SAME if after.begins else DrainChange.NONE
         if not before.begins or not after.begins:
             return DrainChange.STARTS if after.begins else DrainChange.STOPS
-        return _BY_FIGURES[_is_at_least(after, before), _is_at_least(before, after)]
+        more, fewer = _is_at_least(after, before), _is_at_least(before, after)
+        return DrainChange.OTHER if more == fewer else DrainChange.MORE if more else DrainChange.FEWER
 
     @property
     def sentence(self) -> str:
         """The first thing to read of a change of policy."""
-        return _SENTENCES[self.change](self)
+        after, before = (drains.figures(self.now) for drains in (self.after, self.before))
+        off = self.after.off or "the forecast finds no node that may go"
+        until_now = "" if self.before.begins is None else f" Until now: {before}."
+        starts = f". {self.unknown}" if self.after.begins is None else f": {after}."
+        others = f"which nodes are drained, or when: {after}, as until now."
+        return {
+            DrainChange.NONE: f"No real drain starts: {off}.",
+            DrainChange.SAME: f"Real drains stay the same: {after}.",
+            DrainChange.STARTS: f"This starts real drains{starts}",
+            DrainChange.STOPS: f"This stops real drains: {off}.{until_now}",
+            DrainChange.MORE: f"This allows more real drains: {after}.{until_now}",
+            DrainChange.FEWER: f"This allows fewer real drains: {after}.{until_now}",
+            DrainChange.OTHER: f"This changes {others if after == before else f'real drains: {after}.{until_now}'}",
+            DrainChange.UNKNOWN: f"This may change real drains. {self.unknown}",
+        }[self.change]
 
 
 def _is_at_least(one: RealDrains, other: RealDrains) -> bool:
     """Whether one drains as many nodes as the other, as early and as fast; both drain some."""
     is_as_early = min((one.begins or {}).values()) <= min((other.begins or {}).values())
     return is_as_early and one.nodes >= other.nodes and one.most_in_an_hour >= other.most_in_an_hour
-
-
-_BY_SETTINGS: Final = {
-    (False, False): DrainChange.UNKNOWN,
-    (True, False): DrainChange.STARTS,
-    (False, True): DrainChange.STOPS,
-}
-"""By whether the old policy drains nothing at all, and the new one."""
-_BY_FIGURES: Final = {
-    (True, True): DrainChange.OTHER,
-    (True, False): DrainChange.MORE,
-    (False, True): DrainChange.FEWER,
-    (False, False): DrainChange.OTHER,
-}
-"""By whether no figure falls, and whether none rises."""
-
-
-_NO_NODE: Final = "the forecast finds no node that may go"
-
-
-def _none(compared: DrainsCompared) -> str:
-    return f"No real drain starts: {compared.after.off or _NO_NODE}."
-
-
-def _starts(compared: DrainsCompared) -> str:
-    if compared.after.begins is None:
-        return f"This starts real drains. {compared.unknown}"
-    return f"This starts real drains: {compared.after.figures(compared.now)}."
-
-
-def _stops(compared: DrainsCompared) -> str:
-    before = "" if compared.before.begins is None else f" Until now: {compared.before.figures(compared.now)}."
-    return f"This stops real drains: {compared.after.off or _NO_NODE}.{before}"
-
-
-def _other(verb: str) -> Callable[[DrainsCompared], str]:
-    def sentence(compared: DrainsCompared) -> str:
-        after, before = (each.figures(compared.now) for each in (compared.after, compared.before))
-        if after == before:
-            return f"This changes which nodes are drained, or when: {after}, as until now."
-        return f"This {verb}: {after}. Until now: {before}."
-
-    return sentence
-
-
-_SENTENCES: Final[Mapping[DrainChange, Callable[[DrainsCompared], str]]] = {
-    DrainChange.NONE: _none,
-    DrainChange.SAME: lambda compared: f"Real drains stay the same: {compared.after.figures(compared.now)}.",
-    DrainChange.STARTS: _starts,
-    DrainChange.STOPS: _stops,
-    DrainChange.MORE: _other("allows more real drains"),
-    DrainChange.FEWER: _other("allows fewer real drains"),
-    DrainChange.OTHER: _other("changes real drains"),
-    DrainChange.UNKNOWN: lambda compared: f"This may change real drains. {compared.unknown}",
-}

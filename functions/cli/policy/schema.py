@@ -19,7 +19,7 @@ Part = dict[str, Any]
 @cache
 def schema() -> Part:
     """Return the schema."""
-    sections = {each.title: _section(each) for each in _sections(DOCUMENT.fields)}
+    sections = {section.title: _section(section) for section in _sections(DOCUMENT.fields)}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": dict(sorted(sections.items()))}
     return {**head, **_section(DOCUMENT)}
 

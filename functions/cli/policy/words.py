@@ -35,7 +35,7 @@ def pool_settings(pool: PoolPolicy) -> dict[str, str]:
 def meaning_of(place: str, path: str) -> str:
     """Return what a setting means, without its default; `place` is `cluster`, or whose pool's it is."""
     fields = (CLUSTER_FIELDS, DRAIN_FIELDS) if place == CLUSTER else (POOL_FIELDS,)
-    texts = (field.description for each in fields for field in each.values() if field.path == path)
+    texts = (field.description for section in fields for field in section.values() if field.path == path)
     return next(texts, "").partition(" Default ")[0]
 
 

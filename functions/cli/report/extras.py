@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from fractions import Fraction
-from itertools import groupby
 from typing import Any, Final
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
@@ -11,10 +10,9 @@ from functions.cli.analysis.recommendations import oversized
 from functions.cli.explain.why_not import amounts, remedies
 from functions.cli.output.format import count, monthly
 from functions.cli.plan.scenarios import paid
-from functions.cli.policy.calendar import CalendarQuestion, Day, Hour, NodeLimit, Sizes, calendar, letters, zones
+from functions.cli.policy.calendar import CalendarQuestion, Sizes, document, equal_pools, zone_to_show, zones
 from functions.cli.report.report_input import ReportInput, table
 from functions.cli.simulate.view import DaysView, percent
-from shared.core.policy.schedule import zone_of
 
 
 def extra_section(
@@ -32,32 +30,19 @@ def extra_section(
 
 
 DAYS: Final = 7
-_UTC: Final = "UTC"
 
 
 def week(report_input: ReportInput) -> dict[str, Any]:
     """Return a week from the snapshot's day on, for each set of pools with equal days."""
-    question = _question(report_input)
-    pools = [name for name in report_input.now.nodes_by_pool if name and report_input.policy.pool(name).enabled]
-    days = calendar(question, pools)
-    alike: dict[tuple[Day, ...], list[str]] = {}
-    for pool in pools:
-        alike.setdefault(days[pool], []).append(pool)
-    return {
-        "time_zone": question.zone.key,
-        "pools": [_pools(names, rows) for rows, names in alike.items()],
-        "off": [name for name in report_input.now.nodes_by_pool if name and not report_input.policy.pool(name).enabled],
-        "notes": list(_notes(report_input)),
-    }
-
-
-def _question(report_input: ReportInput) -> CalendarQuestion:
-    used = zones(report_input.policy)
-    zone = zone_of(used[0] if len(used) == 1 else _UTC)
-    sizes = Sizes(
-        {name: len(nodes) for name, nodes in report_input.now.nodes_by_pool.items()}, len(report_input.now.nodes)
+    policy, now = report_input.policy, report_input.now
+    sizes = Sizes({name: len(nodes) for name, nodes in now.nodes_by_pool.items()}, len(now.nodes))
+    zone = zone_to_show(policy)
+    question = CalendarQuestion(policy, sizes, zone, now.taken_at.astimezone(zone).date(), DAYS)
+    named = [name for name in now.nodes_by_pool if name]
+    on = [name for name in named if policy.pool(name).enabled]
+    return document(
+        question, equal_pools(question, on), [name for name in named if name not in on], _notes(report_input)
     )
-    return CalendarQuestion(report_input.policy, sizes, zone, report_input.now.taken_at.astimezone(zone).date(), DAYS)
 
 
 def _notes(report_input: ReportInput) -> Iterator[str]:
@@ -67,29 +52,6 @@ def _notes(report_input: ReportInput) -> Iterator[str]:
         yield "dryRun is true: nothing is drained at any time. This is what holds once it is false."
     if len(zones(report_input.policy)) > 1:
         yield f"Schedules are written for {', '.join(zones(report_input.policy))}; the hours are those of UTC."
-
-
-def _pools(names: Sequence[str], days: Sequence[Day]) -> dict[str, Any]:
-    keys = letters(days)
-    legend = [{"letter": key, "nodes": limit.amount, "why": limit.why} for limit, key in keys.items()]
-    rows = [{"day": f"{day.date:%a} {day.date.day} {day.date:%b}", "runs": list(_runs(day, keys))} for day in days]
-    return {"names": list(names), "always": len(keys) == 1, "legend": legend, "days": rows}
-
-
-def _runs(day: Day, keys: dict[NodeLimit, str]) -> Iterator[dict[str, Any]]:
-    """Yield runs of equal hours; a run without a letter is one that the clock skips."""
-    begin = 0
-    for (limit, changes), run in groupby(day.hours, key=_alike):
-        hours = len(list(run))
-        amount = limit.amount if limit else ""
-        letter = keys[limit] if limit else ""
-        none = limit is not None and limit.none
-        yield {"from": begin, "hours": hours, "letter": letter, "nodes": amount, "none": none, "changes": changes}
-        begin += hours
-
-
-def _alike(hour: Hour | None) -> tuple[NodeLimit | None, bool]:
-    return (hour.limit, hour.changes) if hour else (None, False)
 
 
 REQUESTS: Final = "Requests above what is recommended"

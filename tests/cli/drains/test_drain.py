@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from functions.cli.drains import client
 from functions.cli.drains.drain import DrainOptions, order_drain
-from functions.cli.drains.outcome import ending_of
+from functions.cli.drains.outcome import Ending, ending_of
 from functions.cli.errors import INTERRUPTED
 from functions.cli.main import app
 from shared.core.cluster.pod import Volume
@@ -40,6 +40,21 @@ def fake_ebb(*things: Any, **changes: Any) -> FakeEbb:
     return FakeEbb(node("n1"), node("n2"), node("n3"), *own, **changes)
 
 
+Drain = Callable[..., str]
+
+
+@pytest.fixture
+def drain(capsys: pytest.CaptureFixture[str]) -> Drain:
+    """Give what orders the drain of a node, expects an exit code, and returns what was printed."""
+
+    def run(cluster: FakeEbb, code: int, name: str = "n1", *, pushed: bool = True, **options: Any) -> str:
+        installation = installation_of(cluster, pushed=pushed)
+        assert order_drain(installation, name, DrainOptions(**options), wait=True) == code
+        return capsys.readouterr().out
+
+    return run
+
+
 def words(shown: str) -> list[str]:
     """Return the second column of the lines that begin with a time."""
     rows = [line.split() for line in shown.splitlines() if line[:2].isdigit()]
@@ -47,13 +62,11 @@ def words(shown: str) -> list[str]:
 
 
 def test_a_drain_is_shown_phase_by_phase_until_the_node_is_left_to_the_autoscaler(
-    capsys: pytest.CaptureFixture[str],
+    drain: Drain,
 ) -> None:
     cluster = fake_ebb(step_seconds=3)
 
-    assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 0
-
-    shown = capsys.readouterr().out
+    shown = drain(cluster, 0)
     assert words(shown) == ["published", "accepted", "claimed", "cordoned", "eviction", "drained"]
     assert "default/p granted" in shown
     assert shown.splitlines()[-1].startswith("n1: drained. The cluster autoscaler deletes it next.")
@@ -132,26 +145,22 @@ def test_what_does_not_go_as_asked_is_named_with_its_remedy(
     things: tuple[Any, ...],
     name: str,
     happens: Callable[[FakeEbb], None],
-    capsys: pytest.CaptureFixture[str],
+    drain: Drain,
 ) -> None:
     cluster = fake_ebb(*things)
     happens(cluster)
 
-    assert order_drain(installation_of(cluster), name, DrainOptions(), wait=True) == 1
-
-    shown = capsys.readouterr().out
+    shown = drain(cluster, 1, name)
     assert f"{name}: {expected}" in shown
     assert remedy in shown
 
 
-def test_everything_in_the_way_is_shown_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_everything_in_the_way_is_shown_with_its_remedy(drain: Drain) -> None:
     bare = pod("bare", on="n1", owner=None)
     data = pod("data", on="n1", volumes=(Volume("tmp", "emptyDir"),))
     cluster = fake_ebb(bare, data, policy=policy(cluster_wide={"paused": True}))
 
-    assert order_drain(installation_of(cluster), "n1", DrainOptions(ignore=("gates",)), wait=True) == 1
-
-    first, *points = capsys.readouterr().out.split("n1: ")[1].splitlines()
+    first, *points = drain(cluster, 1, ignore=("gates",)).split("n1: ")[1].splitlines()
     assert first == "refused, blocked_by_pod. A pod on the node may not be moved."
     assert [line.split(":")[0] for line in points[:2]] == [
         "  - not_replicated (default/bare, no controller)",
@@ -161,16 +170,14 @@ def test_everything_in_the_way_is_shown_with_its_remedy(capsys: pytest.CaptureFi
     assert points[2:] == ["Of ignore, gates did not count: manual.mayIgnore of the policy allows windows."]
 
 
-def test_one_thing_in_the_way_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_thing_in_the_way_is_shown_once(drain: Drain) -> None:
     cluster = fake_ebb(policy=policy(cluster_wide={"paused": True}))
 
-    assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 1
-
-    last = capsys.readouterr().out.splitlines()[-2:]
+    last = drain(cluster, 1).splitlines()[-2:]
     assert last == ["n1: refused, paused. Ebb is paused. (policy)", Unremovable.PAUSED.remedy]
 
 
-def test_a_pod_that_stops_a_drain_is_shown_with_its_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pod_that_stops_a_drain_is_shown_with_its_remedy(drain: Drain) -> None:
     cluster = fake_ebb(step_seconds=3)
 
     def appear() -> None:
@@ -179,50 +186,44 @@ def test_a_pod_that_stops_a_drain_is_shown_with_its_remedy(capsys: pytest.Captur
 
     cluster.clock.moves.append(appear)
 
-    assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 1
-
-    last = capsys.readouterr().out.splitlines()[-2:]
+    last = drain(cluster, 1).splitlines()[-2:]
     assert last[0].startswith("n1: given_back, pod_blocks.")
     assert last[1] == PodBlock.NOT_REPLICATED.remedy
 
 
-def test_a_refusal_of_an_older_drainer_points_to_explain() -> None:
-    older = DrainRecord(
-        order=order("n1"), phase=DrainPhase.SETTLED, outcome="refused", why="blocked_by_pod", detail="default/bare"
-    )
-    ending = ending_of(older, None)
-    assert ending is not None
-    assert (ending.objections, ending.sentences[-1]) == ((), Unremovable.BLOCKED_BY_POD.remedy.replace("NODE", "n1"))
+def ended(outcome: str, why: str = "", detail: str = "", **more: Any) -> Ending:
+    given = order("n1", dry_run=more.pop("dry_run", False))
+    record = DrainRecord(order=given, phase=DrainPhase.SETTLED, outcome=outcome, why=why, detail=detail, **more)
+    found = ending_of(record, None)
+    assert found is not None
+    return found
 
 
-def test_a_former_word_in_an_old_record_is_still_read() -> None:
-    halted = DrainRecord(
-        order=order("n1"), phase=DrainPhase.SETTLED, outcome="given_back", why="pod_blocks", detail="a/p: surge_disk"
-    )
-    refused = DrainRecord(
-        order=order("n1"), phase=DrainPhase.SETTLED, outcome="refused", why="blocked_by_pod",
-        objections=(Objection("surge_kind", "a/p"),),
-    )  # fmt: skip
-    first, second = (ending_of(each, None) for each in (halted, refused))
-
-    assert first is not None
-    assert second is not None
-    assert first.sentences[-1] == PodBlock.SURGE_IMPOSSIBLE.remedy
-    assert second.objections[0].endswith(PodBlock.SURGE_IMPOSSIBLE.remedy)
+FORMER = (Objection("surge_kind", "a/p"),)
 
 
 @pytest.mark.parametrize(
-    ("expected", "outcome"),
+    ("expected", "ending"),
     [
-        pytest.param(ReturnReason.PAUSED.remedy, "given_back", id="returned: the node is to be ordered again"),
-        pytest.param(Unremovable.PAUSED.remedy, "refused", id="refused"),
+        pytest.param(Unremovable.BLOCKED_BY_POD.remedy.replace("NODE", "n1"),
+                     ended("refused", "blocked_by_pod", "default/bare"), id="a refusal of an older drainer: explain"),
+        pytest.param(PodBlock.SURGE_IMPOSSIBLE.remedy, ended("given_back", "pod_blocks", "a/p: surge_disk"),
+                     id="a former word of a pod that stopped a drain"),
+        pytest.param(ReturnReason.PAUSED.remedy, ended("given_back", "paused"), id="a pause that ended a drain"),
+        pytest.param(Unremovable.PAUSED.remedy, ended("refused", "paused"), id="a pause that refused an order"),
+        pytest.param("It would restart a/Deployment/b; would restart c.",
+                     ended("would_drain", detail="would restart a/Deployment/b; would restart c", dry_run=True),
+                     id="what a dry run would restart"),
     ],
-)
-def test_a_word_that_refusals_and_halts_share_has_the_remedy_of_what_happened(expected: str, outcome: str) -> None:
-    ending = ending_of(DrainRecord(order=order("n1"), phase=DrainPhase.SETTLED, outcome=outcome, why="paused"), None)
+)  # fmt: skip
+def test_the_last_sentence_is_what_can_be_done(expected: str, ending: Ending) -> None:
+    assert (ending.objections, ending.sentences[-1]) == ((), expected)
 
-    assert ending is not None
-    assert ending.sentences[-1] == expected
+
+def test_a_former_word_of_an_objection_is_still_read() -> None:
+    (objection,) = ended("refused", "blocked_by_pod", objections=FORMER).objections
+
+    assert objection.endswith(PodBlock.SURGE_IMPOSSIBLE.remedy)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +255,7 @@ def test_the_budget_that_holds_a_pod_is_named_while_it_does(capsys: pytest.Captu
     assert words(shown).count("waiting") > 5
 
 
-def test_a_node_that_vanishes_meanwhile_is_removed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_node_that_vanishes_meanwhile_is_removed(drain: Drain) -> None:
     cluster = fake_ebb()
 
     def vanish() -> None:
@@ -263,18 +264,7 @@ def test_a_node_that_vanishes_meanwhile_is_removed(capsys: pytest.CaptureFixture
 
     cluster.clock.moves.append(vanish)
 
-    assert order_drain(installation_of(cluster), "n1", DrainOptions(), wait=True) == 0
-
-    assert "n1: removed. The node is gone." in capsys.readouterr().out
-
-
-def test_a_dry_run_names_the_deployments_that_the_drain_would_restart() -> None:
-    told = "would restart shop/Deployment/web; would restart shop/Deployment/api"
-    asked = order("n1", dry_run=True)
-    ending = ending_of(DrainRecord(order=asked, phase=DrainPhase.SETTLED, outcome="would_drain", detail=told), None)
-
-    assert ending is not None
-    assert ending.sentences[1:] == (f"It {told}.",)
+    assert "n1: removed. The node is gone." in drain(cluster, 0)
 
 
 @pytest.mark.parametrize(
@@ -284,37 +274,29 @@ def test_a_dry_run_names_the_deployments_that_the_drain_would_restart() -> None:
         pytest.param(True, False, True, id="a dry run of the policy"),
     ],
 )
-def test_a_dry_run_shows_what_would_be(
-    expected: bool, asked: bool, policys: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_shows_what_would_be(expected: bool, asked: bool, policys: bool, drain: Drain) -> None:
     cluster = fake_ebb(policy=policy(cluster_wide={"dry_run": policys}))
 
-    assert order_drain(installation_of(cluster), "n1", DrainOptions(dry_run=asked), wait=True) == 0
-
-    shown = capsys.readouterr().out
+    shown = drain(cluster, 0, dry_run=asked)
     assert f"n1: would_drain. {Outcome.WOULD_DRAIN.sentence}" in shown
     assert ("set dryRun: false" in shown) is expected
     assert cluster.effects() == []
 
 
-def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_that_the_policy_does_not_let_an_order_ignore_are_explained(drain: Drain) -> None:
     cluster = fake_ebb(policy=policy(cluster_wide={"paused": True}))
 
-    assert order_drain(installation_of(cluster), "n1", DrainOptions(ignore=("gates",)), wait=True) == 1
-
-    shown = capsys.readouterr().out
+    shown = drain(cluster, 1, ignore=("gates",))
     assert "n1: refused, paused." in shown
     assert "Of ignore, gates did not count: manual.mayIgnore of the policy allows" in shown
 
 
 def test_an_order_that_nobody_takes_shows_what_to_check_once_and_ends_as_expired(
-    capsys: pytest.CaptureFixture[str],
+    drain: Drain,
 ) -> None:
     cluster = fake_ebb()
 
-    assert order_drain(installation_of(cluster, pushed=False), "n1", DrainOptions(), wait=True) == 1
-
-    shown = capsys.readouterr().out
+    shown = drain(cluster, 1, pushed=False)
     assert shown.count("Nothing has taken the order for 60 s.") == 1
     assert f"The push subscription of {TOPIC}" in shown
     assert f'labels.order_id="{cluster.bus.published[0].order_id}"' in shown
@@ -332,17 +314,15 @@ def test_an_order_for_another_cluster_than_the_drainers_points_to_it(capsys: pyt
     assert f"other_cluster there means that the drainer's EBB_CLUSTER is not {other}" in capsys.readouterr().out
 
 
-def test_patience_may_end_before_the_drain(capsys: pytest.CaptureFixture[str]) -> None:
+def test_patience_may_end_before_the_drain(drain: Drain) -> None:
     cluster = fake_ebb(step_seconds=5)
     held_for_good(cluster)
 
-    assert order_drain(installation_of(cluster), "n1", DrainOptions(timeout=timedelta(minutes=2)), wait=True) == 1
-
-    assert "n1: not done after 2m." in capsys.readouterr().out
+    assert "n1: not done after 2m." in drain(cluster, 1, timeout=timedelta(minutes=2))
     assert cluster.remembered().claims
 
 
-def test_who_stops_watching_is_shown_that_the_drain_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_stops_watching_is_shown_that_the_drain_goes_on(drain: Drain) -> None:
     cluster = fake_ebb()
 
     def interrupted() -> None:
@@ -350,8 +330,7 @@ def test_who_stops_watching_is_shown_that_the_drain_goes_on(capsys: pytest.Captu
 
     cluster.clock.moves.append(interrupted)
 
-    assert order_drain(installation_of(cluster, pushed=False), "n1", DrainOptions(), wait=True) == INTERRUPTED
-    assert "goes on: ebb status shows it, ebb release n1 ends it." in capsys.readouterr().out
+    assert "goes on: ebb status shows it, ebb release n1 ends it." in drain(cluster, INTERRUPTED, pushed=False)
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ def test_those_that_are_not_shown_are_counted() -> None:
         pytest.param("underutilized", {}, id="why"),
         pytest.param("alice", {"order": order(NAME, requested_by="alice")}, id="who asked for it"),
         pytest.param("deadline: ", {"outcome": "given_back", "why": "deadline"}, id="why it was returned"),
-        pytest.param("removed  -", {"begun_at": None}, id="an order that was never begun"),
-        pytest.param("refused  -", {"outcome": "refused"}, id="an order that was refused"),
+        pytest.param(f"removed  {NAME}  -", {"begun_at": None}, id="an order that was never begun"),
+        pytest.param(f"refused  {NAME}  -", {"outcome": "refused"}, id="an order that was refused"),
         pytest.param("2 nodes removed within a day and not come back, $146 a month", {}, id="what is still saved"),
     ],
 )

@@ -184,7 +184,7 @@ def test_a_release_that_nobody_carries_out_shows_what_to_check_and_what_is_still
     assert shown.count("1 node not free after 1m. Check") == 1
     assert f"The push subscription of {TOPIC}" in shown
     assert 'labels.order_id="order-n1"' in shown
-    assert shown.splitlines()[-1].startswith("n1  held  Not free after 2m;")
+    assert shown.splitlines()[-1].startswith("n1  held  Not free after 2m.")
 
 
 def test_nodes_that_were_claimed_meanwhile_are_named(capsys: pytest.CaptureFixture[str]) -> None:

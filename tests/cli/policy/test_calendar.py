@@ -1,4 +1,4 @@
-"""The picture behind `policy windows`: every hour's answer is the core's own."""
+"""The figures of `policy calendar`: every hour's answer is the core's own."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -111,12 +111,12 @@ def test_on_the_days_of_a_clock_change(expected: list[str], day: date) -> None:
 )  # fmt: skip
 def test_what_decides_is_named(expected: NodeLimit, given: Policy, sizes: Sizes) -> None:
     noon = Calendar(datetime(2026, 11, 23, 12, tzinfo=UTC))
-    assert node_limit(given, "a", sizes, DrainReason.UNDERUTILIZED, noon) == expected
+    assert node_limit(given, "a", sizes, noon) == expected
 
 
 def test_of_equal_limits_the_first_gate_is_named() -> None:
     given = policy(TWO, cluster={"budgets": (TWO,)})
-    found = node_limit(given, "a", Sizes(), DrainReason.UNDERUTILIZED, Calendar(datetime(2026, 11, 23, tzinfo=UTC)))
+    found = node_limit(given, "a", Sizes(), Calendar(datetime(2026, 11, 23, tzinfo=UTC)))
     assert found.why == "budget 2 always"
 
 

@@ -89,12 +89,12 @@ def diff(folder: Path, old: str, new: str, *options: str) -> Result:
 @pytest.mark.parametrize(
     ("expected", "options"),
     [
-        pytest.param("pool web-pool\nsetting  old   new\nenabled  true  false\n", (), id="the setting"),
-        pytest.param("waiting: marked_recently → keep: pool_disabled (", (), id="nodes that would wait"),
+        pytest.param("pool web-pool  enabled  true    false\n", (), id="the setting"),
+        pytest.param("\nwaiting: marked_recently  keep: pool_disabled ", (), id="nodes that would wait"),
         pytest.param("No marks are known here", (), id="that marks are not known"),
         pytest.param("Every node that could go counts as marked long ago", ("--assume-marked",), id="what is assumed"),
-        pytest.param("→ keep: pool_disabled (", ("--assume-marked",), id="nodes whose time has come"),
-        pytest.param("of 12 verdicts would change at this moment.", (), id="how many"),
+        pytest.param(" keep: pool_disabled ", ("--assume-marked",), id="nodes whose time has come"),
+        pytest.param("of 12 verdicts would change at this moment\n", (), id="how many"),
     ],
 )
 def test_it_shows(expected: str, options: tuple[str, ...], folder: Path) -> None:
@@ -118,8 +118,8 @@ def bare(folder: Path, *rest: str) -> Result:
 
 def test_without_a_cluster_only_settings_are_compared_and_that_is_shown(folder: Path) -> None:
     result = bare(folder, str(folder / "new.yaml"))
-    assert (result.exit_code, result.output.splitlines()[-1]) == (0, "1 setting would change.")
-    assert "pool web-pool\nsetting  old   new\nenabled  true  false\n" in result.output
+    assert result.exit_code == 0
+    assert "pool web-pool  enabled  true    false\n" in result.output
     assert SETTINGS_ONLY in result.output
     assert "verdict" not in result.output.replace(SETTINGS_ONLY, "")
 

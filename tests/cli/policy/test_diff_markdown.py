@@ -11,8 +11,8 @@ import pytest
 
 from functions.cli.output.format import by_the_minute
 from functions.cli.plan.scenarios import BOUND
-from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, UNKNOWN, rows
-from functions.cli.policy.diff_markdown import MORE, MOST, TITLE
+from functions.cli.policy.diff import NOTHING, SAME, SETTINGS_ONLY, UNKNOWN
+from functions.cli.policy.diff_view import MORE, MOST, TITLE, rows
 from tests.builders import NOW
 from tests.cli import dumps
 from tests.cli.markdown_pages import Page
@@ -111,14 +111,6 @@ def test_the_table_on_a_terminal_has_the_same_scenarios(folder: Path, whole: str
         (line,) = (each for each in shown.splitlines() if each.startswith(name))
         assert re.split(r"\s{2,}", line.strip()) == Page(whole).row(name)
     assert f"**{shown.splitlines()[-1]}**" in whole
-
-
-def test_a_reason_that_kept_no_node_before_is_shown_with_its_nodes_and_meaning(whole: str) -> None:
-    row = Page(whole).row("pool_disabled")
-    assert row[:4] == ["pool_disabled", "node", "0", "12"]
-    assert row[4].startswith("+$")
-    assert row[5] == "The policy does not enable Ebb for this pool."
-    assert "1 reason that kept no node before" in whole
 
 
 def test_verdicts_and_what_it_rests_on_are_folded_away(whole: str) -> None:

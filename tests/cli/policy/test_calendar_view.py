@@ -1,19 +1,16 @@
-"""`ebb policy windows` as a person sees it."""
+"""`ebb policy calendar` as a person sees it."""
 
+import json
 import re
 from datetime import date
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from functions.cli.main import app
-from functions.cli.policy.calendar import CalendarQuestion, Day, Hour, NodeLimit, Sizes, bars
-from functions.cli.policy.windows import show
-from shared.core.policy.parsing import parse
-from shared.core.policy.schedule import zone_of
+from functions.cli.policy.calendar import Day, EqualPools, Hour, NodeLimit
+from functions.cli.policy.calendar_view import draw_day
 from tests.cli import dumps
 
 POLICY = """
@@ -47,45 +44,48 @@ def file(tmp_path: Path) -> Path:
 
 
 def ebb(*args: str | Path) -> Result:
-    return CliRunner().invoke(app, ["policy", "windows", *map(str, args)])
+    return CliRunner().invoke(app, ["policy", "calendar", *map(str, args)])
 
 
-def drawn(width: int) -> list[str]:
-    question = CalendarQuestion(
-        parse(POLICY.encode()), Sizes({"day": 30}), zone_of("Europe/Amsterdam"), date(2026, 11, 23), 7
-    )
-    pages = StringIO()
-    show(Console(file=pages, width=width, force_terminal=True, color_system=None), "p", question, ["day", "night"])
-    return [line.rstrip() for line in pages.getvalue().splitlines()]
+def drawn(hours: tuple[Hour | None, ...]) -> str:
+    day = Day(date(2026, 11, 23), hours)
+    return draw_day(day, EqualPools(("a",), (day,)).letters).plain
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
-def test_every_day_is_one_line_of_the_same_length_within_the_terminal(width: int) -> None:
-    rows = [line for line in drawn(width) if line.endswith("│")]
-    assert len(rows) == 14
-    assert len({len(row) for row in rows}) == 1
-    assert max(map(len, drawn(width))) <= width
-
-
-@pytest.mark.parametrize("width", [80, 120, 200])
-def test_every_letter_of_a_bar_stands_in_the_legend(width: int) -> None:
-    page = drawn(width)
+def test_every_day_is_one_line_of_80_characters_and_every_letter_stands_in_the_legend(file: Path) -> None:
+    page = ebb(file, *AT).output.splitlines()
+    days = [line for line in page if line.endswith("│")]
     legend = {line[0] for line in page if re.match(r"[a-z]\d?  +\S+  ", line)}
-    bodies = [re.sub(r"^\w{3} \d\d( \w{3})? ", "", line) for line in page if line.endswith("│")]
-    assert {letter for body in bodies for letter in re.findall(r"[a-z]", body)} == legend
+    assert [len(line) for line in days] == [80] * 14
+    assert {letter for line in days for letter in re.findall(r"[a-z]", line[7:])} == legend
 
 
-def test_a_run_shows_its_number_and_a_short_one_its_letter() -> None:
-    hours = (Hour(OPEN),) * 8 + (Hour(SHUT, changes=True),) + (Hour(OPEN),) * 15
-    rows = bars([Day(date(2026, 11, 23), hours)], 80).rows
-    line = "".join(text for text, _ in rows[0][1])
-    assert line == f"│3 a {'─' * 19}│b*│3 a {'─' * 40}│"
+@pytest.mark.parametrize(
+    ("expected", "hours"),
+    [
+        pytest.param(f"│3 a {'─' * 19}│b*│3 a {'─' * 40}│",
+                     (Hour(OPEN),) * 8 + (Hour(SHUT, changes=True),) + (Hour(OPEN),) * 15,
+                     id="a run shows its number, and a short one its letter"),
+        pytest.param(f"│3 a ─│  │3 a {'─' * 58}│", (Hour(OPEN), Hour(OPEN), None, *[Hour(OPEN)] * 21),
+                     id="an hour that the clock skips is blank"),
+    ],
+)  # fmt: skip
+def test_a_day_is_drawn(expected: str, hours: tuple[Hour | None, ...]) -> None:
+    assert drawn(hours) == expected
 
 
-def test_an_hour_that_the_clock_skips_is_blank() -> None:
-    hours = (Hour(OPEN), Hour(OPEN), None, *[Hour(OPEN)] * 21)
-    rows = bars([Day(date(2026, 3, 29), hours)], 80).rows
-    assert "".join(text for text, _ in rows[0][1]).startswith("│3 a ─│  │3 a ─")
+def test_json_has_the_same_calendar(file: Path) -> None:
+    found = json.loads(ebb(file, *AT, "--pool", "day", "--days", "1", "-o", "json").stdout)
+    (pools,) = found.pop("pools")
+    (day,) = pools["days"]
+    assert [note.split(" (")[0] for note in found.pop("notes")] == ["The cluster's own limits"]
+    assert found == {
+        "schema": 1, "first": "2026-11-23", "time_zone": "Europe/Amsterdam", "off": ["off"]
+    }  # fmt: skip
+    assert (pools["names"], pools["always"], day["day"]) == (["day"], False, "Mon 23 Nov")
+    assert [(run["from"], run["hours"], run["letter"], run["nodes"], run["none"]) for run in day["runs"]] == [
+        (0, 9, "a", "10%", False), (9, 8, "b", "0", True), (17, 7, "a", "10%", False)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,11 @@ def test_an_hour_that_the_clock_skips_is_blank() -> None:
         pytest.param("by the hour in UTC", ("--time-zone", "UTC"), id="the hours asked for"),
         pytest.param("drains nothing: off.", (), id="which pools are off"),
         pytest.param("pool day\n", (), id="the pool"),
-        pytest.param("pool day (30 nodes)\n", ("--nodes", "day=30"), id="its size"),
         pytest.param('b    0  budget 0 "0 9 * * mon-fri" for 8h', (), id="which budget decides"),
         pytest.param("freeze until 2026-11-27 23:00:00 UTC", (), id="which freeze"),
-        pytest.param("*     changes within the hour", ("--nodes", "night=9"), id="what the mark means"),
-        pytest.param("cluster budget 5% always", ("--nodes", "day=80,night=9", "--nodes", "off=1"), id="the ceiling"),
+        pytest.param("*       changes within the hour", (), id="what the mark means"),
         pytest.param("shares of all its nodes and not drawn", (), id="what is not drawn"),
-        pytest.param("Mon 23 Nov │10% a ", (), id="the first day"),
+        pytest.param("\nMon 23 │10% a ", (), id="the first day"),
     ],
 )
 def test_it_shows(expected: str, args: tuple[str, ...], file: Path) -> None:
@@ -110,7 +108,7 @@ def test_it_shows(expected: str, args: tuple[str, ...], file: Path) -> None:
 
 def test_it_draws_as_many_days_as_asked_for(file: Path) -> None:
     output = ebb(file, *AT, "--days", "3", "--pool", "night").output
-    assert re.findall(r"^(\w+ \d\d) Nov │", output, re.MULTILINE) == ["Mon 23", "Tue 24", "Wed 25"]
+    assert re.findall(r"^(\w+ \d\d) │", output, re.MULTILINE) == ["Mon 23", "Tue 24", "Wed 25"]
     assert "pool day" not in output
 
 
@@ -126,11 +124,7 @@ def test_a_whole_month_of_a_schedule_of_every_minute_is_drawn(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("expected", "args"),
     [
-        pytest.param("--nodes: 'day' is not POOL=N; write for example", ("--nodes", "day"), id="no number"),
-        pytest.param("--nodes: 'day=-1' is not POOL=N", ("--nodes", "day=-1"), id="a negative number"),
-        pytest.param("--nodes: the policy names no pool 'x'; its pools: day, night, off.", ("--nodes", "x=3"),
-                     id="a size of an unknown pool"),
-        pytest.param("--pool: the policy names no pool 'x'", ("--pool", "x"), id="an unknown pool"),
+        pytest.param("no pool 'x'; its pools: day, night, off.", ("--pool", "x"), id="an unknown pool"),
         pytest.param("--time-zone: no time zone of that name is known", ("--time-zone", "Mars"), id="an unknown zone"),
         pytest.param("--at: 'yesterday' is not a time", ("--at", "yesterday"), id="a time that is none"),
         pytest.param("--at: write a time from 1970 to 2199", ("--at", "9999-12-31T23:00Z"), id="the end of all time"),

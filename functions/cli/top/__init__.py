@@ -1,1 +1,0 @@
-"""`ebb top`: a cluster as it is now, redrawn while it changes."""
