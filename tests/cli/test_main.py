@@ -199,6 +199,7 @@ def test_explain_shows(expected: str, node: str, dump: Path) -> None:
             2, "write for example 2026", "plan --dump a.json --at 2026-01-31T09:00:00", id="a time without zone"
         ),
         pytest.param(2, "--output: 'xml' is none of table", "plan --dump a.json --output xml", id="an unknown output"),
+        pytest.param(2, "markdown; use json, or", "fleet a.json -o openmetrics", id="an output that is gone"),
         pytest.param(2, "gone.yaml: cannot be read", "plan --dump a.json --policy gone.yaml", id="no such policy"),
         pytest.param(1, "timeGap", "plan --dump a.json --policy bad.yaml", id="a policy with a fault"),
         pytest.param(1, "timeGap", "policy check bad.yaml", id="a policy with a fault, checked"),

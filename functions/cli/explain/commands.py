@@ -10,7 +10,6 @@ from functions.cli.input.options import (
     AnswerFormat,
     AssumeMarked,
     Dumps,
-    Format,
     Only,
     PlanFormat,
     Sort,
@@ -76,7 +75,10 @@ def plan(  # noqa: PLR0913 - each is something that a person may type
     wide = output is PlanFormat.WIDE
     asked = AskedNodes(nodes or wide, tuple(pool or ()), tuple(only or ()), sort, top)
     show_plan(
-        sources, Format.TABLE if wide else Format(output), asked, PlanOptions(potential, assume_marked, not no_forecast)
+        sources,
+        AnswerFormat.TABLE if wide else AnswerFormat(output),
+        asked,
+        PlanOptions(potential, assume_marked, not no_forecast),
     )
 
 

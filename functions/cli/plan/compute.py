@@ -12,14 +12,14 @@ from functions.cli.analysis.pools import pool_rules
 from functions.cli.analysis.potential import potential
 from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, remembered
 from functions.cli.input.missing_data import pending_note
-from functions.cli.input.options import Format, Sources
+from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.input.pricing import priced_nodes
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import as_markdown, draw
 from functions.cli.output.terminal import printing
-from functions.cli.plan import as_json, openmetrics, page, totals
+from functions.cli.plan import as_json, page, totals
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_scenarios
@@ -48,13 +48,13 @@ class PlanOptions:
     """Whether there is a table of scenarios."""
 
 
-def show_plan(sources: Sources, output: Format, request: AskedNodes, options: PlanOptions) -> None:
+def show_plan(sources: Sources, output: AnswerFormat, request: AskedNodes, options: PlanOptions) -> None:
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
     found = gather_each(sources)
     whose = POLICY if all(each.own_policy for each in found) else DEFAULTS
     views = [timed_view(each, options, POLICY if each.own_policy else DEFAULTS) for each in found]
     check_pools(views, request.pools)
-    if output is Format.TABLE:
+    if output is AnswerFormat.TABLE:
         with printing() as console:
             for view in views:
                 page.show(console, view, request)
@@ -63,12 +63,10 @@ def show_plan(sources: Sources, output: Format, request: AskedNodes, options: Pl
             if len(views) > 1:
                 draw(console, totals.cluster_table(views))
                 console.print(f"\n{totals.whole_headline(views, whose)}")
-    elif output is Format.MARKDOWN:
+    elif output is AnswerFormat.MARKDOWN:
         whole = (as_markdown(totals.cluster_table(views)), f"**{text(totals.whole_headline(views, whose))}**")
         pages = (page.markdown(view, request) for view in views)
         typer.echo("\n\n".join((*pages, *(whole if len(views) > 1 else ()))))
-    elif output is Format.OPENMETRICS:
-        typer.echo(openmetrics.page(views))
     else:
         notes = tuple(dict.fromkeys(note for view in views for note in view.notes))
         documents = [as_json.document(view, request) for view in views]
