@@ -1,15 +1,12 @@
 """`ebb why-not`: tries single changes of cluster and policy; prints them by harm, then by the money that each frees."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.changes import Harm, how
-from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
-from functions.cli.analysis.forecast.relaxations import Held
-from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, WhyNot, why_not
+from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.analysis.shapes.advice import least_cost
 from functions.cli.explain.parts import PagePart, as_text, show
@@ -21,7 +18,7 @@ from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import money
-from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving, relaxation
+from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
 from functions.cli.plan.sentences import is_odd, other_types, show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.node import Node
@@ -66,18 +63,18 @@ def _change(freed: Freed) -> dict[str, Any]:
         **_held(freed.held),
         "frees_nodes": freed.nodes,
         "frees_per_hour": money(dollars(freed.saving)),
-        "harm": freed.subject.harm.name.lower(),
-        "how": how(freed.subject),
+        "harm": freed.relaxation.row.harm.name.lower(),
+        "how": freed.relaxation.remedy,
         "is_rest": freed.is_rest,
     }
 
 
 def _held(held: Held) -> dict[str, Any]:
-    subject = held.subject
+    relaxation = held.relaxation
     return {
-        "reason": subject.reason.value,
-        "object": subject.object or None,
-        "detail": subject.detail or None,
+        "reason": relaxation.reason.value,
+        "object": relaxation.object or None,
+        "detail": relaxation.detail or None,
         "nodes": list(held.nodes),
         "holds_per_hour": money(dollars(held.cost)),
     }
@@ -99,13 +96,6 @@ def _oversized(each: Oversized) -> dict[str, Any]:
     return {**own, "difference_per_hour": money(dollars(each.cost))}
 
 
-_HEADROOM: Final = "The share of each remaining node that the policy keeps free."
-"""The reason's own sentence is about a single node."""
-_HARM: Final[Mapping[Harm, str]] = {
-    Harm.NONE: "",
-    Harm.REPLICA: "needs a second replica",
-    Harm.WEAKENS: "weakens a protection: ask its owner first",
-}
 AT_LEAST: Final = "+: at least so much. The search was cut short."
 SAVES: Final = "Savings{what} of each change alone, safest first:"
 MORE: Final = "--top N evaluates more changes."
@@ -149,7 +139,7 @@ def _others(found: WhyNot) -> Iterator[str]:
 
 
 def _of_group(text: str, held: Sequence[Held]) -> str:
-    names = some([relaxation(each.subject) for each in held], 4)
+    names = some([one.relaxation.name for one in held], 4)
     return text.format(changes=count(len(held), "change"), names=names, most=monthly(sum(each.cost for each in held)))
 
 
@@ -221,9 +211,8 @@ def amounts(each: Oversized) -> tuple[str, str]:
 
 
 def _row(freed: Freed) -> Sequence[str]:
-    subject, saves = freed.subject, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
-    meaning = _HEADROOM if subject.reason is Exclusion.ROOM else f"{subject.reason}: {subject.reason.sentence}"
-    return saves, f"{freed.nodes:,}", relaxation(subject), meaning, _HARM[subject.harm], how(subject)
+    change, saves = freed.relaxation, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
+    return saves, f"{freed.nodes:,}", change.name, change.sentence, change.row.harm.sentence, change.remedy
 
 
 UNPRICED = "why-not: no price is known for these machines, and changes are ranked by money; name a table with --prices."

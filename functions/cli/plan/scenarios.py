@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.at_rest import ONE_REMOVAL
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from functions.cli.output.format import (
@@ -108,17 +107,6 @@ _TITLES: Final = {
     ScenarioKind.POLICY_AT_REST: "with Ebb, {whose}",
     ScenarioKind.BOUND: BOUND,
 }
-_RELAXED: Final = {
-    "jobs": "running Jobs may move",
-    "limits": "no ratio limits",
-    "required_count": "no required number of nodes",
-    "excess": "no spare nodes required",
-    "pools": "pool enabled",
-    "local_storage": "local storage may move",
-    "pdb": "PDB allows 1",
-    "headroom": "no headroom",
-}
-"""What a change is called by its word; others are called by what they take away."""
 APPROXIMATE: Final = "Large cluster: the forecast ends after a few rounds, and its figures are approximate."
 AT_MOST: Final = "≤"
 AT_LEAST: Final = "≥"
@@ -172,7 +160,7 @@ def _less(amount: int, written: Callable[[int], str] = whole_money) -> str:
 
 
 def _row(scenario: Scenario, whose: str, money: ScenarioMoney) -> ScenarioRow:
-    title = f"  + {relaxation(scenario.change)}" if scenario.change else _TITLES[scenario.kind].format(whose=whose)
+    title = f"  + {scenario.change.name}" if scenario.change else _TITLES[scenario.kind].format(whose=whose)
     most, least = ("", "") if is_followed(scenario) else (AT_MOST, AT_LEAST)
     cells = f"{most}{scenario.nodes:,}", f"{most}{money.month(scenario)}", f"{most}{money.year(scenario)}"
     has_share = scenario.kind not in {ScenarioKind.NOW, ScenarioKind.BOUND}
@@ -254,7 +242,8 @@ def sentences(scenarios: Scenarios) -> Iterator[str]:
     for reason, nodes in sorted(scenarios.never.items(), key=lambda each: -each[1]):
         yield f"{count(nodes, 'removable node')} can never go: {reason.value}. {reason.sentence}"
     if scenarios.idle:
-        yield f"Relaxing one of these alone removes no node: {some([relaxation(each) for each in scenarios.idle])}."
+        idle = some([relaxation.name for relaxation in scenarios.idle])
+        yield f"Relaxing one of these alone removes no node: {idle}."
     if not all(map(is_followed, scenarios.in_order)):
         yield CUT_SHORT
     if scenarios.approximate:
@@ -268,12 +257,6 @@ def slow_pace(held_up: Mapping[Reason, int]) -> Iterator[str]:
         most = max(own, key=lambda reason: own[reason])
         delay = duration(timedelta(seconds=own[most]))
         yield f"Delayed by {_PACE[most]} for {delay}: ebb policy init writes a pace for one night."
-
-
-def relaxation(change: Subject) -> str:
-    """Return what is relaxed, in words, and of which object."""
-    words = _RELAXED.get(change.word)
-    return ": ".join(filter(None, (words, change.object))) if words else f"without {change.name}"
 
 
 def is_followed(scenario: Scenario) -> bool:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.committed import Committed, CommittedRow, UsedPart
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
+from functions.cli.analysis.relaxations import Relaxation
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.policy.values import Capacity
@@ -85,7 +85,7 @@ def order(name: str, *moves: tuple[str, str], saving: int = DOLLAR // 10) -> Pla
 def some_scenarios() -> Scenarios:
     """Ten nodes of ten cents an hour: the autoscaler takes two, the policy one more, and each change another one."""
 
-    def step(kind: ScenarioKind, nodes: int, change: Subject | None = None) -> Scenario:
+    def step(kind: ScenarioKind, nodes: int, change: Relaxation | None = None) -> Scenario:
         gone = 0 if kind in {ScenarioKind.NOW, ScenarioKind.BOUND} else 10 - nodes
         return Scenario(kind, nodes, nodes * DOLLAR // 10, 5 * gone, gone, change)
 
@@ -94,8 +94,8 @@ def some_scenarios() -> Scenarios:
         alone=step(ScenarioKind.AUTOSCALER_ALONE, 8),
         at_rest=step(ScenarioKind.POLICY_AT_REST, 7),
         relaxed=(
-            step(ScenarioKind.RELAXED, 6, Subject(PodBlock.JOB_RUNNING, "a")),
-            step(ScenarioKind.RELAXED, 6, Subject(PodBlock.PDB_NEVER_ALLOWS, "shop/db")),
+            step(ScenarioKind.RELAXED, 6, Relaxation(PodBlock.JOB_RUNNING, "a")),
+            step(ScenarioKind.RELAXED, 6, Relaxation(PodBlock.PDB_NEVER_ALLOWS, "shop/db")),
         ),
         bound=step(ScenarioKind.BOUND, 4),
         by=NOW + timedelta(minutes=90, seconds=5),

@@ -177,7 +177,7 @@ def test_the_relaxed_scenarios_are_the_first_answers_of_why_not(seed: int, nodes
     told, found = scenarios_of(situation, {}, load()), why_not(policy_at_rest(situation, {}, load()), 20)
     freeing = [each for each in found.freed if each.saving][:3]
     assert [(each.change, told.at_rest.nodes - each.nodes, told.at_rest.cost - each.cost) for each in told.relaxed] == [
-        (each.subject, each.nodes, each.saving) for each in freeing
+        (each.relaxation, each.nodes, each.saving) for each in freeing
     ]
 
 
