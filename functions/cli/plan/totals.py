@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from rich.console import Console
+
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
+from functions.cli.output.documents import text
 from functions.cli.output.format import count, whole_money, whole_month
-from functions.cli.output.tables import BOLD, DIM, Column, Table
+from functions.cli.output.tables import BOLD, DIM, Column, Table, as_markdown, draw
 from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, paid, scenario_documents
 from functions.cli.plan.view import PlanView
 
@@ -88,6 +91,17 @@ def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     unpriced = f" Not counted: {count(others, 'node')} without a price." if others else ""
     partial = "" if len(whole) == len(views) else f"{PARTIAL}{len(whole)} of {len(views)} clusters. "
     return f"{partial}{summary}{unpriced}"
+
+
+def show(console: Console, views: Sequence[PlanView], whose: str) -> None:
+    """Print the table of all clusters, and the sentence about them."""
+    draw(console, cluster_table(views))
+    console.print(f"\n{whole_headline(views, whose)}")
+
+
+def markdown(views: Sequence[PlanView], whose: str) -> tuple[str, str]:
+    """Return both as markdown."""
+    return as_markdown(cluster_table(views)), f"**{text(whole_headline(views, whose))}**"
 
 
 def priced(views: Sequence[PlanView]) -> Sequence[PlanView]:

@@ -1,13 +1,12 @@
 """What is shown of a plan, made once: the table, JSON, markdown and `ebb explain` all draw this value."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from functions.cli.analysis.forecast.committed import Committed
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
 from functions.cli.errors import near
@@ -17,8 +16,6 @@ from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import some
 from functions.cli.plan import sentences
-from functions.cli.plan.commitments import idle
-from functions.cli.plan.commitments import sentences as commitment_sentences
 from functions.cli.plan.scenarios import ScenarioRow, headline, question, rows, steady
 from functions.cli.plan.scenarios import sentences as scenario_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
@@ -26,6 +23,9 @@ from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
 from shared.errors import BadInput
+
+if TYPE_CHECKING:
+    from functions.cli.analysis.forecast.committed import Committed
 
 GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN_FLIGHT, Verdict.KEEP)
 
@@ -174,7 +174,7 @@ class PlanView:
     """What all money rests on."""
     priced: PricedNodes | None = None
     """And how these nodes are priced by it."""
-    committed: Committed | None = None
+    committed: "Committed | None" = None
     """The commitments; None where nothing is committed, so that all money is at list prices."""
     wave: tuple[str, ...] = ()
     """The nodes of a wave, in the order in which they go."""
@@ -189,9 +189,11 @@ class PlanView:
     @property
     def open_points(self) -> tuple[str, ...]:
         """What the rows of the scenarios leave open; without scenarios which commitments are idle now."""
-        if self.scenarios:
-            return self.scenarios.notes
-        return tuple(idle(self.committed)) if self.committed else ()
+        if self.scenarios or not self.committed:
+            return self.scenarios.notes if self.scenarios else ()
+        from functions.cli.plan.commitments import idle
+
+        return tuple(idle(self.committed))
 
     def node(self, name: str) -> NodeView:
         """Return a node, by its name or by an ending that no other node has.
@@ -247,12 +249,18 @@ def with_scenarios(view: PlanView, scenarios: Scenarios, whose: str, *, pools_kn
     pools = pool_summaries(decisions, could_go, scenarios.gone)
     whole = whole_cluster(decisions, could_go, scenarios.gone)
     doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.taken_at)
-    money = commitment_sentences(view.committed, scenarios) if view.committed else ()
-    notes = (*money, *scenario_sentences(scenarios), MOMENT)
+    notes = (*_of_commitments(view, scenarios), *scenario_sentences(scenarios), MOMENT)
     shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, notes)
     nodes = tuple(replace(node, removed_by=_removed_by(node.decision, scenarios)) for node in view.nodes)
     groups = verdict_groups(nodes, view.orders)
     return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole, nodes=nodes, groups=groups)
+
+
+def _of_commitments(view: PlanView, scenarios: Scenarios) -> Iterator[str]:
+    if view.committed:
+        from functions.cli.plan import commitments
+
+        yield from commitments.sentences(view.committed, scenarios)
 
 
 _BY_EBB: Final = frozenset({Verdict.IN_FLIGHT, Verdict.ORDER, Verdict.WOULD_ORDER})

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, left_alone, policy_at_rest, reached
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.committed import LaterAddition, later_additions
 from functions.cli.analysis.forecast.what_if import DoneOf, Freed, find_relaxations, no_progress, try_relaxations
 from functions.cli.analysis.relaxations import Relaxation
 from shared.core.cluster.snapshot import Snapshot
@@ -18,6 +17,9 @@ from shared.core.planning.prices import Prices
 from shared.core.reasons import Reason
 from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
+
+if TYPE_CHECKING:
+    from functions.cli.analysis.forecast.committed import LaterAddition
 
 MOST_RELAXED: Final = 3
 """So many first answers of `ebb why-not` are scenarios."""
@@ -83,7 +85,7 @@ class Scenarios:
     """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
     idle: tuple[Relaxation, ...] = ()
     """Changes that were tried, and free no node by themselves."""
-    later: tuple[LaterAddition, ...] = ()
+    later: "tuple[LaterAddition, ...]" = ()
     """What Ebb adds from each time on at which commitments end."""
 
     @property
@@ -133,8 +135,16 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
         order=rest.order,
         begins=rest.begins,
         idle=tuple(held.relaxation for held in (*idle, *found.hopeless)),
-        later=later_additions(base, alone),
+        later=_later(base, alone),
     )
+
+
+def _later(base: PolicyAtRest, alone: Rest) -> "tuple[LaterAddition, ...]":
+    if base.bill.is_list:
+        return ()
+    from functions.cli.analysis.forecast.committed import later_additions
+
+    return later_additions(base, alone)
 
 
 def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
