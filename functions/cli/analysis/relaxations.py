@@ -27,8 +27,6 @@ from shared.core.rules.situation import Situation
 
 
 class Scope(StrEnum):
-    """What a relaxation is about."""
-
     WORKLOAD = "workload"
     BUDGET = "budget"
     NAMESPACE = "namespace"
@@ -121,7 +119,6 @@ class Relaxation:
         return Template(text).safe_substitute(given)
 
     def apply(self, situation: Situation) -> Situation:
-        """Return the situation as it would be without that one thing."""
         snapshot, policy = situation.snapshot, situation.policy
         return Situation(
             self.row.cluster(snapshot, self) if self.row.cluster else snapshot,
@@ -213,7 +210,6 @@ def _of_all(line: str, harm: Harm = Harm.NONE, **fields: Any) -> Row:
 
 
 def _of_node_pool(flags: str, **fields: Any) -> Row:
-    """Change a node pool of GKE."""
 
     def change(snapshot: Snapshot, relaxation: Relaxation) -> Snapshot:
         own = replace(snapshot.pools[relaxation.object], **fields)

@@ -26,14 +26,6 @@ from functions.cli.output.tables import BOLD, DIM
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.reasons import Reason, Unremovable
 
-_SUMMED: Final[Mapping[ScenarioKind, Callable[[Scenarios], Scenario]]] = {
-    ScenarioKind.NOW: lambda scenarios: scenarios.now,
-    ScenarioKind.AUTOSCALER_ALONE: lambda scenarios: scenarios.alone,
-    ScenarioKind.POLICY_AT_REST: lambda scenarios: scenarios.at_rest,
-    ScenarioKind.BOUND: lambda scenarios: scenarios.bound,
-}
-"""The scenarios that each cluster has, so that those of several clusters add up."""
-
 
 def paid(scenario: Scenario) -> int:
     """Return what is paid for a scenario: its bill where capacity is committed, else its list price."""
@@ -65,13 +57,11 @@ class ScenarioMoney:
         """Return how much less the scenario costs than the cluster does now."""
         if not self._parts:
             return whole_month(self._amount(self._scenarios.now) - self._amount(scenario))
-        return sum(
-            whole_month(self._amount(each.now) - self._amount(_SUMMED[scenario.kind](each))) for each in self._parts
-        )
+        amount, kind = self._amount, scenario.kind
+        return sum(whole_month(amount(part.now) - amount(part.common[kind])) for part in self._parts)
 
     def left(self, scenario: Scenario) -> int:
-        """Return what the scenario costs."""
-        now = sum(whole_month(self._amount(each.now)) for each in self._parts or (self._scenarios,))
+        now = sum(whole_month(self._amount(part.now)) for part in self._parts or (self._scenarios,))
         return now - self.saved(scenario)
 
     @property
@@ -126,8 +116,6 @@ _PACE: Final[Mapping[Reason, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRow:
-    """One scenario as it is printed: its title, its figures, and how it looks."""
-
     title: str
     nodes: str
     month: str
@@ -148,7 +136,6 @@ def rows(scenarios: Scenarios, whose: str) -> tuple[ScenarioRow, ...]:
 
 
 def _added(scenarios: Scenarios, money: ScenarioMoney) -> ScenarioRow:
-    """Return the difference between Ebb and the autoscaler alone."""
     nodes, added = scenarios.alone.nodes - scenarios.at_rest.nodes, money.added
     amounts = (_less(added), _less(added, yearly)) if money.known else (_NONE, _NONE)
     listed = _less(money.listed.added) if money.listed else ""
@@ -239,7 +226,7 @@ def steady(scenarios: Scenarios, now: datetime) -> str:
 def sentences(scenarios: Scenarios) -> Iterator[str]:
     """Yield what the rows leave open: a slow pace, gates that never open, relaxations without effect or skipped."""
     yield from slow_pace(scenarios.held_up)
-    for reason, nodes in sorted(scenarios.never.items(), key=lambda each: -each[1]):
+    for reason, nodes in sorted(scenarios.never.items(), key=lambda row: -row[1]):
         yield f"{count(nodes, 'removable node')} can never go: {reason.value}. {reason.sentence}"
     if scenarios.idle:
         idle = some([relaxation.name for relaxation in scenarios.idle])
@@ -265,7 +252,7 @@ def is_followed(scenario: Scenario) -> bool:
 
 
 def _held(held_up: Mapping[Reason, int]) -> str:
-    most = sorted(held_up.items(), key=lambda each: -each[1])[:_MOST_HELD]
+    most = sorted(held_up.items(), key=lambda row: -row[1])[:_MOST_HELD]
     rows = (f"{reason.value} ({duration(timedelta(seconds=seconds))})" for reason, seconds in most)
     return f"; slowest limits: {', '.join(rows)}" if most else ""
 
@@ -309,5 +296,5 @@ def _document(scenario: Scenario, scenarios: Scenarios) -> dict[str, Any]:
 
 def _counted(unit: str, counts: Mapping[Reason, int]) -> list[dict[str, Any]]:
     """Return the reasons, those that count most first."""
-    most = sorted(counts.items(), key=lambda each: (-each[1], each[0].value))
+    most = sorted(counts.items(), key=lambda row: (-row[1], row[0].value))
     return [{"reason": reason.value, unit: number} for reason, number in most]

@@ -65,8 +65,6 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True)
 class VerdictGroup:
-    """The nodes of one verdict."""
-
     verdict: Verdict
     nodes: tuple[NodeView, ...]
 
@@ -79,7 +77,7 @@ def node_views(plan: Plan, could_go: frozenset[str]) -> tuple[NodeView, ...]:
     """Return the nodes of a plan as it has them; `could_go` are those that could all go together."""
     orders = {order.node: order for order in plan.orders}
     return tuple(
-        _node(each, plan.taken_at, orders.get(each.name), could_go=each.name in could_go) for each in plan.decisions
+        _node(node, plan.taken_at, orders.get(node.name), could_go=node.name in could_go) for node in plan.decisions
     )
 
 
@@ -99,7 +97,7 @@ def verdict_groups(nodes: Iterable[NodeView], orders: Sequence[PlannedOrder]) ->
     """Return the verdicts that occur, each with its nodes: orders as they were taken, the others sorted."""
     taken = {order.node: number for number, order in enumerate(orders)}
     rows: dict[Verdict, list[NodeView]] = {}
-    for node in sorted(nodes, key=lambda each: (taken.get(each.name, len(taken)), *_place(each.decision))):
+    for node in sorted(nodes, key=lambda node: (taken.get(node.name, len(taken)), *_place(node.decision))):
         rows.setdefault(node.decision.verdict, []).append(node)
     return tuple(VerdictGroup(verdict, tuple(rows[verdict])) for verdict in GROUPS if verdict in rows)
 
@@ -196,18 +194,7 @@ class PlanView:
         return tuple(idle(self.committed))
 
     def node(self, name: str) -> NodeView:
-        """Return a node, by its name or by an ending that no other node has.
-
-        Raises:
-            BadInput: no node, or more than one, is meant.
-        """
-        exact = [each for each in self.nodes if each.name == name]
-        found = exact or [each for each in self.nodes if each.name.endswith(name)]
-        if len(found) > 1:
-            raise BadInput(f"NODE: {name!r} is the end of {some([each.name for each in found])}; write the whole name.")
-        if not found:
-            raise BadInput(f"NODE: no node {name!r} among the {len(self.nodes):,} of the cluster; see ebb plan.")
-        return found[0]
+        return next(node for node in self.nodes if node.name == name)
 
 
 def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = (), partial: str = "") -> PlanView:
@@ -274,8 +261,8 @@ def _removed_by(node: NodeDecision, scenarios: Scenarios) -> RemovedBy:
 
 
 def _totals(plan: Plan) -> Totals:
-    marked = [each for each in plan.decisions if each.marked_since is not None]
-    removable = [each for each in marked if each.removable_at is not None and each.removable_at <= plan.taken_at]
+    marked = [node for node in plan.decisions if node.marked_since is not None]
+    removable = [node for node in marked if node.removable_at is not None and node.removable_at <= plan.taken_at]
     sums = len(plan.orders), len(marked), len(removable), plan.cost, plan.saving
     return Totals(len(plan.decisions), plan.pods, plan.pending, *sums)
 
@@ -313,7 +300,7 @@ class AskedNodes:
 
     def wants(self, node: NodeView) -> bool:
         in_pool = not self.pools or node.decision.pool in self.pools
-        return in_pool and (not self.only or any(node.decision.verdict in _VERDICTS[each] for each in self.only))
+        return in_pool and (not self.only or any(node.decision.verdict in _VERDICTS[verdict] for verdict in self.only))
 
 
 EVERY_NODE: Final = AskedNodes(nodes=True)
@@ -334,9 +321,11 @@ class Shown:
 
 def shown(view: PlanView, request: AskedNodes) -> Shown:
     """Return the nodes that were asked for; `top` counts in each verdict."""
-    groups = [VerdictGroup(each.verdict, _chosen(each.nodes, request)) for each in view.groups]
-    kept = tuple(VerdictGroup(each.verdict, each.nodes[: request.top]) for each in groups if each.nodes)
-    return Shown(kept, sum(len(each.nodes) for each in groups) - sum(len(each.nodes) for each in kept), request.sort)
+    groups = [VerdictGroup(group.verdict, _chosen(group.nodes, request)) for group in view.groups]
+    kept = tuple(VerdictGroup(group.verdict, group.nodes[: request.top]) for group in groups if group.nodes)
+    return Shown(
+        kept, sum(len(group.nodes) for group in groups) - sum(len(group.nodes) for group in kept), request.sort
+    )
 
 
 def wanted(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:

@@ -94,6 +94,11 @@ class Scenarios:
         return reached(self.order, self.left) if self.left is not None else NOTHING_REACHED
 
     @property
+    def common(self) -> Mapping[ScenarioKind, Scenario]:
+        """Those that each cluster has, so that those of several clusters add up."""
+        return {scenario.kind: scenario for scenario in (self.now, self.alone, self.at_rest, self.bound)}
+
+    @property
     def in_order(self) -> tuple[Scenario, ...]:
         return (self.now, self.alone, self.at_rest, *self.relaxed, self.bound)
 

@@ -66,7 +66,6 @@ _Kept = Mapping[_Key, Sequence[tuple[Relaxation, Node]]]
 
 
 def find_relaxations(base: PolicyAtRest) -> FoundRelaxations:
-    """Return the relaxations that might free a node of a steady state."""
     now, _ = _kept_alone(Situation(base.start.snapshot, ClusterState(), base.situation.policy), base)
     at_rest, savings = _kept_alone(base.standing, base)
     only_now: dict[_Key, Sequence[tuple[Relaxation, Node]]] = {}
