@@ -1,4 +1,4 @@
-"""The table of relaxations: what takes a reason away, each a row; ladder, why-not and its JSON are views of it.
+"""The table of relaxations: what takes a reason away, each a row; the scenarios and why-not read it.
 
 A relaxation alters what it is about (a template, a budget, a node, a pool, the cluster) and nothing else.
 """
@@ -38,7 +38,7 @@ class Scope(StrEnum):
 
 
 class Harm(IntEnum):
-    """What a relaxation takes away besides the limit; the least comes first in the ladder."""
+    """What a relaxation takes away besides the limit; the least comes first."""
 
     NONE = 0
     REPLICA = 1
@@ -63,7 +63,7 @@ class Row:
     """What changes the cluster; None leaves it as it is."""
     policy: "Callable[[Policy, Relaxation], Policy] | None" = None
     title: str = ""
-    """What the ladder calls it; without one it is called by the reason that it takes away."""
+    """What it is called; without one it is called by the reason that it takes away."""
     word: str = ""
     """The word of the scenario in JSON, if it is not the reason's."""
     sentence: str = ""

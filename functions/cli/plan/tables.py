@@ -26,7 +26,7 @@ OF_BILL: Final = (
 
 
 def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
-    """Return a row for each scenario, with list prices beside the bill where capacity is committed.
+    """Return a row for each scenario, with list prices next to the bill where capacity is committed.
 
     Where the names need room, the last title stands below, and a year of the bill gives way.
     """

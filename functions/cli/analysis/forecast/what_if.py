@@ -235,7 +235,7 @@ class WhyNot:
 
     base: PolicyAtRest
     freed: tuple[Freed, ...]
-    """The ladder: the least harm first, then the most money; those that free nothing by themselves last."""
+    """In their order: the least harm first, then the most money; those that free nothing by themselves last."""
     hopeless: tuple[Held, ...]
     """Those that cannot free anything, by the bound."""
     left: tuple[Held, ...]
@@ -315,7 +315,7 @@ def _saving(freed: Freed) -> int:
 
 
 def _rank(freed: Freed) -> tuple[Any, ...]:
-    """Return the place in the ladder: harmless ones first, then money; last are those that free nothing."""
+    """Return what relaxations are sorted by: harmless ones first, then money; last are those that free nothing."""
     relaxation, saving = freed.relaxation, freed.saving
     return not saving, relaxation.row.harm, -saving, -freed.nodes, -freed.held.cost, relaxation.object
 
