@@ -21,9 +21,9 @@ UNTIL = {names.OPT_OUT_UNTIL: "2030-01-01"}
 
 
 def situation(*things: Any, **changes: Any) -> Situation:
-    nodes = [each for each in things if hasattr(each, "allocatable")] or [node("n1")]
+    nodes = [thing for thing in things if hasattr(thing, "allocatable")] or [node("n1")]
     return Situation(
-        cluster(nodes, [each for each in things if hasattr(each, "spec")], **changes), ClusterState(), policy()
+        cluster(nodes, [thing for thing in things if hasattr(thing, "spec")], **changes), ClusterState(), policy()
     )
 
 
@@ -46,7 +46,7 @@ def _settings(own: Policy) -> tuple[object, ...]:
     return own.pool("a"), own.paused, own.minimum_nodes, own.minimum_non_tainted_nodes
 
 
-@pytest.mark.parametrize("reason", [reason for reason, each in RELAXATIONS.items() if each.policy])
+@pytest.mark.parametrize("reason", [reason for reason, row in RELAXATIONS.items() if row.policy])
 def test_the_line_of_the_policy_that_a_person_writes_is_what_is_tried(reason: Reason) -> None:
     """The required count is written out: without that it follows from the CPU limit."""
     in_pool = RELAXATIONS[reason].scope in {Scope.POOL, Scope.TAINT}

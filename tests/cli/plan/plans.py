@@ -111,9 +111,9 @@ ENDS: Final = datetime(2027, 5, 1, tzinfo=UTC)
 def billed(**bills: int) -> Scenarios:
     """The same with bills in cents an hour: of ten nodes eight are committed at half their price."""
     scenarios = some_scenarios()
-    each = {"now": 60, "alone": 40, "at_rest": 40, "bound": 40, **bills}
-    relaxed = tuple(replace(step, bill=each["at_rest"] * DOLLAR // 100) for step in scenarios.relaxed)
-    steps = {name: replace(getattr(scenarios, name), bill=cents * DOLLAR // 100) for name, cents in each.items()}
+    cents = {"now": 60, "alone": 40, "at_rest": 40, "bound": 40, **bills}
+    relaxed = tuple(replace(step, bill=cents["at_rest"] * DOLLAR // 100) for step in scenarios.relaxed)
+    steps = {name: replace(getattr(scenarios, name), bill=bill * DOLLAR // 100) for name, bill in cents.items()}
     return replace(scenarios, relaxed=relaxed, **steps)
 
 

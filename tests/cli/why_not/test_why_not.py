@@ -31,13 +31,13 @@ from tests.cli import dumps
 from tests.cli.plan.plans import DOLLAR
 
 
-@pytest.mark.parametrize("reason", [reason for reason, each in RELAXATIONS.items() if each.harm is Harm.NONE])
+@pytest.mark.parametrize("reason", [reason for reason, row in RELAXATIONS.items() if row.harm is Harm.NONE])
 def test_a_harmless_change_deletes_nothing(reason: Reason) -> None:
     text = Relaxation(reason, "shop/Deployment/cart", "key").remedy
     assert not [word for word in ("null", "delete", "singleReplicas", "longGrace", "jobs:") if word in text]
 
 
-@pytest.mark.parametrize("reason", [reason for reason, each in RELAXATIONS.items() if each.scope is Scope.BUDGET])
+@pytest.mark.parametrize("reason", [reason for reason, row in RELAXATIONS.items() if row.scope is Scope.BUDGET])
 def test_each_budget_has_a_command_and_its_harm(reason: Reason) -> None:
     assert Relaxation(reason, "shop/db").remedy.startswith("kubectl -n shop ")
     assert RELAXATIONS[reason].harm
@@ -97,9 +97,9 @@ def _deployed() -> dict[str, list[dict[str, Any]]]:
     """Six nodes, on each a pod of one Deployment that may not be evicted, and its agent."""
     names, hashed = [dumps.name_of(number) for number in range(6)], {"app": "web", "pod-template-hash": "5d4f8b"}
     pods = [dumps.pod(f"web-{number}", on) for number, on in enumerate(names)]
-    for each in pods:
+    for web in pods:
         own = {"labels": hashed, "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
-        each["metadata"] |= own
+        web["metadata"] |= own
     agents = [dumps.pod(f"agent-{on}", on, kind="DaemonSet", namespace="kube-system", cpu="10m") for on in names]
     made = {"namespace": "shop", "creationTimestamp": dumps.NEWEST, "generation": 1}
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
@@ -119,10 +119,10 @@ def _deployed() -> dict[str, list[dict[str, Any]]]:
 def test_of_a_pod_of_a_deployment_the_deployment_is_named(tmp_path: Path, lists: tuple[str, ...]) -> None:
     """Also where the dump holds no ReplicaSets: what is patched there comes back at the next rollout."""
     dump = tmp_path / "c.json"
-    dump.write_text(json.dumps({"kind": "List", "items": [each for name in lists for each in _deployed()[name]]}))
+    dump.write_text(json.dumps({"kind": "List", "items": [item for name in lists for item in _deployed()[name]]}))
     shown = CliRunner().invoke(app, ["why-not", "--dump", str(dump), "-o", "json"])
     assert shown.exit_code == 0, shown.output
-    told = next(each for each in json.loads(shown.stdout)["changes"] if each["reason"] == "not_safe_to_evict")
+    told = next(change for change in json.loads(shown.stdout)["changes"] if change["reason"] == "not_safe_to_evict")
     assert told["object"] == "shop/Deployment/web"
     assert told["how"].startswith("kubectl -n shop patch deployment web --type merge -p ")
 
@@ -207,8 +207,8 @@ def test_tools_get_every_key() -> None:
             "bill_per_hour": None,
             "by": "2026-03-04T22:11:30Z", "is_rest": True,
     }  # fmt: skip
-    assert [each["reason"] for each in told["hopeless"]] == ["tainted"]
-    assert [each["reason"] for each in told["passing"]] == ["job_running"]
+    assert [held["reason"] for held in told["hopeless"]] == ["tainted"]
+    assert [held["reason"] for held in told["passing"]] == ["job_running"]
     assert told["changes"][0] == {
         "reason": "pdb_never_allows", "object": "shop/db", "detail": None, "nodes": ["n1", "n2"], "holds_per_hour": 1.0,
         "frees_nodes": 2, "frees_per_hour": 0.5, "harm": "replica", "is_rest": True,
@@ -268,7 +268,7 @@ def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: 
 
     def told(*more: str) -> float:
         shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "1", "-o", "json", *more])
-        return float(sum(each["holds_per_hour"] for each in json.loads(shown.stdout)["changes"]))
+        return float(sum(change["holds_per_hour"] for change in json.loads(shown.stdout)["changes"]))
 
     assert told("--discount", "50%") == pytest.approx(told() / 2, abs=0.001)
 
@@ -277,7 +277,9 @@ def test_what_was_not_tried_is_not_judged() -> None:
     """Only what all of them together may save at most is known."""
     kept = replace(FOUND, passing=(Held(Relaxation(PodBlock.JOB_RUNNING, "a"), ("n1", "n2"), DOLLAR // 5),))
     (line,) = [line for line in _shown(400, kept).splitlines() if "not evaluated" in line]
-    assert not [word for each in BASE.decisions for word in (each.reason, "all the same") if word and word in line]
+    assert not [
+        word for decision in BASE.decisions for word in (decision.reason, "all the same") if word and word in line
+    ]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def _freed(picture: Snapshot, rules: Policy | None = None, most: int = 9) -> Why
 
 
 def _told(found: WhyNot) -> dict[str, int]:
-    return {f"{each.relaxation.reason.value} {each.relaxation.object}".strip(): each.nodes for each in found.freed}
+    return {f"{freed.relaxation.reason.value} {freed.relaxation.object}".strip(): freed.nodes for freed in found.freed}
 
 
 TWO = (node("n1"), node("n2"))
@@ -131,7 +131,7 @@ def test_what_alone_keeps_a_node_is_found_and_frees_it(
     relaxation: Relaxation, moving: dict[str, Any], changes: dict[str, Any], rules: dict[str, Any]
 ) -> None:
     found = _freed(cluster(TWO, [pod("p", on="n1", **{**HALF, **moving}), KEEPS], **changes), policy(**rules))
-    freed = [(each.relaxation, each.nodes) for each in found.freed if each.saving]
+    freed = [(freed.relaxation, freed.nodes) for freed in found.freed if freed.saving]
     assert (found.base.rest.gone, freed) == (0, [(relaxation, 1)])
 
 
@@ -146,7 +146,7 @@ def test_what_alone_keeps_a_node_is_found_and_frees_it(
 )  # fmt: skip
 def test_what_is_shown_on_a_node_is_found_and_frees_it(relaxation: Relaxation, own: dict[str, Any]) -> None:
     found = _freed(cluster([node("n1", **own), node("n2")], [pod("p", on="n1", **HALF), KEEPS]))
-    assert [(each.relaxation, each.nodes) for each in found.freed] == [(relaxation, 1)]
+    assert [(freed.relaxation, freed.nodes) for freed in found.freed] == [(relaxation, 1)]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_rule_of_placement_that_alone_leaves_a_pod_no_place_is_found_and_frees
                 annotations={names.SAFE_TO_EVICT: "false"}, **SMALL)  # fmt: skip
     nodes = [node("n1", labels={"disk": "ssd"}), node("n2", zone="y")]
     found = _freed(cluster(nodes, [pod("p", on="n1", **SMALL, **spec), other]))
-    assert (Relaxation(rule, "default/ReplicaSet/web"), 1) in [(each.relaxation, each.nodes) for each in found.freed]
+    assert (Relaxation(rule, "default/ReplicaSet/web"), 1) in [(freed.relaxation, freed.nodes) for freed in found.freed]
 
 
 def test_headroom_is_tried_where_room_alone_is_short() -> None:
@@ -195,7 +195,7 @@ def test_two_pods_of_one_workload_are_one_change() -> None:
 )
 def test_a_setting_of_pools_is_one_change(expected: str, pools: tuple[str, str]) -> None:
     nodes = [node(f"n{at}", pool=pool) for at, pool in enumerate(pools)]
-    pods = [pod(f"p{at}", on=each.name, owner="Job/j", **HALF) for at, each in enumerate(nodes)]
+    pods = [pod(f"p{at}", on=one.name, owner="Job/j", **HALF) for at, one in enumerate(nodes)]
     (found,) = find_relaxations(
         policy_at_rest(_situation(cluster(nodes, pods), Policy(other_pools=PoolPolicy(enabled=True))), {}, PRICES)
     ).tried
@@ -206,7 +206,7 @@ def test_harmless_changes_come_first_whatever_the_others_free() -> None:
     nodes = [node("n1"), node("n2", machine="e2-standard-16"), node("n3")]
     kept: dict[str, Any] = {"annotations": {names.SAFE_TO_EVICT: "false"}, **SMALL}
     pods = [pod("p", on="n1", owner=None, **SMALL), pod("q", on="n2", **kept)]
-    first, second = (each for each in _freed(cluster(nodes, pods)).freed if each.saving)
+    first, second = (freed for freed in _freed(cluster(nodes, pods)).freed if freed.saving)
     assert (first.relaxation.row.harm, second.relaxation.row.harm) == (Harm.NONE, Harm.WEAKENS)
     assert first.saving < second.saving
 
@@ -221,7 +221,7 @@ def test_where_the_bound_leaves_nothing_nothing_is_tried() -> None:
     """More than one node's CPU is asked for, so that both stay whatever is changed."""
     pods = [pod("p", on="n1", annotations={"karpenter.sh/do-not-disrupt": "true"}, **HALF), pod("q", on="n2", cpu=2.5)]
     found = _freed(cluster(TWO, pods))
-    assert [each.relaxation.reason for each in found.hopeless] == [PodBlock.DO_NOT_DISRUPT]
+    assert [held.relaxation.reason for held in found.hopeless] == [PodBlock.DO_NOT_DISRUPT]
     assert (found.freed, found.left) == ((), ())
 
 
@@ -230,9 +230,9 @@ def test_what_frees_most_money_comes_first_and_so_many_are_tried() -> None:
     nodes = [node(name, machine=machine) for name, machine in rows]
     pods = [pod(f"p-{name}", on=name, owner=None, **SMALL) for name, _ in rows]
     found = _freed(cluster([*nodes, node("n4")], pods), most=2)
-    assert [each.relaxation.object for each in found.freed] == ["default/p-n2", "default/p-n3"]
+    assert [freed.relaxation.object for freed in found.freed] == ["default/p-n2", "default/p-n3"]
     assert found.freed[0].saving > found.freed[1].saving > 0
-    assert [each.relaxation.object for each in found.left] == ["default/p-n1"]
+    assert [held.relaxation.object for held in found.left] == ["default/p-n1"]
 
 
 CLOCK: Final = [
@@ -256,13 +256,13 @@ def test_a_pool_without_any_window_is_no_single_change() -> None:
 def test_a_lift_changes_nothing_else() -> None:
     pods = [pod("p", on="n1", owner=None), pod("q", on="n2", owner=None)]
     situation = _situation(cluster(TWO, pods))
-    before = {each.node.name: each.blockers for each in assess_nodes(situation)}
+    before = {row.node.name: row.blockers for row in assess_nodes(situation)}
     after = {
-        each.node.name: each.blockers
-        for each in assess_nodes(Relaxation(PodBlock.NOT_REPLICATED, "default/p").apply(situation))
+        row.node.name: row.blockers
+        for row in assess_nodes(Relaxation(PodBlock.NOT_REPLICATED, "default/p").apply(situation))
     }
     assert (after["n1"], after["n2"]) == ((), before["n2"])
-    assert {each.node.name: each.blockers for each in assess_nodes(situation)} == before
+    assert {row.node.name: row.blockers for row in assess_nodes(situation)} == before
 
 
 def test_how_far_it_is_is_shown_as_it_goes() -> None:
@@ -283,7 +283,7 @@ def test_what_keeps_a_node_now_and_not_alone_in_steady_state_is_named_and_not_tr
     pods = [pod("p", on="n1", labels={"app": "db"}, **HALF), pod("q", on="n2", cpu=1)]
     found = _freed(cluster(TWO, pods, disruption_budgets=(never,)))
     assert (found.base.rest.gone, found.freed) == (1, ())
-    assert [each.relaxation for each in found.passing] == [Relaxation(PodBlock.PDB_NEVER_ALLOWS, "default/db")]
+    assert [held.relaxation for held in found.passing] == [Relaxation(PodBlock.PDB_NEVER_ALLOWS, "default/db")]
 
 
 PASSING: Final = cluster(
@@ -300,7 +300,7 @@ PASSING: Final = cluster(
 def test_a_setting_that_keeps_a_node_now_is_tried_from_now_as_a_plan_with_it_would() -> None:
     found = _freed(PASSING)
     moving = policy_at_rest(_situation(PASSING, policy(jobs=Jobs.MOVE)), {}, PRICES)
-    (freed,) = (each for each in found.freed if each.relaxation.reason is PodBlock.JOB_RUNNING)
+    (freed,) = (freed for freed in found.freed if freed.relaxation.reason is PodBlock.JOB_RUNNING)
     assert (found.base.rest.order, moving.rest.order) == (("n2",), ("n1", "n2"))
     assert (freed.nodes, freed.saving, freed.is_rest) == (1, moving.saving - found.base.saving, True)
     assert found.passing == ()
@@ -308,7 +308,9 @@ def test_a_setting_that_keeps_a_node_now_is_tried_from_now_as_a_plan_with_it_wou
 
 def test_it_is_a_scenario_of_the_plan() -> None:
     scenarios = scenarios_of(_situation(PASSING), {}, PRICES)
-    assert [(each.change, each.nodes) for each in scenarios.relaxed] == [(Relaxation(PodBlock.JOB_RUNNING, "a"), 1)]
+    assert [(scenario.change, scenario.nodes) for scenario in scenarios.relaxed] == [
+        (Relaxation(PodBlock.JOB_RUNNING, "a"), 1)
+    ]
 
 
 def test_a_node_that_goes_anyway_is_held_by_no_change() -> None:
@@ -332,9 +334,9 @@ def test_its_base_is_the_policys_steady_state_and_no_change_is_worth_more_than_t
     found, told = why_not(policy_at_rest(situation, {}, PRICES), 5), scenarios_of(situation, {}, PRICES)
     rest = found.base.rest.snapshot.nodes
     assert (len(rest), PRICES.of_all(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
-    for each in found.freed:
-        assert 0 <= each.saving <= PRICES.of_all(rest)
-        assert (each.saving > 0) or each.nodes == 0
+    for freed in found.freed:
+        assert 0 <= freed.saving <= PRICES.of_all(rest)
+        assert (freed.saving > 0) or freed.nodes == 0
 
 
 @pytest.mark.parametrize("pool", [NodePool("a", min_per_zone=2), NodePool("a", min_total=2)])
@@ -381,7 +383,7 @@ def test_what_goes_without_a_change_too_is_no_merit_of_one() -> None:
     early = replace(base, rest=base.start, settled=False)
     found = try_relaxations(early, find_relaxations(early), 9, 600)
 
-    assert [(each.relaxation.reason, each.nodes, each.saving) for each in found.freed] == [
+    assert [(freed.relaxation.reason, freed.nodes, freed.saving) for freed in found.freed] == [
         (PodBlock.DO_NOT_DISRUPT, 0, 0)
     ]
 
@@ -396,4 +398,4 @@ def test_a_change_is_followed_for_no_more_rounds_than_all_changes_have(rounds: i
     base = _at_rest(cluster(nodes, [*pods, full], disruption_budgets=(never,)))
     found = try_relaxations(base, find_relaxations(base), 9, left)
 
-    assert [(each.rounds, each.is_rest) for each in found.freed] == [(rounds, is_rest)]
+    assert [(freed.rounds, freed.is_rest) for freed in found.freed] == [(rounds, is_rest)]
