@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from functions.cli.analysis.exclusions import Landing, landings
-from functions.cli.analysis.openings import Closed, closed
+from functions.cli.analysis.openings import Closed, describe_gate
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
@@ -125,7 +125,7 @@ class Explainer:
             staying=len(pods) - len(moving),
             refusal=refusal,
             takes=decision.drain or situation.drain_estimate(assessed.node).alone,
-            closed=tuple(closed(blocker, proposed) for blocker in gates),
+            closed=tuple(describe_gate(blocker, proposed) for blocker in gates),
             worth=worth_of(self._plan.savings, assessed.node),
         )
 

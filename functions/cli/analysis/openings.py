@@ -75,14 +75,14 @@ class Closed:
     until: datetime | None = None
 
 
-def closed(blocker: Blocker, proposed: ProposedDrain) -> Closed:
+def describe_gate(blocker: Blocker, proposed: ProposedDrain) -> Closed:
     named = _WHICH.get(blocker.reason)
     which = ", ".join(named(proposed)) if named else ""
     return Closed(blocker, which, opens_at(GATE_OF[blocker.reason], proposed))
 
 
 def _windows(proposed: ProposedDrain) -> Iterable[str]:
-    return [written(window) for window in proposed.pool_policy.windows or ()] or ["no window at all"]
+    return [schedule_text(window) for window in proposed.pool_policy.windows or ()] or ["no window at all"]
 
 
 def _pool_budgets(proposed: ProposedDrain) -> Iterable[str]:
@@ -97,7 +97,7 @@ def _budgets(proposed: ProposedDrain, budgets: Iterable[Budget], nodes: int, use
     for budget in budgets:
         binds = applies(budget, proposed.reason) and proposed.counts.calendar.active(budget.schedule)
         if binds and budget.nodes.of(nodes) <= used:
-            yield f"nodes: {budget.nodes}{'' if budget.schedule is None else f', {written(budget.schedule)}'}"
+            yield f"nodes: {budget.nodes}{'' if budget.schedule is None else f', {schedule_text(budget.schedule)}'}"
 
 
 def _rates(proposed: ProposedDrain) -> Iterable[str]:
@@ -118,7 +118,7 @@ _WHICH: Final[Mapping[Reason, Callable[[ProposedDrain], Iterable[str]]]] = {
 }
 
 
-def written(schedule: Schedule) -> str:
+def schedule_text(schedule: Schedule) -> str:
     return f'"{schedule.cron}" for {_span(schedule.duration)} ({schedule.time_zone})'
 
 

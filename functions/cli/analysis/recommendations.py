@@ -58,7 +58,7 @@ class Resized:
         return replace(fresh, asks=self.after, requests=self.after.total)
 
 
-def resized(snapshot: Snapshot) -> dict[PodClass, Resized]:
+def find_resized(snapshot: Snapshot) -> dict[PodClass, Resized]:
     """Return the kinds of pods with a node that request more than is recommended, each with that."""
     by_target: dict[str, list[VerticalAutoscaler]] = {}
     for autoscaler in snapshot.autoscalers.found:
@@ -100,7 +100,7 @@ def _is_less(before: Resources, after: Resources) -> bool:
 
 def as_recommended(snapshot: Snapshot) -> Snapshot:
     """Return the cluster with its oversized workloads as recommended; the same object if there are none."""
-    found = resized(snapshot)
+    found = find_resized(snapshot)
     if not found:
         return snapshot
     workloads = {**snapshot.workloads, **dict(_with_templates(found, snapshot.workloads))}
@@ -126,7 +126,7 @@ def _with_templates(
 
 def oversized(snapshot: Snapshot, prices: Prices) -> tuple[Oversized, ...]:
     """Return the workloads that request more than is recommended; those come first whose difference costs most."""
-    found = resized(snapshot)
+    found = find_resized(snapshot)
     nodes = {node.name: (node.allocatable, prices.of(node).per_hour) for node in snapshot.nodes}
     living = (pod for pod in snapshot.pods if pod.spec in found and pod.node in nodes and not pod.phase.finished)
     rows: dict[str, list[Oversized]] = {}

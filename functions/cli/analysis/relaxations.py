@@ -52,7 +52,7 @@ class Harm(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RelaxationRow:
     """How one reason is taken away: in a situation, and by a person; its sentence is the reason's without an own."""
 
     scope: Scope
@@ -82,11 +82,11 @@ class Relaxation:
     """The key of a taint."""
 
     @property
-    def row(self) -> Row:
+    def row(self) -> RelaxationRow:
         return RELAXATIONS[self.reason]
 
     @property
-    def key(self) -> tuple[Row, str, str]:
+    def key(self) -> tuple[RelaxationRow, str, str]:
         """What is one change, of whichever of its reasons: both ratio limits, in all pools where one keeps nodes."""
         return self.row, "" if self.row.remedy_of_all else self.object, self.detail
 
@@ -159,7 +159,9 @@ _OF_NEW_PODS: Final = "  # for pods that it makes from then on"
 _UPDATE: Final = "gcloud container node-pools update $name --cluster CLUSTER --location LOCATION "
 
 
-def _of_template(change: Callable[[PodClass], PodClass], remedy: str, harm: Harm = Harm.NONE, **more: Any) -> Row:
+def _of_template(
+    change: Callable[[PodClass], PodClass], remedy: str, harm: Harm = Harm.NONE, **more: Any
+) -> RelaxationRow:
     """Change the template of one workload: all of its pods, wherever they lie."""
 
     def change_pods(snapshot: Snapshot, relaxation: Relaxation) -> Snapshot:
@@ -176,7 +178,7 @@ def _of_template(change: Callable[[PodClass], PodClass], remedy: str, harm: Harm
         known = {new.workload: workloads[old.workload] for old, new in changed.items() if old.workload in workloads}
         return replace(snapshot, pods=pods, workloads={**workloads, **known})
 
-    return Row(Scope.WORKLOAD, remedy, harm, change_pods, **more)
+    return RelaxationRow(Scope.WORKLOAD, remedy, harm, change_pods, **more)
 
 
 def _patch(fields: str, note: str = "") -> str:
@@ -191,7 +193,9 @@ def _with_spec(**fields: Any) -> Callable[[PodClass], PodClass]:
     return lambda spec: replace(spec, **fields)
 
 
-def _of_pool(line: str, fields: Mapping[str, Any], harm: Harm = Harm.NONE, note: str = "", **more: Any) -> Row:
+def _of_pool(
+    line: str, fields: Mapping[str, Any], harm: Harm = Harm.NONE, note: str = "", **more: Any
+) -> RelaxationRow:
     """Change settings of one pool in the policy, or of all: a relaxation without an object."""
 
     def change(policy: Policy, relaxation: Relaxation) -> Policy:
@@ -202,28 +206,28 @@ def _of_pool(line: str, fields: Mapping[str, Any], harm: Harm = Harm.NONE, note:
         return replace(policy, pools={**policy.pools, relaxation.object: own})
 
     one, of_all = f"policy: nodePools: {{$name: {{{line}}}}}{note}", f"policy: defaults: {{{line}}}{note or _OWN}"
-    return Row(Scope.POOL, one, harm, policy=change, **{"remedy_of_all": of_all, **more})
+    return RelaxationRow(Scope.POOL, one, harm, policy=change, **{"remedy_of_all": of_all, **more})
 
 
-def _of_all(line: str, harm: Harm = Harm.NONE, **fields: Any) -> Row:
-    return Row(Scope.CLUSTER, f"policy: {line}", harm, policy=lambda policy, _: replace(policy, **fields))
+def _of_all(line: str, harm: Harm = Harm.NONE, **fields: Any) -> RelaxationRow:
+    return RelaxationRow(Scope.CLUSTER, f"policy: {line}", harm, policy=lambda policy, _: replace(policy, **fields))
 
 
-def _of_node_pool(flags: str, **fields: Any) -> Row:
+def _of_node_pool(flags: str, **fields: Any) -> RelaxationRow:
 
     def change(snapshot: Snapshot, relaxation: Relaxation) -> Snapshot:
         own = replace(snapshot.pools[relaxation.object], **fields)
         return replace(snapshot, pools={**snapshot.pools, relaxation.object: own})
 
-    return Row(Scope.POOL, f"{_UPDATE}{flags}", cluster=change)
+    return RelaxationRow(Scope.POOL, f"{_UPDATE}{flags}", cluster=change)
 
 
-def _of_node(change: Callable[[Node], Node], remedy: str) -> Row:
+def _of_node(change: Callable[[Node], Node], remedy: str) -> RelaxationRow:
     def change_node(snapshot: Snapshot, relaxation: Relaxation) -> Snapshot:
         nodes = (change(node) if node.name == relaxation.object else node for node in snapshot.nodes)
         return replace(snapshot, nodes=tuple(nodes))
 
-    return Row(Scope.NODE, remedy, _WEAKENS, change_node)
+    return RelaxationRow(Scope.NODE, remedy, _WEAKENS, change_node)
 
 
 def _without(labels: Labels, *keys: str) -> Labels:
@@ -289,18 +293,18 @@ _JOBS: Final = _of_pool("jobs: move", {"jobs": Jobs.MOVE}, _WEAKENS, "  # runnin
     title="running Jobs may move", word="jobs")
 
 
-def _of_budget(command: str) -> Row:
-    return Row(Scope.BUDGET, f"kubectl -n $namespace {command}", _NEEDS_REPLICA, _one_may_go,
+def _of_budget(command: str) -> RelaxationRow:
+    return RelaxationRow(Scope.BUDGET, f"kubectl -n $namespace {command}", _NEEDS_REPLICA, _one_may_go,
         title="PDB allows 1", word="pdb")
 
 
-RELAXATIONS: Final[Mapping[Reason, Row]] = {
+RELAXATIONS: Final[Mapping[Reason, RelaxationRow]] = {
     PodBlock.NOT_SAFE_TO_EVICT: _of_template(
         lambda spec: replace(spec, annotations=_without(spec.annotations, names.SAFE_TO_EVICT)),
         _annotate(f'"{names.SAFE_TO_EVICT}":null'), _WEAKENS),
     PodBlock.DO_NOT_DISRUPT: _of_template(_without_opt_outs,
         _annotate('"ANNOTATION":null', "  # the annotation that ebb explain names"), _WEAKENS),
-    PodBlock.NAMESPACE_CLOSED: Row(Scope.NAMESPACE,
+    PodBlock.NAMESPACE_CLOSED: RelaxationRow(Scope.NAMESPACE,
         f"kubectl label namespace $name {names.EVICTIONS_LABEL}-", _WEAKENS, _open_namespace),
     PodBlock.NOT_REPLICATED: _of_template(_with_an_owner, "run $object under a Deployment or StatefulSet"),
     PodBlock.LOCAL_STORAGE: _of_template(
@@ -313,7 +317,7 @@ RELAXATIONS: Final[Mapping[Reason, Row]] = {
         '\'{"spec":{"minAvailable":null,"maxUnavailable":1}}\'  # if two or more replicas run; else add one first'),
     PodBlock.PDB_UNCOUNTED: _of_budget("patch pdb $name --type merge -p "
         '\'{"spec":{"minAvailable":COUNT,"maxUnavailable":null}}\'  # COUNT: one less than its pods, or fewer'),
-    PodBlock.SEVERAL_PDBS: Row(Scope.BUDGET,
+    PodBlock.SEVERAL_PDBS: RelaxationRow(Scope.BUDGET,
         "kubectl -n $namespace delete pdb $name  # pods with several cannot be evicted; keep the strictest",
         _WEAKENS, _no_budget),
     PodBlock.SINGLE_REPLICA: _GAP,
@@ -345,12 +349,12 @@ RELAXATIONS: Final[Mapping[Reason, Row]] = {
     Unremovable.POOL_AT_MINIMUM: _of_node_pool(
         "--enable-autoscaling --min-nodes 0  # --total-min-nodes 0 if its minimum is of all zones together",
         min_per_zone=0, min_total=0),
-    Unremovable.RESOURCE_MINIMUM: Row(Scope.CLUSTER,
+    Unremovable.RESOURCE_MINIMUM: RelaxationRow(Scope.CLUSTER,
         "gcloud container clusters update CLUSTER --location LOCATION --enable-autoprovisioning "
         "--min-cpu 1 --max-cpu MAX --min-memory 1 --max-memory MAX  # each maximum as it is",
         cluster=lambda seen, _: replace(seen, minimum=NOTHING)),
     Unremovable.CORDONED_BY_OTHER: _of_node(lambda node: replace(node, unschedulable=False), "kubectl uncordon $name"),
-    Unremovable.TAINTED: Row(Scope.TAINT, "policy: nodePools: {$name: {ignoreTaints: [$detail]}}",
+    Unremovable.TAINTED: RelaxationRow(Scope.TAINT, "policy: nodePools: {$name: {ignoreTaints: [$detail]}}",
         policy=_ignoring_taint),
     Unremovable.SCALE_DOWN_DISABLED: _of_node(_without_node_opt_outs,
         f"kubectl annotate node $name {names.SCALE_DOWN_DISABLED}-  # or the annotation or label in ebb explain"),

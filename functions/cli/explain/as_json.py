@@ -33,7 +33,7 @@ def document(view: PlanView, explained: Iterable[dict[str, Any]]) -> dict[str, A
     }
 
 
-def explained(view: PlanView, explainer: Explainer, what: Meant, usage: ShownUsage) -> dict[str, Any]:
+def explain_one(view: PlanView, explainer: Explainer, what: Meant, usage: ShownUsage) -> dict[str, Any]:
     if what.workload:
         return _workload(view, what.workload, rows_of(explainer, what.pods))
     if what.pods:

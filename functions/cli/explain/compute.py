@@ -12,7 +12,7 @@ from functions.cli.explain.node_page import page as node_page
 from functions.cli.explain.parts import NodeNamer, PagePart, as_text, show
 from functions.cli.explain.pod_page import page as pod_page
 from functions.cli.explain.pod_page import workload_page
-from functions.cli.explain.resolve import Meant, meant, rows_of
+from functions.cli.explain.resolve import Meant, resolve_name, rows_of
 from functions.cli.explain.usage import ShownUsage, usage_of
 from functions.cli.input.inputs import gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
@@ -68,7 +68,7 @@ def _each_meant(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Me
     found, refused = [], []
     for word in words:
         try:
-            found.append(meant(situation, word))
+            found.append(resolve_name(situation, word))
         except BadInput as failure:
             refused.append(str(failure))
     return found, refused
@@ -84,7 +84,7 @@ def _print(known: PageSource, found: Sequence[Meant], output: AnswerFormat) -> N
     if output is AnswerFormat.MARKDOWN:
         typer.echo(as_markdown(known, found))
     elif output is not AnswerFormat.TABLE:
-        explained = (as_json.explained(view, known.explainer, what, known.usage) for what in found)
+        explained = (as_json.explain_one(view, known.explainer, what, known.usage) for what in found)
         print_document(as_json.document(view, explained), output, view.notes)
     else:
         with printing() as console:

@@ -21,7 +21,7 @@ from functions.cli.explain.parts import (
     place_of,
     place_table,
 )
-from functions.cli.explain.usage import used
+from functions.cli.explain.usage import usage_text
 from functions.cli.output.format import count, moment, monthly, percent
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.plan.sentences import length
@@ -73,7 +73,7 @@ def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: R
     if unknown:
         yield "not counted", f"what pods use without a request: {unknown}"
     if measured is not None:
-        yield "uses", f"{used(measured, known.node.allocatable)} (informs only)"
+        yield "uses", f"{usage_text(measured, known.node.allocatable)} (informs only)"
     verdict = ": ".join(part for part in (node.verdict, decision.reason, node.sentence) if part)
     yield "verdict", Text(verdict, style=STYLES[decision.verdict])
     yield from _times(decision, known)

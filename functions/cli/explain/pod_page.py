@@ -19,7 +19,7 @@ from functions.cli.explain.parts import (
     place_table,
 )
 from functions.cli.explain.resolve import PodRow, kept_alone
-from functions.cli.explain.usage import used
+from functions.cli.explain.usage import usage_text
 from functions.cli.output.format import count, moment, monthly
 from functions.cli.output.tables import DIM, Column, Table
 from functions.cli.plan.view import PlanView
@@ -77,7 +77,7 @@ def facts_of(
         yield from _going(node, place)
     yield "seen at", moment(view.taken_at)
     if measured is not None:
-        yield "uses", f"{used(measured, pod.requests)} (informs only)"
+        yield "uses", f"{usage_text(measured, pod.requests)} (informs only)"
 
 
 def _going(node: NodeExplanation, place: PodPlace) -> Iterator[Fact]:

@@ -69,7 +69,7 @@ class Meant:
         return self.workload or self.node or self.pods[0].key
 
 
-def meant(situation: Situation, word: str) -> Meant:
+def resolve_name(situation: Situation, word: str) -> Meant:
     """Return what is meant.
 
     Raises:

@@ -87,7 +87,7 @@ def usage_of(sources: Sources) -> ShownUsage:
         return ShownUsage(note=_UNKNOWN.format(why=message_of(failure).rstrip(".")))
 
 
-def used(known: Resources | None, requested: Resources) -> str:
+def usage_text(known: Resources | None, requested: Resources) -> str:
     """Return what is used of what is asked for, or offered: `250m of 1000m CPU, 512 of 1,024 MiB`."""
     if known is None:
         return ""

@@ -11,7 +11,7 @@ from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import dollars, dollars_a_month, rfc3339
 from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, wanted
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, choose_nodes
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
@@ -42,7 +42,7 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "totals": _totals(view.totals),
         "pools": [_pool(pool, view) for pool in view.pools],
         "holds": [held(entry) for entry in view.legend if entry.kind in HOLDING],
-        "nodes": [node(shown) for shown in wanted(view, request)],
+        "nodes": [node(shown) for shown in choose_nodes(view, request)],
         "orders": [_order(order) for order in view.orders],
         "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
         "wave": list(view.wave),

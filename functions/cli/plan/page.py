@@ -21,7 +21,7 @@ from functions.cli.plan.tables import (
     pool_table,
     scenario_table,
 )
-from functions.cli.plan.view import AskedNodes, PlanView, Shown, shown
+from functions.cli.plan.view import AskedNodes, PlanView, Shown, list_nodes
 
 SUM: Final = AskedNodes()
 NO_MATCH: Final = "No node matches these options."
@@ -40,7 +40,7 @@ def show(console: Console, view: PlanView, request: AskedNodes = SUM) -> None:
     draw(console, pool_table(view, console.width, plain=plain, **bars))
     if request.lists_nodes:
         console.print()
-        _show_nodes(console, shown(view, request))
+        _show_nodes(console, list_nodes(view, request))
         show_held(console, view.legend, tuple(WordKind), len(view.legend), _OBJECTS)
         if _holds_money(view.legend):
             console.print(HOLDS, style="dim")
@@ -135,7 +135,7 @@ def markdown(view: PlanView, request: AskedNodes) -> str:
     """Return the plan to paste into an issue, a merge request or a chat."""
     parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
     if request.lists_nodes:
-        listed = shown(view, request)
+        listed = list_nodes(view, request)
         parts.append(as_markdown(node_table(listed, IN_A_FILE)) if listed.nodes else NO_MATCH)
     parts += held_markdown(view.legend)
     return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))

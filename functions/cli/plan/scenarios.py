@@ -152,10 +152,10 @@ def _row(scenario: Scenario, whose: str, money: ScenarioMoney) -> ScenarioRow:
     cells = f"{most}{scenario.nodes:,}", f"{most}{money.month(scenario)}", f"{most}{money.year(scenario)}"
     has_share = scenario.kind not in {ScenarioKind.NOW, ScenarioKind.BOUND}
     saved = f"{least}{money.share(money.saved(scenario))}" if has_share else _NONE
-    each = f"{scenario.evictions / scenario.gone:.1f}" if scenario.gone else _NONE
+    per_node = f"{scenario.evictions / scenario.gone:.1f}" if scenario.gone else _NONE
     style = DIM if scenario.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else ""
     listed = f"{most}{money.listed.month(scenario)}" if money.listed else ""
-    return ScenarioRow(title, *cells, saved, each, style, listed)
+    return ScenarioRow(title, *cells, saved, per_node, style, listed)
 
 
 def headline(scenarios: Scenarios, whose: str, now: datetime, parts: Sequence[Scenarios] = ()) -> str:

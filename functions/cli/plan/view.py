@@ -319,7 +319,7 @@ class Shown:
         return tuple(node for group in self.groups for node in group.nodes)
 
 
-def shown(view: PlanView, request: AskedNodes) -> Shown:
+def list_nodes(view: PlanView, request: AskedNodes) -> Shown:
     """Return the nodes that were asked for; `top` counts in each verdict."""
     groups = [VerdictGroup(group.verdict, _chosen(group.nodes, request)) for group in view.groups]
     kept = tuple(VerdictGroup(group.verdict, group.nodes[: request.top]) for group in groups if group.nodes)
@@ -328,7 +328,7 @@ def shown(view: PlanView, request: AskedNodes) -> Shown:
     )
 
 
-def wanted(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
+def choose_nodes(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
     """Return the nodes that were asked for in the plan's own order, unless another was asked for: what a tool reads."""
     return _chosen(view.nodes, request)[: request.top]
 

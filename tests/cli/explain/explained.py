@@ -6,10 +6,10 @@ from rich.console import Console
 
 from functions.cli.analysis.exclusions import Landing, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
-from functions.cli.explain.as_json import document, explained
+from functions.cli.explain.as_json import document, explain_one
 from functions.cli.explain.node_page import page
 from functions.cli.explain.parts import NodeNamer, show
-from functions.cli.explain.resolve import meant
+from functions.cli.explain.resolve import resolve_name
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.plan.view import PlanView, view_of
 from shared.adapters.prices import load
@@ -63,5 +63,5 @@ def everything_explained() -> dict[str, Any]:
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
     shown, used = make_plan(situation, {}, load()), resources(cpu=1, memory=1)
     explainer, usage = Explainer(situation, shown), ShownUsage({"n1": used}, {"default/web-0": used})
-    what = (meant(situation, word) for word in ("n1", "default/web-0", "default/ReplicaSet/web"))
-    return document(view_of(shown), [explained(view_of(shown), explainer, one, usage) for one in what])
+    what = (resolve_name(situation, word) for word in ("n1", "default/web-0", "default/ReplicaSet/web"))
+    return document(view_of(shown), [explain_one(view_of(shown), explainer, one, usage) for one in what])

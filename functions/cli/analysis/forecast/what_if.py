@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, PolicyAtRest, Rest
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, Row, Scope, workload_of
+from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, RelaxationRow, Scope, workload_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.placement import Simulation
@@ -60,7 +60,7 @@ class FoundRelaxations:
     """Others that alone keep a node now. It stays, and something else keeps it, too, in steady state."""
 
 
-_Key = tuple[Row, str, str]
+_Key = tuple[RelaxationRow, str, str]
 _Kept = Mapping[_Key, Sequence[tuple[Relaxation, Node]]]
 """By change: the nodes that nothing else keeps."""
 
