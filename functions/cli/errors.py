@@ -146,6 +146,8 @@ def _silence_libraries() -> None:
 
 
 _CHOICE: Final = re.compile(r"'(?P<given>.*)' is not one of (?P<known>'.*')\.?", re.DOTALL)
+_GONE_VALUES: Final = {"openmetrics": "use json, or the log metrics of an installation (docs/events.md)."}
+"""Values of the last version that this one lacks, with what to use instead. The next version forgets them."""
 _MUST_BE: Final = tuple(
     (re.compile(theirs), ours)
     for theirs, ours in (
@@ -194,7 +196,7 @@ def _plain_english(message: str) -> str:
     if choice is None:
         return f"{_about_a_number(message.removesuffix('.'))}."
     known = re.findall(r"'([^']*)'", choice["known"])
-    asked = near(choice["given"], known, least=0.6)
+    asked = _GONE_VALUES.get(choice["given"]) or near(choice["given"], known, least=0.6)
     return f"{choice['given']!r} is none of {', '.join(known)}{f'; {asked}' if asked else '.'}"
 
 

@@ -28,7 +28,7 @@ _LOOK: Final = "Look at a cluster or a dump"
 _DECIDE: Final = "Decide on a policy"
 _OPERATE: Final = "Operate an installation"
 _COMMANDS: Final = {
-    "plan": ("explain.commands", _LOOK),
+    "plan": ("plan.commands", _LOOK),
     "explain": ("explain.commands", _LOOK),
     "why-not": ("explain.commands", _LOOK),
     "shapes": ("shapes.commands", _LOOK),

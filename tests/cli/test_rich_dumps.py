@@ -19,7 +19,6 @@ COMMANDS: Final = (
     ("plan", "--nodes"),
     ("plan", "--output", "json"),
     ("plan", "--output", "markdown"),
-    ("plan", "--output", "openmetrics"),
     ("plan", "--potential"),
     ("plan", "--assume-marked", "--policy", POLICY),
     ("report", "--out", OUT),

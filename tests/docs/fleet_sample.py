@@ -1,4 +1,4 @@
-"""What docs/fleet.md shows: a fleet of dumps and installations, all metrics, and a change of policy.
+"""What docs/fleet.md shows: a fleet of dumps and installations, and a change of policy.
 
 Each is what the command prints of files that are made here.
 """
@@ -12,9 +12,7 @@ from typing import Final
 
 from typer.testing import CliRunner
 
-from functions.cli.fleet.for_tools import GAUGES
 from functions.cli.main import app
-from functions.cli.output.openmetrics import DOLLARS
 from tests.cli import dumps
 from tests.cli.fleet.fleets import CUT_OFF, dump, installation
 
@@ -33,7 +31,7 @@ _CPU: Final = "350m"
 
 def parts() -> dict[str, str]:
     """Return what stands between the marks of the page."""
-    return {"fleet": fleet(), "metrics": metrics(), "diff": diff()}
+    return {"fleet": fleet(), "diff": diff()}
 
 
 def fleet(out: Path | None = None) -> str:
@@ -49,15 +47,6 @@ def fleet(out: Path | None = None) -> str:
         installation(Path(folder), "tools", "shop", dry_run=False, last_pass=_JUST_NOW)
         words = (*COMMAND, "--out", str(out.resolve())) if out else COMMAND
         return f"```console\n$ ebb {' '.join(COMMAND)}\n{_printed(*words, home=folder, code=1)}```\n"
-
-
-def metrics() -> str:
-    """Return a table of all families."""
-    rows = (
-        f"| `{each.name_in(DOLLARS)}` | {', '.join(f'`{label}`' for label in each.labels)} | {each.help} |\n"
-        for each in GAUGES
-    )
-    return f"| gauge | labels | meaning |\n|---|---|---|\n{''.join(rows)}"
 
 
 def diff() -> str:

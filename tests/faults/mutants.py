@@ -192,7 +192,7 @@ def drained_when_empty() -> Iterator[None]:
     with (
         swapped(completion, "missing_replicas", nothing),
         swapped(completion, "short_of_replicas", nothing),
-        swapped(completion, "WATCH_AT_LEAST", timedelta(0)),
+        swapped(completion, "MIN_WATCHDOG", timedelta(0)),
     ):
         yield
 

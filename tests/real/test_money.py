@@ -44,9 +44,7 @@ SETTINGS: Final = AutoscalerSettings(
     delay_after_failure=180 / FASTER,
     delay_after_delete=10 / FASTER,
     deletion=60 / FASTER,
-    eviction_retry=10 / FASTER,
     eviction_time=120 / FASTER,
-    delay_after_taint=1,
     grace_headroom=5,
 )
 STILL, LONGEST = 60.0, 300.0

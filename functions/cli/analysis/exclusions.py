@@ -115,7 +115,7 @@ class NodeChoice:
     @property
     def most(self) -> Excluded | None:
         """The rule that excludes most nodes; None if no rule excludes any."""
-        return max(self.excluded, key=lambda each: (each.nodes, each.alone), default=None)
+        return max(self.excluded, key=lambda excluded: (excluded.nodes, excluded.alone), default=None)
 
 
 NO_CHOICE: Final = NodeChoice(0, 0)
@@ -128,7 +128,7 @@ def choice(packing: Packing, kind: int, source: int) -> NodeChoice:
     counted = np.sum([mask for _, _, mask in answers], axis=0, dtype=np.int64)
     found = (_excluded(rule, detail, nodes, mask, counted == 1) for rule, detail, mask in answers)
     still_open = _elsewhere(counted == 0, source)
-    excluded = tuple(each for each in found if each.nodes)
+    excluded = tuple(excluded for excluded in found if excluded.nodes)
     return NodeChoice(len(nodes) - 1, int(still_open.sum()), excluded, Places(nodes, still_open))
 
 
@@ -201,7 +201,7 @@ def _emptied(simulation: Simulation, name: str) -> tuple[Packing, dict[int, list
     return packing, {
         kind: [placement.target for placement in placed]
         for kind, placed in groupby(
-            sorted(packing.log[begun:], key=lambda each: (each.kind, each.source, each.target)),
+            sorted(packing.log[begun:], key=lambda placement: (placement.kind, placement.source, placement.target)),
             key=lambda placement: placement.kind,
         )
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from functions.cli.analysis.exclusions import Landing, landings
-from functions.cli.analysis.openings import Closed, closed
+from functions.cli.analysis.openings import Closed, describe_gate
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget, Workload
@@ -47,7 +47,7 @@ def worth_of(savings: Savings | None, node: Node) -> NodeWorth | None:
     if savings.bill.prices.of(node).per_hour - saves <= LITTLE:
         return NodeWorth(saves)
     covered = _covering(savings.bill, node)
-    then = ((at, each.of(node)) for at, each in savings.later)
+    then = ((at, savings_then.of(node)) for at, savings_then in savings.later)
     more = next(((at, saved) for at, saved in then if saved - saves > LITTLE), None)
     return NodeWorth(saves, covered, *more) if more else NodeWorth(saves, covered)
 
@@ -55,7 +55,7 @@ def worth_of(savings: Savings | None, node: Node) -> NodeWorth | None:
 def _covering(bill: Bill, node: Node) -> tuple[str, ...]:
     """Return the commitment of the node's own family, and the flexible one."""
     size = bill.prices.size(node.machine)
-    own = {each.family for each in bill.commitments.families if size and each.family == size[0]}
+    own = {commitment.family for commitment in bill.commitments.families if size and commitment.family == size[0]}
     return (*sorted(own), *((FLEXIBLE,) if bill.commitments.flexible else ()))
 
 
@@ -99,9 +99,9 @@ class Explainer:
         self._situation = situation
         self._plan = plan
         self._simulation = planned_simulation(situation)
-        self._rows = {each.node.name: each for each in assess_nodes(situation)}
+        self._rows = {row.node.name: row for row in assess_nodes(situation)}
         self._counts, _ = counts_and_excess(situation, tuple(self._rows.values()))
-        self._decisions = {each.name: each for each in plan.decisions}
+        self._decisions = {decision.name: decision for decision in plan.decisions}
         self._explained: dict[str, NodeExplanation] = {}
 
     def node(self, name: str) -> NodeExplanation:
@@ -125,24 +125,23 @@ class Explainer:
             staying=len(pods) - len(moving),
             refusal=refusal,
             takes=decision.drain or situation.drain_estimate(assessed.node).alone,
-            closed=tuple(closed(each, proposed) for each in gates),
+            closed=tuple(describe_gate(blocker, proposed) for blocker in gates),
             worth=worth_of(self._plan.savings, assessed.node),
         )
 
     def pod(self, pod: Pod) -> tuple[NodeExplanation, PodPlace | None]:
         """Return all about a pod's node, and of the pod itself; None of one that goes with its node."""
         found = self.node(pod.node)
-        return found, next((each for each in found.pods if each.pod.key == pod.key), None)
+        return found, next((place for place in found.pods if place.pod.key == pod.key), None)
 
     def _places(self, name: str) -> tuple[tuple[PodPlace, ...], str]:
-        """Return where the pods land once the orders before this node are under way, and why they do not all fit."""
         simulation = self._before(name)
         if self._decisions[name].verdict is Verdict.IN_FLIGHT:
             return self._in_flight(simulation, name), ""
         found = landings(simulation, name)
         refused = simulation.refuses(name)
         refusal = refused.sentence if refused else ""
-        return tuple(self._place(each, name) for each in found), refusal
+        return tuple(self._place(landing, name) for landing in found), refusal
 
     def _before(self, name: str) -> Simulation:
         simulation = self._simulation.copy()
@@ -153,7 +152,6 @@ class Explainer:
         return simulation
 
     def _in_flight(self, simulation: Simulation, name: str) -> tuple[PodPlace, ...]:
-        """Return the places that are kept for a node on its way out."""
         kept = {move.pod: move.node for move in simulation.assignments.reservations()}
         pods = movable(self._situation.snapshot.pods_by_node[name], self._situation.now)
         return tuple(self._place(Landing(pod, kept.get(pod.key, "")), name) for pod in pods)
@@ -161,7 +159,9 @@ class Explainer:
     def _place(self, landing: Landing, name: str) -> PodPlace:
         context = self._situation.drain_context(self._situation.snapshot.node_by_name[name].pool)
         spec = landing.pod.spec
-        apart = (each for each in scattered(self._situation.moving(name), context) if each.object == landing.pod.key)
+        apart = (
+            blocker for blocker in scattered(self._situation.moving(name), context) if blocker.object == landing.pod.key
+        )
         found, workload = (*judge(landing.pod, context), *apart), context.workload_of(spec)
         restarts = workload.name if is_surged(spec, context) and not found else ""
         return PodPlace(landing, found, context.budgets_of(spec), workload, restarts)

@@ -42,11 +42,11 @@ def _at(time: datetime, proposed: ProposedDrain) -> ProposedDrain:
 def _streams(gate: Gate, proposed: ProposedDrain, ahead: timedelta) -> Iterator[Iterable[datetime]]:
     """Yield the times of the gate's clock, each stream in order."""
     clock = set(gate.clock(proposed))
-    yield sorted(each for each in clock if isinstance(each, datetime))
-    for each in clock:
-        if isinstance(each, Schedule):
-            yield hits(each, proposed.now, proposed.now + ahead)
-            yield _ends(each, proposed.now, ahead)
+    yield sorted(part for part in clock if isinstance(part, datetime))
+    for part in clock:
+        if isinstance(part, Schedule):
+            yield hits(part, proposed.now, proposed.now + ahead)
+            yield _ends(part, proposed.now, ahead)
 
 
 def _ends(schedule: Schedule, now: datetime, ahead: timedelta) -> Iterator[datetime]:
@@ -63,7 +63,7 @@ def moments(counts: NodeCounts, nodes: Iterable[Node]) -> Iterator[datetime]:
 
 def times_of(gate: Gate, proposed: ProposedDrain) -> Iterator[datetime]:
     """Yield the times of the gate's clock, without its schedules."""
-    return (each for each in gate.clock(proposed) if isinstance(each, datetime))
+    return (part for part in gate.clock(proposed) if isinstance(part, datetime))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +75,14 @@ class Closed:
     until: datetime | None = None
 
 
-def closed(blocker: Blocker, proposed: ProposedDrain) -> Closed:
-    """Return what is known of a closed gate besides its reason."""
+def describe_gate(blocker: Blocker, proposed: ProposedDrain) -> Closed:
     named = _WHICH.get(blocker.reason)
     which = ", ".join(named(proposed)) if named else ""
     return Closed(blocker, which, opens_at(GATE_OF[blocker.reason], proposed))
 
 
 def _windows(proposed: ProposedDrain) -> Iterable[str]:
-    return [written(each) for each in proposed.pool_policy.windows or ()] or ["no window at all"]
+    return [schedule_text(window) for window in proposed.pool_policy.windows or ()] or ["no window at all"]
 
 
 def _pool_budgets(proposed: ProposedDrain) -> Iterable[str]:
@@ -95,11 +94,10 @@ def _cluster_budgets(proposed: ProposedDrain) -> Iterable[str]:
 
 
 def _budgets(proposed: ProposedDrain, budgets: Iterable[Budget], nodes: int, used: int) -> Iterator[str]:
-    """Yield the budgets that allow too little now."""
-    for each in budgets:
-        binds = applies(each, proposed.reason) and proposed.counts.calendar.active(each.schedule)
-        if binds and each.nodes.of(nodes) <= used:
-            yield f"nodes: {each.nodes}{'' if each.schedule is None else f', {written(each.schedule)}'}"
+    for budget in budgets:
+        binds = applies(budget, proposed.reason) and proposed.counts.calendar.active(budget.schedule)
+        if binds and budget.nodes.of(nodes) <= used:
+            yield f"nodes: {budget.nodes}{'' if budget.schedule is None else f', {schedule_text(budget.schedule)}'}"
 
 
 def _rates(proposed: ProposedDrain) -> Iterable[str]:
@@ -120,8 +118,7 @@ _WHICH: Final[Mapping[Reason, Callable[[ProposedDrain], Iterable[str]]]] = {
 }
 
 
-def written(schedule: Schedule) -> str:
-    """Return a schedule as the policy has it."""
+def schedule_text(schedule: Schedule) -> str:
     return f'"{schedule.cron}" for {_span(schedule.duration)} ({schedule.time_zone})'
 
 

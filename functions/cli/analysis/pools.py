@@ -89,15 +89,14 @@ def pool_summaries(
     `could_go` and `at_rest` name the nodes that could go at all, and those that are gone in steady state.
     """
     rows: dict[str, list[NodeDecision]] = {}
-    for each in filter(_is_counted, decisions):
-        rows.setdefault(each.pool, []).append(each)
+    for node in filter(_is_counted, decisions):
+        rows.setdefault(node.pool, []).append(node)
     return tuple(_summary(pool, rows[pool], could_go, at_rest) for pool in sorted(rows))
 
 
 def whole_cluster(
     decisions: Sequence[NodeDecision], could_go: Collection[str] = (), at_rest: Collection[str] = ()
 ) -> PoolSummary:
-    """Return the same of all pools together."""
     return _summary(None, tuple(filter(_is_counted, decisions)), could_go, at_rest)
 
 
@@ -108,20 +107,20 @@ def _is_counted(decision: NodeDecision) -> bool:
 def _summary(
     pool: str | None, own: Sequence[NodeDecision], could_go: Collection[str], at_rest: Collection[str]
 ) -> PoolSummary:
-    offered, requested = total(each.allocatable for each in own), total(each.requested for each in own)
-    going, rest = ([each for each in own if each.name in names] for names in (could_go, at_rest))
+    offered, requested = total(node.allocatable for node in own), total(node.requested for node in own)
+    going, rest = ([node for node in own if node.name in names] for names in (could_go, at_rest))
     return PoolSummary(
         pool=pool,
         nodes=len(own),
         cpu_ratio=_ratio(requested.cpu, offered.cpu),
         memory_ratio=_ratio(requested.memory, offered.memory),
-        cost=sum(each.cost for each in own),
-        verdicts=Counter(each.verdict for each in own),
-        saving=sum(each.cost for each in own if each.verdict in GOING),
+        cost=sum(node.cost for node in own),
+        verdicts=Counter(node.verdict for node in own),
+        saving=sum(node.cost for node in own if node.verdict in GOING),
         could_go=len(going),
-        could_save=sum(each.cost for each in going),
+        could_save=sum(node.cost for node in going),
         rest_go=len(rest),
-        rest_save=sum(each.cost for each in rest),
+        rest_save=sum(node.cost for node in rest),
     )
 
 

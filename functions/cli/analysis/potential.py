@@ -25,11 +25,11 @@ def potential(situation: Situation, prices: Prices, reached: Reached = NOTHING_R
     """
     snapshot, rows = situation.snapshot, assess_nodes(situation, SAFETY_RULES)
     departing = departing_nodes(snapshot, situation.state)
-    could_go = {each.node.name for each in rows if each.is_candidate}
+    could_go = {row.node.name for row in rows if row.is_candidate}
     announced = announced_nodes(snapshot, departing) - could_go
     simulation = Simulation.of(snapshot, departing, announced=announced, robust=False)
     known = tuple(name for name in reached.nodes if name not in departing | announced)
-    nodes = [each.node for each in rows if each.is_candidate or each.node.name in known]
+    nodes = [row.node for row in rows if row.is_candidate or row.node.name in known]
     savings = savings_of(situation, prices)
     candidates, supplies = _that_could_go_at_all(nodes, situation, savings.bill)
     found = search(simulation, candidates, supplies=supplies, reached=Reached(known, reached.places), lost=savings.lost)

@@ -40,7 +40,6 @@ class Oversized:
 
     @property
     def less_memory(self) -> bool:
-        """Whether less memory is recommended than requested."""
         return self.recommended.memory < self.requested.memory
 
 
@@ -59,20 +58,20 @@ class Resized:
         return replace(fresh, asks=self.after, requests=self.after.total)
 
 
-def resized(snapshot: Snapshot) -> dict[PodClass, Resized]:
+def find_resized(snapshot: Snapshot) -> dict[PodClass, Resized]:
     """Return the kinds of pods with a node that request more than is recommended, each with that."""
     by_target: dict[str, list[VerticalAutoscaler]] = {}
-    for each in snapshot.autoscalers.found:
-        by_target.setdefault(each.target, []).append(each)
+    for autoscaler in snapshot.autoscalers.found:
+        by_target.setdefault(autoscaler.target, []).append(autoscaler)
     kinds = dict.fromkeys(pod.spec for pod in snapshot.pods if pod.node) if by_target else {}
     found = ((kind, _resized(kind, snapshot.workloads.get(kind.workload, UNKNOWN), by_target)) for kind in kinds)
-    return {kind: each for kind, each in found if each and _is_less(each.before.total, each.after.total)}
+    return {kind: new for kind, new in found if new and _is_less(new.before.total, new.after.total)}
 
 
 def _resized(
     kind: PodClass, workload: Workload, by_target: Mapping[str, Sequence[VerticalAutoscaler]]
 ) -> Resized | None:
-    target = next((each for each in targets_of(kind, workload) if each in by_target), "")
+    target = next((name for name in targets_of(kind, workload) if name in by_target), "")
     if not target or kind.asks is None:
         return None
     own, asked = tuple(by_target[target]), making_of(kind, workload).asks or ContainerRequests()
@@ -87,8 +86,8 @@ def _recommending(
 
     def change(container: Container) -> Container:
         limited, most = replace(container, limits=limits.get(container.name, container.limits)), NOTHING
-        for each in autoscalers:
-            most = most.largest(each.recommends(limited))
+        for autoscaler in autoscalers:
+            most = most.largest(autoscaler.recommends(limited))
         return replace(container, requests=Resources.of(dict(container.requests.amounts) | dict(most.amounts)))
 
     return change
@@ -101,11 +100,11 @@ def _is_less(before: Resources, after: Resources) -> bool:
 
 def as_recommended(snapshot: Snapshot) -> Snapshot:
     """Return the cluster with its oversized workloads as recommended; the same object if there are none."""
-    found = resized(snapshot)
+    found = find_resized(snapshot)
     if not found:
         return snapshot
     workloads = {**snapshot.workloads, **dict(_with_templates(found, snapshot.workloads))}
-    specs = {kind: each.spec(kind) for kind, each in found.items()}
+    specs = {kind: new.spec(kind) for kind, new in found.items()}
     pods = (structs.replace(pod, spec=specs[pod.spec], booked=None) for pod in snapshot.pods if pod.spec in specs)
     returning = as_they_return(pods, workloads, snapshot.autoscalers.found, snapshot.limits)
     later = {pod.key: pod for pod in returning}
@@ -115,10 +114,10 @@ def as_recommended(snapshot: Snapshot) -> Snapshot:
 def _with_templates(
     found: Mapping[PodClass, Resized], workloads: Mapping[str, Workload]
 ) -> Iterator[tuple[str, Workload]]:
-    for kind, each in found.items():
+    for kind, new in found.items():
         workload = workloads.get(kind.workload, UNKNOWN)
         if workload.templates:
-            change = _recommending(each.autoscalers, {})
+            change = _recommending(new.autoscalers, {})
             templates = tuple(
                 replace(made, asks=made.asks and made.asks.changed(change)) for made in workload.templates
             )
@@ -127,23 +126,23 @@ def _with_templates(
 
 def oversized(snapshot: Snapshot, prices: Prices) -> tuple[Oversized, ...]:
     """Return the workloads that request more than is recommended; those come first whose difference costs most."""
-    found = resized(snapshot)
+    found = find_resized(snapshot)
     nodes = {node.name: (node.allocatable, prices.of(node).per_hour) for node in snapshot.nodes}
     living = (pod for pod in snapshot.pods if pod.spec in found and pod.node in nodes and not pod.phase.finished)
     rows: dict[str, list[Oversized]] = {}
     for (kind, (size, price)), pods in Counter((pod.spec, nodes[pod.node]) for pod in living).items():
         rows.setdefault(found[kind].target, []).append(_of_pods(found[kind], pods, size, price))
-    return tuple(sorted(map(_together, rows.values()), key=lambda each: (-each.cost, each.workload)))
+    return tuple(sorted(map(_together, rows.values()), key=lambda row: (-row.cost, row.workload)))
 
 
-def _of_pods(each: Resized, pods: int, size: Resources, price: int) -> Oversized:
+def _of_pods(kind: Resized, pods: int, size: Resources, price: int) -> Oversized:
     before, after = (Resources.of({name: pods * value for name, value in asks.total.amounts})
-                     for asks in (each.before, each.after))  # fmt: skip
+                     for asks in (kind.before, kind.after))  # fmt: skip
     shares = (Fraction(before.get(name) - after.get(name), size.get(name)) for name in (CPU, MEMORY) if size.get(name))
-    return Oversized(each.target, pods, before, after, round(price * sum(shares) / 2))
+    return Oversized(kind.target, pods, before, after, round(price * sum(shares) / 2))
 
 
 def _together(rows: Sequence[Oversized]) -> Oversized:
-    requested, recommended = total(each.requested for each in rows), total(each.recommended for each in rows)
-    pods, cost = sum(each.pods for each in rows), sum(each.cost for each in rows)
+    requested, recommended = total(row.requested for row in rows), total(row.recommended for row in rows)
+    pods, cost = sum(row.pods for row in rows), sum(row.cost for row in rows)
     return Oversized(rows[0].workload, pods, requested, recommended, cost)

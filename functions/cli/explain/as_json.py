@@ -23,7 +23,6 @@ SCHEMA: Final = 1
 
 
 def document(view: PlanView, explained: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Return what was explained with what it rests on."""
     return {
         "schema": SCHEMA,
         "cluster": view.cluster or None,
@@ -34,8 +33,7 @@ def document(view: PlanView, explained: Iterable[dict[str, Any]]) -> dict[str, A
     }
 
 
-def explained(view: PlanView, explainer: Explainer, what: Meant, usage: ShownUsage) -> dict[str, Any]:
-    """Return one node, pod or workload."""
+def explain_one(view: PlanView, explainer: Explainer, what: Meant, usage: ShownUsage) -> dict[str, Any]:
     if what.workload:
         return _workload(view, what.workload, rows_of(explainer, what.pods))
     if what.pods:
@@ -49,15 +47,15 @@ def _node(view: PlanView, known: NodeExplanation, used: Resources | None) -> dic
     return {
         "kind": "node",
         **plan_json.node(shown),
-        "blockers": [_blocker(each) for each in known.decision.blockers],
+        "blockers": [_blocker(blocker) for blocker in known.decision.blockers],
         "machine": known.node.machine or None,
         "zone": known.node.zone or None,
         "spot": known.node.spot,
         **_worth(known.worth),
         "drain": plan_json.drain(known.takes) if known.takes.rounds else None,
-        "closed": [_closed(each) for each in known.closed],
+        "closed": [_closed(gate) for gate in known.closed],
         "usage": _amounts(used),
-        "pods": [{"pod": each.pod.key, **_place(each)} for each in known.pods],
+        "pods": [{"pod": place.pod.key, **_place(place)} for place in known.pods],
         "staying_pods": known.staying,
         "refusal": known.refusal or None,
     }
@@ -86,7 +84,7 @@ def _pod(
         "usage": _amounts(used),
         "stays_with_node": place is None,
         **_place(place),
-        "budgets": [_budget(each) for each in place.budgets] if place else [],
+        "budgets": [_budget(budget) for budget in place.budgets] if place else [],
         "choice": _choice(place.landing.choice) if place and not place.landing.fixed else None,
     }
 
@@ -114,8 +112,8 @@ def _place(place: PodPlace | None) -> dict[str, Any]:
     return {
         "to": landing.node or None,
         "runner_up": landing.runner_up or None,
-        "not_modelled": [each.reason.value for each in landing.fixed],
-        "blockers": [_blocker(each) for each in place.blockers],
+        "not_modelled": [finding.reason.value for finding in landing.fixed],
+        "blockers": [_blocker(blocker) for blocker in place.blockers],
         "restarts": place.restarts or None,
     }
 
@@ -125,11 +123,11 @@ def _blocker(blocker: Blocker) -> dict[str, Any]:
     return {**plan_json.blocker(blocker), "sentence": reason.sentence, "remedy": reason.remedy or None}
 
 
-def _closed(each: Closed) -> dict[str, Any]:
+def _closed(gate: Closed) -> dict[str, Any]:
     return {
-        **_blocker(each.blocker),
-        "which": each.which or None,
-        "until": rfc3339(each.until) if each.until else None,
+        **_blocker(gate.blocker),
+        "which": gate.which or None,
+        "until": rfc3339(gate.until) if gate.until else None,
     }
 
 
@@ -148,12 +146,12 @@ def _choice(choice: NodeChoice) -> dict[str, Any]:
         "open": list(choice.where.names),
         "excluded": [
             {
-                "rule": each.rule.value,
-                "detail": each.detail or None,
-                "nodes": list(each.where.names),
-                "alone": list(each.where_alone.names),
+                "rule": excluded.rule.value,
+                "detail": excluded.detail or None,
+                "nodes": list(excluded.where.names),
+                "alone": list(excluded.where_alone.names),
             }
-            for each in choice.excluded
+            for excluded in choice.excluded
         ],
     }
 

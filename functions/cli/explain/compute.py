@@ -12,7 +12,7 @@ from functions.cli.explain.node_page import page as node_page
 from functions.cli.explain.parts import NodeNamer, PagePart, as_text, show
 from functions.cli.explain.pod_page import page as pod_page
 from functions.cli.explain.pod_page import workload_page
-from functions.cli.explain.resolve import Meant, meant, rows_of
+from functions.cli.explain.resolve import Meant, resolve_name, rows_of
 from functions.cli.explain.usage import ShownUsage, usage_of
 from functions.cli.input.inputs import gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
@@ -28,8 +28,6 @@ from shared.errors import BadInput
 
 @dataclass(frozen=True)
 class PageSource:
-    """What every page is drawn from."""
-
     view: PlanView
     explainer: Explainer
     usage: ShownUsage
@@ -37,7 +35,7 @@ class PageSource:
     def page(self, what: Meant, width: int, *, cut: bool = False) -> Iterator[PagePart]:
         """Return the page of one node, pod or workload; `cut` shortens the names of nodes."""
         rows, usage = rows_of(self.explainer, what.pods), self.usage
-        namer = NodeNamer({each.name: each.decision.pool for each in self.view.nodes}, cut=cut)
+        namer = NodeNamer({node.name: node.decision.pool for node in self.view.nodes}, cut=cut)
         if what.workload:
             return workload_page(self.view, what.workload, rows, namer, width)
         if rows:
@@ -70,15 +68,14 @@ def _each_meant(situation: Situation, words: Iterable[str]) -> tuple[Sequence[Me
     found, refused = [], []
     for word in words:
         try:
-            found.append(meant(situation, word))
+            found.append(resolve_name(situation, word))
         except BadInput as failure:
             refused.append(str(failure))
     return found, refused
 
 
 def as_markdown(known: PageSource, found: Sequence[Meant]) -> str:
-    """Return a page for each word, with the notes at the end."""
-    pages = (as_text(known.page(each, IN_A_FILE)) for each in found)
+    pages = (as_text(known.page(what, IN_A_FILE)) for what in found)
     return "\n\n".join((*pages, *(f"> {text(note)}" for note in known.view.notes)))
 
 
@@ -87,7 +84,7 @@ def _print(known: PageSource, found: Sequence[Meant], output: AnswerFormat) -> N
     if output is AnswerFormat.MARKDOWN:
         typer.echo(as_markdown(known, found))
     elif output is not AnswerFormat.TABLE:
-        explained = (as_json.explained(view, known.explainer, each, known.usage) for each in found)
+        explained = (as_json.explain_one(view, known.explainer, what, known.usage) for what in found)
         print_document(as_json.document(view, explained), output, view.notes)
     else:
         with printing() as console:
@@ -99,10 +96,10 @@ def _show(console: Console, known: PageSource, found: Sequence[Meant]) -> None:
         show_notes(console, known.view.notes)
     else:
         show_odd(console, known.view.notes)
-    for number, each in enumerate(found):
+    for number, what in enumerate(found):
         if number:
             console.print()
-        show(console, known.page(each, console.width, cut=console.is_terminal))
+        show(console, known.page(what, console.width, cut=console.is_terminal))
     if not known.view.partial:
         console.print()
         show_rests_on(console, known.view.notes)

@@ -21,7 +21,7 @@ from functions.cli.explain.parts import (
     place_of,
     place_table,
 )
-from functions.cli.explain.usage import used
+from functions.cli.explain.usage import usage_text
 from functions.cli.output.format import count, moment, monthly, percent
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.plan.sentences import length
@@ -41,7 +41,6 @@ _GATES: Final = (
 def page(
     view: PlanView, known: NodeExplanation, namer: NodeNamer, width: int, measured: Resources | None = None
 ) -> Iterator[PagePart]:
-    """Yield one node's verdict, its blockers with remedies, what else is known of closed gates, and its pods."""
     node = view.node(known.decision.name)
     yield Title(node.name)
     yield Facts(tuple(facts_of(view, node, known, measured)))
@@ -54,13 +53,14 @@ def page(
         yield Table.of(_GATES, map(_closed, gates))
     yield _pods_title(known)
     if known.pods:
-        rows = ((each.pod.key, place_of(each), each.landing.runner_up or NONE, kept_by(each)) for each in known.pods)
+        rows = (
+            (place.pod.key, place_of(place), place.landing.runner_up or NONE, kept_by(place)) for place in known.pods
+        )
         yield place_table(PODS, rows, (1, 2), namer, width)
         yield from _fitting(known)
 
 
 def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: Resources | None) -> Iterator[Fact]:
-    """Yield what is known of the node itself, and its verdict."""
     decision = node.decision
     yield "pool", ", ".join(filter(None, (decision.pool or "none", known.node.machine, known.node.zone)))
     if decision.cost:
@@ -69,18 +69,18 @@ def facts_of(view: PlanView, node: NodeView, known: NodeExplanation, measured: R
     if decision.cost and known.worth:
         yield "saves", _saves(known.worth)
     yield "requests", _requests(decision)
-    unknown = str(without_requests(each.pod for each in known.pods))
+    unknown = str(without_requests(place.pod for place in known.pods))
     if unknown:
         yield "not counted", f"what pods use without a request: {unknown}"
     if measured is not None:
-        yield "uses", f"{used(measured, known.node.allocatable)} (informs only)"
+        yield "uses", f"{usage_text(measured, known.node.allocatable)} (informs only)"
     verdict = ": ".join(part for part in (node.verdict, decision.reason, node.sentence) if part)
     yield "verdict", Text(verdict, style=STYLES[decision.verdict])
     yield from _times(decision, known)
     if node.name in view.wave:
         going = count(len(view.wave), "node that goes", "nodes that go")
         yield "wave", f"number {view.wave.index(node.name) + 1} of {going} as one set"
-    restarts = sorted({each.restarts for each in known.pods if each.restarts})
+    restarts = sorted({place.restarts for place in known.pods if place.restarts})
     if restarts:
         yield "restarts", f"{', '.join(restarts)}, so that single replicas leave without a gap"
     yield "seen at", f"{moment(view.taken_at)} in {view.cluster or 'the cluster'}"

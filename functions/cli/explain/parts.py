@@ -22,22 +22,16 @@ Fact = tuple[str, str | Text]
 
 @dataclass(frozen=True)
 class Title:
-    """What the page is of."""
-
     name: str
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Words, each with what is known."""
-
     rows: tuple[Fact, ...]
 
 
 @dataclass(frozen=True)
 class Causes:
-    """What keeps a node or a pod, the first named first."""
-
     found: tuple[Blocker, ...]
 
 
@@ -60,7 +54,6 @@ def show(console: Console, parts: Iterable[PagePart]) -> None:
 
 
 def as_text(parts: Iterable[PagePart]) -> str:
-    """Return a page as markdown."""
     return "\n\n".join(map(_written, parts))
 
 
@@ -95,8 +88,8 @@ _MOST: Final = 6
 def by_reason(found: Iterable[Blocker]) -> dict[str, list[Blocker]]:
     """Return what was found by its reason; `blocked_by_pod` is left out if pods have reasons of their own."""
     rows: dict[str, list[Blocker]] = {}
-    for each in found:
-        rows.setdefault(each.reason.value, []).append(each)
+    for blocker in found:
+        rows.setdefault(blocker.reason.value, []).append(blocker)
     if len(rows) > 1:
         rows.pop(Unremovable.BLOCKED_BY_POD.value, None)
     return rows
@@ -105,7 +98,9 @@ def by_reason(found: Iterable[Blocker]) -> dict[str, list[Blocker]]:
 def lines(own: Sequence[Blocker]) -> Iterator[str]:
     """Yield what a reason is about, what it means, and what can be done."""
     first, rest = own[0].reason, len(own) - _MOST
-    yield from filter(None, (" ".join(part for part in (each.object, each.detail) if part) for each in own[:_MOST]))
+    yield from filter(
+        None, (" ".join(part for part in (blocker.object, blocker.detail) if part) for blocker in own[:_MOST])
+    )
     if rest > 0:
         yield f"and {rest:,} more"
     yield first.sentence
@@ -130,7 +125,7 @@ class NodeNamer:
 
     def text(self, names: Iterable[str], leaving: str = "") -> str:
         """Return the nodes in words, the most of a pool first; `leaving` is the node that a pool counts without."""
-        found = sorted(by_pool(names, self.pools).items(), key=lambda each: (-len(each[1]), each[0]))
+        found = sorted(by_pool(names, self.pools).items(), key=lambda row: (-len(row[1]), row[0]))
         parts = [self._of_pool(pool, own, leaving) for pool, own in found[:_MOST_POOLS]]
         rest = found[_MOST_POOLS:]
         if rest:
@@ -138,10 +133,10 @@ class NodeNamer:
         return "; ".join(parts)
 
     def _of_pool(self, pool: str, own: Sequence[str], leaving: str) -> str:
-        name, others = pool or _NO_POOL, [each for each in self._all[pool] if each != leaving]
+        name, others = pool or _NO_POOL, [node for node in self._all[pool] if node != leaving]
         if len(own) == len(others) and len(own) > 1:
             return f"all {len(own):,} of {name}"
-        first = ", ".join(self._name(each) for each in sorted(own)[:_FEW])
+        first = ", ".join(self._name(node) for node in sorted(own)[:_FEW])
         more = f" and {len(own) - _FEW:,} more" if len(own) > _FEW else ""
         return f"{first}{more} of {name}"
 
@@ -176,14 +171,13 @@ def _renamed(whole: Table, nodes: Sequence[int], name: Callable[[str], str], los
     def shortened(column: Column) -> Column:
         return replace(column, cells=tuple(cell if cell in _WORDS else name(cell) for cell in column.cells))
 
-    columns = tuple(shortened(each) if at in nodes else each for at, each in enumerate(whole.columns))
+    columns = tuple(shortened(column) if at in nodes else column for at, column in enumerate(whole.columns))
     return replace(whole, columns=columns, lead=lost)
 
 
-def place_of(each: PodPlace) -> str:
-    """Return where a pod would go, in one cell."""
-    return NOT_SAID if each.landing.fixed else each.landing.node or NOWHERE
+def place_of(place: PodPlace) -> str:
+    return NOT_SAID if place.landing.fixed else place.landing.node or NOWHERE
 
 
-def kept_by(each: PodPlace) -> str:
-    return ", ".join(dict.fromkeys(blocker.reason.value for blocker in each.blockers))
+def kept_by(place: PodPlace) -> str:
+    return ", ".join(dict.fromkeys(blocker.reason.value for blocker in place.blockers))

@@ -19,7 +19,7 @@ from functions.cli.explain.parts import (
     place_table,
 )
 from functions.cli.explain.resolve import PodRow, kept_alone
-from functions.cli.explain.usage import used
+from functions.cli.explain.usage import usage_text
 from functions.cli.output.format import count, moment, monthly
 from functions.cli.output.tables import DIM, Column, Table
 from functions.cli.plan.view import PlanView
@@ -52,7 +52,6 @@ def page(view: PlanView, row: PodRow, namer: NodeNamer, measured: Resources | No
 
 
 def moving(place: PodPlace | None) -> str:
-    """Return whether the pod may be moved; what keeps it follows."""
     if place is None:
         return "It keeps no node: it is a DaemonSet's, a mirror or finished pod, and goes with its node."
     if place.restarts:
@@ -63,7 +62,6 @@ def moving(place: PodPlace | None) -> str:
 def facts_of(
     view: PlanView, node: NodeExplanation, place: PodPlace | None, measured: Resources | None, pod: Pod
 ) -> Iterator[Fact]:
-    """Yield what is known of the pod, of its node, and where it would go."""
     on = view.node(pod.node)
     yield "node", pod.node
     yield "verdict", ": ".join(part for part in (on.verdict, on.decision.reason, on.sentence) if part)
@@ -79,7 +77,7 @@ def facts_of(
         yield from _going(node, place)
     yield "seen at", moment(view.taken_at)
     if measured is not None:
-        yield "uses", f"{used(measured, pod.requests)} (informs only)"
+        yield "uses", f"{usage_text(measured, pod.requests)} (informs only)"
 
 
 def _going(node: NodeExplanation, place: PodPlace) -> Iterator[Fact]:
@@ -91,7 +89,6 @@ def _going(node: NodeExplanation, place: PodPlace) -> Iterator[Fact]:
 
 
 def _cost(pod: Pod, workload: Workload) -> str:
-    """Return the deletion cost of a pod that carries Ebb's mark of one, and whose it is."""
     standing = pod.spec.annotations.get(names.DELETION_COST, pod.steered)
     if is_from_template(pod, workload):
         return f"{standing}, from its pod template, which carries Ebb's mark ({names.STEERED}): Ebb leaves it alone"
@@ -131,9 +128,9 @@ def _choice(choice: NodeChoice, namer: NodeNamer, source: str) -> Iterator[PageP
     yield f"Of {count(choice.nodes, 'other node')} {choice.open:,} could take it now{which}."
     if choice.excluded:
         rows = (
-            (f"{each.nodes:,}", f"{each.alone:,}", f"{each.rule.value} {each.detail}".strip(), each.rule.sentence,
-             namer.text(each.where.names, source), each.rule.remedy)
-            for each in choice.excluded
+            (f"{shut.nodes:,}", f"{shut.alone:,}", f"{shut.rule.value} {shut.detail}".strip(), shut.rule.sentence,
+             namer.text(shut.where.names, source), shut.rule.remedy)
+            for shut in choice.excluded
         )  # fmt: skip
         yield Table.of(_EXCLUDED, rows, foot=ALONE)
 
@@ -145,18 +142,16 @@ PODS: Final = ("pod", "on", "which is", "would go to", "kept by")
 def workload_page(
     view: PlanView, name: str, rows: Sequence[PodRow], namer: NodeNamer, width: int
 ) -> Iterator[PagePart]:
-    """Yield the page."""
     yield Title(name)
     yield _summed(rows)
     yield place_table(PODS, (_row(view, *row) for row in rows), (1, 3), namer, width)
-    found = tuple(each for _, _, place in rows if place for each in place.blockers)
+    found = tuple(blocker for _, _, place in rows if place for blocker in place.blockers)
     if found:
         yield KEPT
         yield Causes(found)
 
 
 def _summed(rows: Sequence[PodRow]) -> str:
-    """Return how many pods it has, on how many nodes, and what it keeps."""
     nodes, alone = {node.decision.name for _, node, _ in rows}, kept_alone(rows)
     cost = sum(alone.values())
     listed = " at list prices" if any(node.worth for _, node, _ in rows) else ""

@@ -66,11 +66,10 @@ class Meant:
 
     @property
     def name(self) -> str:
-        """The whole name."""
         return self.workload or self.node or self.pods[0].key
 
 
-def meant(situation: Situation, word: str) -> Meant:
+def resolve_name(situation: Situation, word: str) -> Meant:
     """Return what is meant.
 
     Raises:
@@ -78,7 +77,7 @@ def meant(situation: Situation, word: str) -> Meant:
     """
     found = matches(situation, word)
     if len(found) > 1:
-        raise BadInput(f"{word!r} may mean {some([each.name for each in found])}; write the whole name.")
+        raise BadInput(f"{word!r} may mean {some([one.name for one in found])}; write the whole name.")
     if not found:
         raise BadInput(_unknown(situation, word))
     return found[0]
@@ -91,19 +90,19 @@ def matches(situation: Situation, word: str) -> Sequence[Meant]:
     A pod or a workload may be written with its namespace, a workload with its kind: `shop/Deployment/cart`. All may be
     written as for kubectl: `node/NAME`, `pod/NAME`, `deploy/NAME`.
     """
-    nodes, pods = [Meant(node=each.name) for each in situation.snapshot.nodes], _bound(situation)
+    nodes, pods = [Meant(node=node.name) for node in situation.snapshot.nodes], _bound(situation)
     if whole := [Meant(pods=(pod,)) for pod in pods if pod.key == word]:
         return whole  # a workload of that name has a longer one, with its kind
     written, _, name = word.partition("/")
     kind = _KINDS.get(written.lower(), "")
     if kind == _NODE:
-        return [each for each in nodes if each.node.endswith(name)]
+        return [one for one in nodes if one.node.endswith(name)]
     named = [Meant(pods=(pod,)) for pod in pods if (name if kind == _POD else word) in {pod.name, pod.key}]
     if kind == _POD:
         return named
     word = f"{kind}/{name}" if kind else word
-    exact = [*(each for each in nodes if each.node == word), *named, *_workloads(situation, word)]
-    ends = exact or [each for each in nodes if each.node.endswith(word)]
+    exact = [*(one for one in nodes if one.node == word), *named, *_workloads(situation, word)]
+    ends = exact or [one for one in nodes if one.node.endswith(word)]
     return ends or [Meant(pods=(pod,)) for pod in pods if pod.key.endswith(word)]
 
 
@@ -112,7 +111,6 @@ def _bound(situation: Situation) -> Sequence[Pod]:
 
 
 def _workloads(situation: Situation, word: str) -> Iterator[Meant]:
-    """Yield each workload that is meant, with its pods that are on nodes."""
     for whole, pods in sorted(_behind(situation).items()):
         namespace, kind, own = whole.split("/", 2)
         if word in {whole, own, f"{namespace}/{own}", f"{kind}/{own}", f"{kind.lower()}/{own}"}:
@@ -139,11 +137,11 @@ def _unknown(situation: Situation, word: str) -> str:
         return f"{pending[0]} is on no node: it keeps none."
     snapshot = situation.snapshot
     pools = [f"pool/{name}" for name in snapshot.nodes_by_pool if name]
-    budgets = [f"pdb/{each.namespace}/{each.name}" for each in snapshot.disruption_budgets]
+    budgets = [f"pdb/{budget.namespace}/{budget.name}" for budget in snapshot.disruption_budgets]
     name = word.removeprefix("pool/").removeprefix("pdb/")
     if f"pool/{name}" in pools:
         return f"{name} is a pool: ebb plan --pool {name}, with the same options, lists its nodes."
-    if any(each == f"pdb/{name}" or each.endswith(f"/{name}") for each in budgets):
+    if any(budget == f"pdb/{name}" or budget.endswith(f"/{name}") for budget in budgets):
         return f"{name} is a PodDisruptionBudget; ebb why-not shows what it keeps, kubectl get pdb its status."
     pods = (pod.key for pod in _bound(situation))
     known = (*pools, *budgets, *snapshot.node_by_name, *pods, *_behind(situation))
@@ -165,6 +163,6 @@ def kept_alone(rows: Iterable[PodRow]) -> Mapping[str, int]:
 
 def _keeps_alone(node: NodeExplanation, place: PodPlace) -> bool:
     """Whether all that the node's pods are kept by is of this pod."""
-    blockers = [each for each in node.decision.blockers if isinstance(each.reason, PodBlock)]
-    others = [each for each in node.decision.blockers if not isinstance(each.reason, PodBlock)]
-    return bool(blockers) and len(others) <= 1 and all(each.object == place.pod.key for each in blockers)
+    blockers = [blocker for blocker in node.decision.blockers if isinstance(blocker.reason, PodBlock)]
+    others = [blocker for blocker in node.decision.blockers if not isinstance(blocker.reason, PodBlock)]
+    return bool(blockers) and len(others) <= 1 and all(blocker.object == place.pod.key for blocker in blockers)

@@ -1,15 +1,12 @@
 """`ebb why-not`: tries single changes of cluster and policy; prints them by harm, then by the money that each frees."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.changes import Harm, how
-from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
-from functions.cli.analysis.forecast.relaxations import Held
-from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, WhyNot, why_not
+from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.analysis.shapes.advice import least_cost
 from functions.cli.explain.parts import PagePart, as_text, show
@@ -21,7 +18,7 @@ from functions.cli.output.progress import reading_line
 from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import money
-from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving, relaxation
+from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
 from functions.cli.plan.sentences import is_odd, other_types, show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.node import Node
@@ -34,15 +31,14 @@ SCHEMA: Final = 1
 
 
 def document(found: WhyNot, cluster: str) -> dict[str, Any]:
-    """Return what json.dumps takes; changes that were tried come with what they free, in the order of the table."""
     return {
         "schema": SCHEMA,
         "cluster": cluster or None,
         "at_rest": _at_rest(found.base),
-        "changes": [_change(each) for each in found.freed],
-        "hopeless": [_held(each) for each in found.hopeless],
-        "passing": [_held(each) for each in found.passing],
-        "not_tried": [_held(each) for each in found.left],
+        "changes": [_change(freed) for freed in found.freed],
+        "hopeless": [_held(held) for held in found.hopeless],
+        "passing": [_held(held) for held in found.passing],
+        "not_tried": [_held(held) for held in found.left],
         "recommended_requests": _recommended(found.recommended) if found.recommended else None,
     }
 
@@ -66,18 +62,18 @@ def _change(freed: Freed) -> dict[str, Any]:
         **_held(freed.held),
         "frees_nodes": freed.nodes,
         "frees_per_hour": money(dollars(freed.saving)),
-        "harm": freed.subject.harm.name.lower(),
-        "how": how(freed.subject),
+        "harm": freed.relaxation.row.harm.name.lower(),
+        "how": freed.relaxation.remedy,
         "is_rest": freed.is_rest,
     }
 
 
 def _held(held: Held) -> dict[str, Any]:
-    subject = held.subject
+    relaxation = held.relaxation
     return {
-        "reason": subject.reason.value,
-        "object": subject.object or None,
-        "detail": subject.detail or None,
+        "reason": relaxation.reason.value,
+        "object": relaxation.object or None,
+        "detail": relaxation.detail or None,
         "nodes": list(held.nodes),
         "holds_per_hour": money(dollars(held.cost)),
     }
@@ -88,24 +84,17 @@ def _recommended(found: AsRecommended) -> dict[str, Any]:
         "frees_nodes": found.nodes,
         "frees_per_hour": money(dollars(found.saving)),
         "is_rest": found.is_rest,
-        "workloads": [_oversized(each) for each in found.workloads],
+        "workloads": [_oversized(row) for row in found.workloads],
     }
 
 
-def _oversized(each: Oversized) -> dict[str, Any]:
+def _oversized(row: Oversized) -> dict[str, Any]:
     """Return amounts of all pods together, in millicores and bytes."""
-    requested, recommended = ({"cpu": at.cpu, "memory": at.memory} for at in (each.requested, each.recommended))
-    own = {"workload": each.workload, "pods": each.pods, "requested": requested, "recommended": recommended}
-    return {**own, "difference_per_hour": money(dollars(each.cost))}
+    requested, recommended = ({"cpu": at.cpu, "memory": at.memory} for at in (row.requested, row.recommended))
+    own = {"workload": row.workload, "pods": row.pods, "requested": requested, "recommended": recommended}
+    return {**own, "difference_per_hour": money(dollars(row.cost))}
 
 
-_HEADROOM: Final = "The share of each remaining node that the policy keeps free."
-"""The reason's own sentence is about a single node."""
-_HARM: Final[Mapping[Harm, str]] = {
-    Harm.NONE: "",
-    Harm.REPLICA: "needs a second replica",
-    Harm.WEAKENS: "weakens a protection: ask its owner first",
-}
 AT_LEAST: Final = "+: at least so much. The search was cut short."
 SAVES: Final = "Savings{what} of each change alone, safest first:"
 MORE: Final = "--top N evaluates more changes."
@@ -122,7 +111,7 @@ def _base(found: WhyNot, whose: str) -> str:
     base = found.base
     nodes, left = base.situation.snapshot.nodes, base.rest.snapshot.nodes
     paid, listed = _months(base.bill.of_all, base), _months(base.prices.of_all, base)
-    beside = ("", "") if base.bill.is_list else tuple(f" ({each} at list prices)" for each in listed)
+    beside = ("", "") if base.bill.is_list else tuple(f" ({amount} at list prices)" for amount in listed)
     return (
         f"{count(len(nodes), 'node')} for {paid[0]} a month now{beside[0]}. With Ebb, {whose}: "
         f"{count(len(left), 'node')} for {paid[1]}{beside[1]} in steady state."
@@ -136,8 +125,7 @@ def _months(cost: Callable[[Iterable[Node]], int], base: PolicyAtRest) -> tuple[
 
 
 def _others(found: WhyNot) -> Iterator[str]:
-    """Yield a sentence for each group of changes that are not in the table."""
-    idle = [each.held for each in found.freed if not each.saving]
+    idle = [freed.held for freed in found.freed if not freed.saving]
     rows = (
         (idle, "{changes} would free nothing alone: {names}."),
         (found.hopeless, "{changes} cannot free anything, by the bound: {names}."),
@@ -149,8 +137,8 @@ def _others(found: WhyNot) -> Iterator[str]:
 
 
 def _of_group(text: str, held: Sequence[Held]) -> str:
-    names = some([relaxation(each.subject) for each in held], 4)
-    return text.format(changes=count(len(held), "change"), names=names, most=monthly(sum(each.cost for each in held)))
+    names = some([one.relaxation.name for one in held], 4)
+    return text.format(changes=count(len(held), "change"), names=names, most=monthly(sum(one.cost for one in held)))
 
 
 _CHANGES: Final = (
@@ -161,18 +149,16 @@ _CHANGES: Final = (
 
 
 def page(found: WhyNot, cluster: str, whose: str, notes: Sequence[str], more: Sequence[str] = ()) -> str:
-    """Return the changes as one page of markdown."""
     title = f"# What single changes would save: {text(cluster or 'the cluster')}"
     return "\n\n".join((title, as_text(parts(found, whose, more)), *(f"> {text(note)}" for note in notes)))
 
 
 def parts(found: WhyNot, whose: str, more: Sequence[str] = ()) -> Iterator[PagePart]:
-    """Yield the policy's steady state, what single changes save beyond it, `more` sentences, and the other changes."""
-    freeing = [each for each in found.freed if each.saving]
+    freeing = [freed for freed in found.freed if freed.saving]
     yield _base(found, whose)
     yield SAVES.format(what="" if found.base.bill.is_list else " on the bill") if freeing else NOTHING
     if freeing:
-        is_whole = all(each.is_rest for each in freeing)
+        is_whole = all(freed.is_rest for freed in freeing)
         yield Table.of(_CHANGES, map(_row, freeing), foot="" if is_whole else AT_LEAST)
     if found.recommended:
         yield from _if_as_recommended(found.recommended)
@@ -184,7 +170,7 @@ def parts(found: WhyNot, whose: str, more: Sequence[str] = ()) -> Iterator[PageP
 def _covered(base: PolicyAtRest) -> Iterator[str]:
     """Yield how many nodes stay because commitments pay for them: no change of policy or cluster frees money there."""
     reason = Unremovable.COVERED_BY_COMMITMENT
-    details = [each.blockers[-1].detail for each in base.decisions if each.reason == reason.value]
+    details = [decision.blockers[-1].detail for decision in base.decisions if decision.reason == reason.value]
     if details:
         what = f"{count(len(details), 'node')} ({reason.value}: {some(sorted(set(details)))})"
         yield f"Kept by commitments: {what}. {reason.remedy}"
@@ -196,34 +182,32 @@ def _if_as_recommended(found: AsRecommended) -> Iterator[str]:
     month = f"{monthly(found.saving)} a month{'' if found.is_rest else ' or more'}"
     would = f"{count(found.nodes, 'more node')} would go: {month}" if found.nodes else "no more node would go"
     yield f"If {these} requested what VerticalPodAutoscalers recommend, {would}."
-    largest = some([_in_words(each) for each in found.workloads])
+    largest = some([_in_words(row) for row in found.workloads])
     yield " ".join((f"The largest: {largest}.", *remedies(found.workloads)))
 
 
 def remedies(workloads: Sequence[Oversized]) -> Iterator[str]:
-    """Yield how their requests become smaller, and what that risks."""
     yield REQUESTS
-    less = sum(each.less_memory for each in workloads)
+    less = sum(row.less_memory for row in workloads)
     if less:
         yield LESS_MEMORY.format(workloads="" if less == len(workloads) else f" for {less:,} of them")
 
 
-def _in_words(each: Oversized) -> str:
-    cpu, memory = amounts(each)
-    return f"{each.workload} (CPU {cpu}, memory {memory} GiB)"
+def _in_words(row: Oversized) -> str:
+    cpu, memory = amounts(row)
+    return f"{row.workload} (CPU {cpu}, memory {memory} GiB)"
 
 
-def amounts(each: Oversized) -> tuple[str, str]:
+def amounts(row: Oversized) -> tuple[str, str]:
     """Return the CPUs and the GiB of all pods, as requested and as recommended: `36.0 to 9.6`."""
-    rows = (each.requested, each.recommended)
+    rows = (row.requested, row.recommended)
     cpus, gibs = [f"{row.cpu / 1000:,.1f}" for row in rows], [f"{row.memory / GIB:,.1f}" for row in rows]
     return " to ".join(cpus), " to ".join(gibs)
 
 
 def _row(freed: Freed) -> Sequence[str]:
-    subject, saves = freed.subject, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
-    meaning = _HEADROOM if subject.reason is Exclusion.ROOM else f"{subject.reason}: {subject.reason.sentence}"
-    return saves, f"{freed.nodes:,}", relaxation(subject), meaning, _HARM[subject.harm], how(subject)
+    change, saves = freed.relaxation, f"{monthly(freed.saving)}{'' if freed.is_rest else '+'}"
+    return saves, f"{freed.nodes:,}", change.name, change.sentence, change.row.harm.sentence, change.remedy
 
 
 UNPRICED = "why-not: no price is known for these machines, and changes are ranked by money; name a table with --prices."

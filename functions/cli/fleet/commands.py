@@ -6,13 +6,13 @@ from typing import Annotated, Any, Final
 import typer
 
 from functions.cli.input.options import (
+    AnswerFormat,
     AssumeMarked,
     CommitmentPath,
     Currency,
     Discounts,
     Files,
     FleetSort,
-    Format,
     PolicyFile,
     PriceOptions,
     PriceTable,
@@ -31,7 +31,7 @@ _CONTEXT: Final = _named("--context", "NAME", "Context of the kubeconfig, or a p
 _CLUSTER: Final = _named("--cluster", "NAME", "Installation profile: a name in ~/.config/ebb, or a file.")
 _STATE_ONLY: Final = "Read only state and policy of installations: fast, and needs no access to the clusters."
 _JOBS: Final = "Clusters to read in parallel; else one for each CPU, at most 8."
-_OUTPUT: Final = "Output format: a table, markdown to share, or JSON, YAML, OpenMetrics for tools."
+_OUTPUT: Final = "Output format: a table, markdown to share, or JSON, YAML for tools."
 
 
 def fleet(  # noqa: PLR0913 - each is something that a person may type
@@ -50,7 +50,7 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
     policy: PolicyFile = None,
     assume_marked: AssumeMarked = False,
     jobs: Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, max=64, help=_JOBS)] = None,
-    output: Annotated[Format, typer.Option("--output", "-o", help=_OUTPUT)] = Format.TABLE,
+    output: Annotated[AnswerFormat, typer.Option("--output", "-o", help=_OUTPUT)] = AnswerFormat.TABLE,
     sort: Annotated[
         FleetSort, typer.Option("--sort", help="Sort clusters; saved, cost: highest first.")
     ] = FleetSort.SAVED,
@@ -79,7 +79,7 @@ def fleet(  # noqa: PLR0913 - each is something that a person may type
       ebb fleet --dump dumps/ --out fleet.html
       ebb fleet --context 'gke_shop_*' --policy policy.yaml --sort cost
       ebb fleet --installations --state-only --sort state
-      ebb fleet --installations --output openmetrics > ebb.prom
+      ebb fleet --installations --output json > fleet.json
     """
     from functions.cli.fleet.compute import DEFAULT_JOBS, read_fleet, show_fleet
     from functions.cli.fleet.sources import FleetRequest

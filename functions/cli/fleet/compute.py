@@ -27,7 +27,7 @@ from functions.cli.fleet.sources import ClusterSource, FleetPlanning, FleetReque
 from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.input.commitments import read_commitments
 from functions.cli.input.files import read_policy, write_text
-from functions.cli.input.options import FleetSort, Format
+from functions.cli.input.options import AnswerFormat, FleetSort
 from functions.cli.input.pricing import priced
 from functions.cli.output.documents import print_document
 from functions.cli.output.progress import LineOfProgress
@@ -84,15 +84,13 @@ def _result(source: ClusterSource, future: Future[SourceResult]) -> SourceResult
     return SourceResult(source, faults=(UNEXPECTED.format(fault=f"{type(fault).__name__}: {fault}"),))
 
 
-def show(view: FleetView, output: Format, top: int | None) -> None:
+def show(view: FleetView, output: AnswerFormat, top: int | None) -> None:
     """Print the fleet; `top` chooses among the rows, and all sums stay those of the whole."""
-    if output is Format.TABLE:
+    if output is AnswerFormat.TABLE:
         with printing() as console:
             table.show(console, view, top)
-    elif output is Format.MARKDOWN:
+    elif output is AnswerFormat.MARKDOWN:
         typer.echo(table.page(view, top))
-    elif output is Format.OPENMETRICS:
-        typer.echo(for_tools.metrics(view))
     else:
         print_document(for_tools.document(view, top), output, view.notes)
 
@@ -100,7 +98,7 @@ def show(view: FleetView, output: Format, top: int | None) -> None:
 DEFAULT_JOBS: Final = max(1, min(MOST_JOBS, os.cpu_count() or 1))
 
 
-def show_fleet(view: FleetView, output: Format, top: int | None, out: Path | None = None) -> None:
+def show_fleet(view: FleetView, output: AnswerFormat, top: int | None, out: Path | None = None) -> None:
     """Print one row a cluster, and write the page where one was asked for; exit with 1 if one could not be read.
 
     Raises:

@@ -9,11 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from functions.cli.dumps.files import name_of
-from functions.cli.input.files import read_bytes
 from functions.cli.output.format import count, moment, some
 from functions.cli.output.visible import visible
 from shared.core.policy import Policy
-from shared.core.policy.reading import read_each
 from shared.core.policy.values import NO_COMMITMENTS, Commitment, Commitments
 from shared.core.records.commitments import (
     CommitmentBasis,
@@ -63,6 +61,9 @@ def read_commitments(path: Path) -> CommitmentFile:
     Raises:
         BadInput: the file cannot be read, or holds something else.
     """
+    from functions.cli.input.files import read_bytes
+    from shared.core.policy.reading import read_each
+
     name, data = name_of(path), read_bytes(path)
     try:
         documents = read_each(data)

@@ -17,7 +17,6 @@ from functions.cli.input.commitments import (
     read_commitments,
     with_commitments,
 )
-from functions.cli.input.files import read_policy
 from functions.cli.input.missing_data import pending_note, without_requests
 from functions.cli.input.options import Sources
 from functions.cli.input.pricing import basis, priced, prices_of, unused_discounts
@@ -114,7 +113,11 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
     """
     if sources.dumps and (sources.kubeconfig or sources.context):
         raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
-    given = read if read or sources.policy is None else read_policy(sources.policy)
+    given = read
+    if given is None and sources.policy is not None:
+        from functions.cli.input.files import read_policy
+
+        given = read_policy(sources.policy)
     if sources.dumps:
         readings = from_dumps(sources.dumps, confirmed=sources.installation)
     else:

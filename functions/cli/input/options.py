@@ -21,9 +21,7 @@ Output = StrEnum("Output", ["TABLE", "JSON", "YAML"])
 """How what an installation knows is printed: it changes too soon to be sent on as a page."""
 AnswerFormat = StrEnum("AnswerFormat", ["TABLE", "JSON", "YAML", "MARKDOWN"])
 """How the answer to a question is printed."""
-Format = StrEnum("Format", ["TABLE", "JSON", "YAML", "MARKDOWN", "OPENMETRICS"])
-"""How a plan is printed."""
-PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN", "OPENMETRICS"])
+PlanFormat = StrEnum("PlanFormat", ["TABLE", "WIDE", "JSON", "YAML", "MARKDOWN"])
 """The same, and a table with a row for each node."""
 ReportOutput = StrEnum("ReportOutput", ["HTML", "JSON"])
 """What a report is written as."""

@@ -15,7 +15,6 @@ from functions.cli.output.progress import reading_bar, reading_line, size_of
 from shared.adapters.clock import system_time
 from shared.errors import BadInput, EbbError
 from shared.port_types import ClusterReading, PoolsReading
-from shared.settings import read_settings
 
 if TYPE_CHECKING:
     from functions.cli.dumps import DumpedCluster
@@ -47,6 +46,7 @@ def installed_policy() -> "Policy | None":
     """
     if not os.environ.get("EBB_POLICY"):
         return None
+    from shared.settings import read_settings
     from shared.wiring import policy_of
 
     return policy_of(read_settings(os.environ)).read()
@@ -196,6 +196,8 @@ def _pools() -> tuple[str, PoolsReading]:
     """Return the cluster's name and its pools, as far as the environment names them."""
     if not os.environ.get("EBB_CLUSTER"):
         return "", BY_LABELS
+    from shared.settings import read_settings
+
     settings = read_settings(os.environ)
     if settings.gke_api == "none":
         return settings.cluster, BY_LABELS

@@ -11,7 +11,7 @@ from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import dollars, dollars_a_month, rfc3339
 from functions.cli.plan.scenarios import scenario_documents
 from functions.cli.plan.sentences import HOLDING, LegendEntry
-from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, wanted
+from functions.cli.plan.view import EVERY_NODE, AskedNodes, NodeView, PlanView, Totals, choose_nodes
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import AtRest, PlannedOrder, Potential, Verdict
@@ -37,13 +37,13 @@ def document(view: PlanView, request: AskedNodes = EVERY_NODE) -> dict[str, Any]
         "partial": view.partial or None,
         "prices": None if view.prices is None else _prices(view.prices, view.priced),
         "ladder": [] if view.scenarios is None else scenario_documents(view.scenarios.values),
-        "commitments": [] if view.committed is None else [_commitment(each) for each in view.committed.rows],
-        "later": [] if view.committed is None else [_later(each) for each in view.committed.later],
+        "commitments": [] if view.committed is None else [_commitment(row) for row in view.committed.rows],
+        "later": [] if view.committed is None else [_later(addition) for addition in view.committed.later],
         "totals": _totals(view.totals),
-        "pools": [_pool(each, view) for each in view.pools],
-        "holds": [held(each) for each in view.legend if each.kind in HOLDING],
-        "nodes": [node(each) for each in wanted(view, request)],
-        "orders": [_order(each) for each in view.orders],
+        "pools": [_pool(pool, view) for pool in view.pools],
+        "holds": [held(entry) for entry in view.legend if entry.kind in HOLDING],
+        "nodes": [node(shown) for shown in choose_nodes(view, request)],
+        "orders": [_order(order) for order in view.orders],
         "at_rest": None if view.at_rest is None else _at_rest(view.at_rest),
         "wave": list(view.wave),
         "potential": None if view.potential is None else _potential(view.potential),
@@ -117,14 +117,13 @@ def _totals(totals: Totals) -> dict[str, Any]:
 
 
 def node(shown: NodeView) -> dict[str, Any]:
-    """Return one node of a plan."""
     decision = shown.decision
     return {
         "name": shown.name,
         "pool": decision.pool or None,
         "verdict": decision.verdict.value,
         "reason": decision.reason or None,
-        "blockers": [blocker(each) for each in decision.blockers],
+        "blockers": [blocker(found) for found in decision.blockers],
         "cost_per_hour": money(dollars(decision.cost)),
         "cpu_ratio": _ratio(decision.cpu_ratio),
         "memory_ratio": _ratio(decision.memory_ratio),
@@ -169,7 +168,6 @@ def _autoscaler(rule: ScaleDownRule | None) -> dict[str, Any] | None:
 
 
 def held(entry: LegendEntry) -> dict[str, Any]:
-    """Return a reason with what it holds."""
     return {
         "reason": entry.word,
         "of": entry.kind.value,
@@ -179,7 +177,6 @@ def held(entry: LegendEntry) -> dict[str, Any]:
 
 
 def drain(takes: DrainTime) -> dict[str, Any]:
-    """Return how long a drain takes."""
     return {
         "rounds": takes.rounds,
         "limit": takes.limit or None,
@@ -190,7 +187,6 @@ def drain(takes: DrainTime) -> dict[str, Any]:
 
 
 def blocker(found: Blocker) -> dict[str, Any]:
-    """Return one thing that stands in the way."""
     return {
         "reason": found.reason.value,
         "object": found.object or None,
@@ -230,7 +226,6 @@ def _moves(moves: Iterable[Move]) -> list[dict[str, str]]:
 
 
 def money(amount: Fraction) -> float:
-    """Return money as JSON carries it."""
     return float(round(amount, 4))
 
 

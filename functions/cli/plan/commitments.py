@@ -47,8 +47,8 @@ def _of_unknown_use(committed: Committed, scenarios: Scenarios) -> Iterator[str]
         yield OF_THE_ACCOUNT
         return
     families, region = some(named), committed.region or "the region"
-    bill, listed = (whole_money(max(each.added, 0)) for each in (money, money.listed))
-    differ = _added(scenarios, lambda each: each.cost) - _added(scenarios, paid)
+    bill, listed = (whole_money(max(kind.added, 0)) for kind in (money, money.listed))
+    differ = _added(scenarios, lambda scenario: scenario.cost) - _added(scenarios, paid)
     what = UNKNOWN_USE if whole_month(differ) else SAME
     yield f"{what} {ELSEWHERE}".format(bill=bill, listed=listed, families=families, region=region)
 
@@ -56,8 +56,8 @@ def _of_unknown_use(committed: Committed, scenarios: Scenarios) -> Iterator[str]
 def idle(committed: Committed) -> Iterator[str]:
     """Yield a sentence for each end of commitments of which some is idle, in steady state if that is known."""
     found = [(row, part) for row in committed.rows if (part := row.at_rest or row.now).idle > LITTLE]
-    rows = sorted(found, key=lambda each: (*end_order(each[0].until), each[0].family))
-    for until, own in groupby(rows, key=lambda each: each[0].until):
+    rows = sorted(found, key=lambda pair: (*end_order(pair[0].until), pair[0].family))
+    for until, own in groupby(rows, key=lambda pair: pair[0].until):
         yield _of_idle(until, list(own))
 
 
@@ -65,7 +65,7 @@ def _of_idle(until: datetime | None, rows: Sequence[tuple[CommittedRow, UsedPart
     month = whole_money(whole_month(sum(part.idle for _, part in rows)))
     when = f" until {until:%Y-%m-%d}" if until else ""
     steady = " in steady state" if rows[0][0].at_rest else ""
-    own = groupby(rows, key=lambda each: each[0].family)
+    own = groupby(rows, key=lambda pair: pair[0].family)
     what = "; ".join(_of_family(family, list(parts)) for family, parts in own)
     return f"Committed and idle{steady}: {month} a month{when} ({what}). Do not renew it, unless other hours need it."
 
@@ -82,10 +82,10 @@ def _of_family(family: str, rows: Sequence[tuple[CommittedRow, UsedPart]]) -> st
 
 def _later(additions: Sequence[LaterAddition], added: int) -> Iterator[str]:
     """Yield the ends from which on Ebb adds more than before; `added` is what it adds now."""
-    for each in additions:
-        if whole_month(each.added - added) > 0:
-            yield _of_later(each)
-        added = max(added, each.added)
+    for addition in additions:
+        if whole_month(addition.added - added) > 0:
+            yield _of_later(addition)
+        added = max(added, addition.added)
 
 
 def _of_later(addition: LaterAddition) -> str:

@@ -5,21 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import typer
+from rich.console import Console
 
-from functions.cli.analysis.forecast.committed import committed_of
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.pools import pool_rules
-from functions.cli.analysis.potential import potential
 from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, remembered
 from functions.cli.input.missing_data import pending_note
-from functions.cli.input.options import Format, Sources
+from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.input.pricing import priced_nodes
-from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
-from functions.cli.output.tables import as_markdown, draw
 from functions.cli.output.terminal import printing
-from functions.cli.plan import as_json, openmetrics, page, totals
+from functions.cli.plan import page
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_scenarios
@@ -48,31 +45,38 @@ class PlanOptions:
     """Whether there is a table of scenarios."""
 
 
-def show_plan(sources: Sources, output: Format, request: AskedNodes, options: PlanOptions) -> None:
+def show_plan(sources: Sources, output: AnswerFormat, request: AskedNodes, options: PlanOptions) -> None:
     """Print the plan of each cluster: for people with its notes, for tools with the notes on stderr."""
     found = gather_each(sources)
-    whose = POLICY if all(each.own_policy for each in found) else DEFAULTS
-    views = [timed_view(each, options, POLICY if each.own_policy else DEFAULTS) for each in found]
+    whose = POLICY if all(inputs.own_policy for inputs in found) else DEFAULTS
+    views = [timed_view(inputs, options, POLICY if inputs.own_policy else DEFAULTS) for inputs in found]
     check_pools(views, request.pools)
-    if output is Format.TABLE:
+    if output is AnswerFormat.TABLE:
         with printing() as console:
-            for view in views:
-                page.show(console, view, request)
-                if len(views) > 1:
-                    console.print(f"\n{'-' * min(console.width, _LINE)}\n", style="dim")
-            if len(views) > 1:
-                draw(console, totals.cluster_table(views))
-                console.print(f"\n{totals.whole_headline(views, whose)}")
-    elif output is Format.MARKDOWN:
-        whole = (as_markdown(totals.cluster_table(views)), f"**{text(totals.whole_headline(views, whose))}**")
-        pages = (page.markdown(view, request) for view in views)
-        typer.echo("\n\n".join((*pages, *(whole if len(views) > 1 else ()))))
-    elif output is Format.OPENMETRICS:
-        typer.echo(openmetrics.page(views))
+            _print_pages(console, views, request, whose)
+    elif output is AnswerFormat.MARKDOWN:
+        from functions.cli.plan import totals
+
+        pages = [page.markdown(view, request) for view in views]
+        typer.echo("\n\n".join((*pages, *(totals.markdown(views, whose) if len(views) > 1 else ()))))
     else:
+        from functions.cli.output.documents import print_document
+        from functions.cli.plan import as_json, totals
+
         notes = tuple(dict.fromkeys(note for view in views for note in view.notes))
         documents = [as_json.document(view, request) for view in views]
         print_document(totals.document(documents, views), output, notes)
+
+
+def _print_pages(console: Console, views: Sequence[PlanView], request: AskedNodes, whose: str) -> None:
+    for view in views:
+        page.show(console, view, request)
+        if len(views) > 1:
+            console.print(f"\n{'-' * min(console.width, _LINE)}\n", style="dim")
+    if len(views) > 1:
+        from functions.cli.plan import totals
+
+        totals.show(console, views, whose)
 
 
 def timed_view(inputs: Inputs, options: PlanOptions, whose: str) -> PlanView:
@@ -105,6 +109,8 @@ def planned(
     found = _scenarios(situation, past, inputs.prices, phase) if is_known and options.forecast else None
     begun = Situation(found.begun, past.state, inputs.policy) if found and found.begun else situation
     if is_known and options.with_potential:
+        from functions.cli.analysis.potential import potential
+
         phase("potential")
         most = potential(begun, inputs.prices, found.reached if found else NOTHING_REACHED)
         notes = (*notes, BEYOND)
@@ -114,9 +120,12 @@ def planned(
         notes = _with_places(notes, inputs.snapshot.pending, begun.snapshot.pending)
     view = view_of(plan, most, notes, inputs.partial)
     priced, rules = priced_nodes(inputs.snapshot, inputs.prices), pool_rules(inputs.snapshot)
-    rest, later = (found.left, found.later) if found else (None, ())
-    committed = committed_of(situation, inputs.prices, rest, later)
-    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules, committed=committed)
+    view = replace(view, prices=inputs.prices, priced=priced, autoscaler=rules)
+    if situation.policy.commitments:
+        from functions.cli.analysis.forecast.committed import committed_of
+
+        rest, later = (found.left, found.later) if found else (None, ())
+        view = replace(view, committed=committed_of(situation, inputs.prices, rest, later))
     return with_scenarios(view, found, whose, pools_known=inputs.snapshot.pools_known) if found else view
 
 

@@ -1,13 +1,13 @@
 """The plan as a page, on a terminal and as markdown: scenarios, this pass, pools, reasons, notes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from rich.console import Console
 
 from functions.cli.output.documents import text
-from functions.cli.output.format import hourly, moment, monthly, percent
-from functions.cli.output.tables import Column, Table, as_markdown, draw
+from functions.cli.output.format import hourly, moment, monthly
+from functions.cli.output.tables import Table, as_markdown, draw
 from functions.cli.output.terminal import IN_A_FILE, facts
 from functions.cli.plan import sentences
 from functions.cli.plan.sentences import HOLDING, LegendEntry, WordKind, show_notes, show_odd, show_rests_on
@@ -21,9 +21,10 @@ from functions.cli.plan.tables import (
     pool_table,
     scenario_table,
 )
-from functions.cli.plan.view import AskedNodes, NodeView, PlanView, Shown, shown
+from functions.cli.plan.view import AskedNodes, PlanView, Shown, list_nodes
 
 SUM: Final = AskedNodes()
+NO_MATCH: Final = "No node matches these options."
 PARTIAL: Final = "Partial, every figure below: the nodes hold more pods than the dump has."
 HINT: Final = "More: ebb plan -o wide, ebb explain NODE, ebb why-not (what to change), with the same options."
 _FIRST: Final = 4
@@ -39,9 +40,9 @@ def show(console: Console, view: PlanView, request: AskedNodes = SUM) -> None:
     draw(console, pool_table(view, console.width, plain=plain, **bars))
     if request.lists_nodes:
         console.print()
-        _show_nodes(console, shown(view, request))
+        _show_nodes(console, list_nodes(view, request))
         show_held(console, view.legend, tuple(WordKind), len(view.legend), _OBJECTS)
-        if any(each.kind in HOLDING and each.cost for each in view.legend):
+        if _holds_money(view.legend):
             console.print(HOLDS, style="dim")
     else:
         show_held(console, view.legend)
@@ -89,7 +90,7 @@ def _head(view: PlanView) -> Iterator[tuple[str, str]]:
 
 def _show_nodes(console: Console, given: Shown) -> None:
     if not given.nodes:
-        console.print("No node matches these options.")
+        console.print(NO_MATCH)
         return
     draw(console, node_table(given, console.width if console.is_terminal else IN_A_FILE))
     if given.more:
@@ -104,25 +105,38 @@ def show_held(
     objects: int = 1,
 ) -> None:
     """Print the first reasons of each kind, with the first objects that each is about; to a file all reasons."""
+    for heading, table in _held_tables(entries, kinds, most if console.is_terminal else len(entries), objects):
+        console.print(f"\n{heading}", style="bold")
+        draw(console, table)
+
+
+def held_markdown(entries: tuple[LegendEntry, ...]) -> Iterator[str]:
+    """Yield the reasons that hold money, under their headings, and what their figures mean."""
+    for heading, table in _held_tables(entries, HOLDING, len(entries), _OBJECTS):
+        yield f"## {heading}\n\n{as_markdown(table)}"
+    if _holds_money(entries):
+        yield text(HOLDS)
+
+
+def _held_tables(
+    entries: tuple[LegendEntry, ...], kinds: tuple[WordKind, ...], most: int, objects: int
+) -> Iterator[tuple[str, Table]]:
     for kind in kinds:
-        table = held_table(entries, kind, most if console.is_terminal else len(entries), objects)
+        table = held_table(entries, kind, most, objects)
         if table:
-            console.print(f"\n{HEADINGS[kind]}", style="bold")
-            draw(console, table)
+            yield HEADINGS[kind], table
 
 
-_LISTED: Final = (
-    Column("node"), Column("pool"), Column("verdict"), Column("reason"), Column("because of"),
-    Column("cpu", right=True), Column("memory", right=True), Column("cost/mo", right=True), Column("when (UTC)"),
-)  # fmt: skip
+def _holds_money(entries: Iterable[LegendEntry]) -> bool:
+    return any(entry.kind in HOLDING and entry.cost for entry in entries)
 
 
 def markdown(view: PlanView, request: AskedNodes) -> str:
     """Return the plan to paste into an issue, a merge request or a chat."""
     parts = [*_headline(view), as_markdown(pool_table(view, IN_A_FILE, NO_BARS))]
     if request.lists_nodes:
-        listed = Table.of(_LISTED, map(_row, shown(view, request).nodes))
-        parts.append(as_markdown(listed if view.totals.cost else listed.without(("cost/mo",))))
+        listed = list_nodes(view, request)
+        parts.append(as_markdown(node_table(listed, IN_A_FILE)) if listed.nodes else NO_MATCH)
     parts += held_markdown(view.legend)
     return "\n\n".join((*parts, *(f"> {text(note)}" for note in view.notes)))
 
@@ -142,20 +156,3 @@ def _headline(view: PlanView) -> Iterator[str]:
             yield text(" ".join(view.scenarios.sentences))
     elif view.open_points:
         yield text(" ".join(view.open_points))
-
-
-def _row(node: NodeView) -> tuple[str, ...]:
-    decision = node.decision
-    ratios = percent(decision.cpu_ratio), percent(decision.memory_ratio)
-    named = (node.name, decision.pool, node.verdict, node.reason, node.about[0])
-    return (*named, *ratios, monthly(decision.cost), node.when)
-
-
-def held_markdown(entries: tuple[LegendEntry, ...]) -> Iterator[str]:
-    """Yield the reasons that hold money, under their headings, and what their figures mean."""
-    for kind in HOLDING:
-        table = held_table(entries, kind, len(entries), _OBJECTS)
-        if table:
-            yield f"## {HEADINGS[kind]}\n\n{as_markdown(table)}"
-    if any(each.kind in HOLDING and each.cost for each in entries):
-        yield text(HOLDS)

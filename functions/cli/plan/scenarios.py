@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.at_rest import ONE_REMOVAL
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
 from functions.cli.output.format import (
@@ -26,14 +25,6 @@ from functions.cli.output.format import (
 from functions.cli.output.tables import BOLD, DIM
 from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.reasons import Reason, Unremovable
-
-_SUMMED: Final[Mapping[ScenarioKind, Callable[[Scenarios], Scenario]]] = {
-    ScenarioKind.NOW: lambda scenarios: scenarios.now,
-    ScenarioKind.AUTOSCALER_ALONE: lambda scenarios: scenarios.alone,
-    ScenarioKind.POLICY_AT_REST: lambda scenarios: scenarios.at_rest,
-    ScenarioKind.BOUND: lambda scenarios: scenarios.bound,
-}
-"""The scenarios that each cluster has, so that those of several clusters add up."""
 
 
 def paid(scenario: Scenario) -> int:
@@ -66,13 +57,11 @@ class ScenarioMoney:
         """Return how much less the scenario costs than the cluster does now."""
         if not self._parts:
             return whole_month(self._amount(self._scenarios.now) - self._amount(scenario))
-        return sum(
-            whole_month(self._amount(each.now) - self._amount(_SUMMED[scenario.kind](each))) for each in self._parts
-        )
+        amount, kind = self._amount, scenario.kind
+        return sum(whole_month(amount(part.now) - amount(part.common[kind])) for part in self._parts)
 
     def left(self, scenario: Scenario) -> int:
-        """Return what the scenario costs."""
-        now = sum(whole_month(self._amount(each.now)) for each in self._parts or (self._scenarios,))
+        now = sum(whole_month(self._amount(part.now)) for part in self._parts or (self._scenarios,))
         return now - self.saved(scenario)
 
     @property
@@ -108,17 +97,6 @@ _TITLES: Final = {
     ScenarioKind.POLICY_AT_REST: "with Ebb, {whose}",
     ScenarioKind.BOUND: BOUND,
 }
-_RELAXED: Final = {
-    "jobs": "running Jobs may move",
-    "limits": "no ratio limits",
-    "required_count": "no required number of nodes",
-    "excess": "no spare nodes required",
-    "pools": "pool enabled",
-    "local_storage": "local storage may move",
-    "pdb": "PDB allows 1",
-    "headroom": "no headroom",
-}
-"""What a change is called by its word; others are called by what they take away."""
 APPROXIMATE: Final = "Large cluster: the forecast ends after a few rounds, and its figures are approximate."
 AT_MOST: Final = "≤"
 AT_LEAST: Final = "≥"
@@ -138,8 +116,6 @@ _PACE: Final[Mapping[Reason, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRow:
-    """One scenario as it is printed: its title, its figures, and how it looks."""
-
     title: str
     nodes: str
     month: str
@@ -160,7 +136,6 @@ def rows(scenarios: Scenarios, whose: str) -> tuple[ScenarioRow, ...]:
 
 
 def _added(scenarios: Scenarios, money: ScenarioMoney) -> ScenarioRow:
-    """Return the difference between Ebb and the autoscaler alone."""
     nodes, added = scenarios.alone.nodes - scenarios.at_rest.nodes, money.added
     amounts = (_less(added), _less(added, yearly)) if money.known else (_NONE, _NONE)
     listed = _less(money.listed.added) if money.listed else ""
@@ -172,15 +147,15 @@ def _less(amount: int, written: Callable[[int], str] = whole_money) -> str:
 
 
 def _row(scenario: Scenario, whose: str, money: ScenarioMoney) -> ScenarioRow:
-    title = f"  + {relaxation(scenario.change)}" if scenario.change else _TITLES[scenario.kind].format(whose=whose)
+    title = f"  + {scenario.change.name}" if scenario.change else _TITLES[scenario.kind].format(whose=whose)
     most, least = ("", "") if is_followed(scenario) else (AT_MOST, AT_LEAST)
     cells = f"{most}{scenario.nodes:,}", f"{most}{money.month(scenario)}", f"{most}{money.year(scenario)}"
     has_share = scenario.kind not in {ScenarioKind.NOW, ScenarioKind.BOUND}
     saved = f"{least}{money.share(money.saved(scenario))}" if has_share else _NONE
-    each = f"{scenario.evictions / scenario.gone:.1f}" if scenario.gone else _NONE
+    per_node = f"{scenario.evictions / scenario.gone:.1f}" if scenario.gone else _NONE
     style = DIM if scenario.kind in {ScenarioKind.RELAXED, ScenarioKind.BOUND} else ""
     listed = f"{most}{money.listed.month(scenario)}" if money.listed else ""
-    return ScenarioRow(title, *cells, saved, each, style, listed)
+    return ScenarioRow(title, *cells, saved, per_node, style, listed)
 
 
 def headline(scenarios: Scenarios, whose: str, now: datetime, parts: Sequence[Scenarios] = ()) -> str:
@@ -251,10 +226,11 @@ def steady(scenarios: Scenarios, now: datetime) -> str:
 def sentences(scenarios: Scenarios) -> Iterator[str]:
     """Yield what the rows leave open: a slow pace, gates that never open, relaxations without effect or skipped."""
     yield from slow_pace(scenarios.held_up)
-    for reason, nodes in sorted(scenarios.never.items(), key=lambda each: -each[1]):
+    for reason, nodes in sorted(scenarios.never.items(), key=lambda row: -row[1]):
         yield f"{count(nodes, 'removable node')} can never go: {reason.value}. {reason.sentence}"
     if scenarios.idle:
-        yield f"Relaxing one of these alone removes no node: {some([relaxation(each) for each in scenarios.idle])}."
+        idle = some([relaxation.name for relaxation in scenarios.idle])
+        yield f"Relaxing one of these alone removes no node: {idle}."
     if not all(map(is_followed, scenarios.in_order)):
         yield CUT_SHORT
     if scenarios.approximate:
@@ -270,19 +246,13 @@ def slow_pace(held_up: Mapping[Reason, int]) -> Iterator[str]:
         yield f"Delayed by {_PACE[most]} for {delay}: ebb policy init writes a pace for one night."
 
 
-def relaxation(change: Subject) -> str:
-    """Return what is relaxed, in words, and of which object."""
-    words = _RELAXED.get(change.word)
-    return ": ".join(filter(None, (words, change.object))) if words else f"without {change.name}"
-
-
 def is_followed(scenario: Scenario) -> bool:
     """Whether a relaxation was followed until no more nodes go."""
     return scenario.is_rest or scenario.change is None
 
 
 def _held(held_up: Mapping[Reason, int]) -> str:
-    most = sorted(held_up.items(), key=lambda each: -each[1])[:_MOST_HELD]
+    most = sorted(held_up.items(), key=lambda row: -row[1])[:_MOST_HELD]
     rows = (f"{reason.value} ({duration(timedelta(seconds=seconds))})" for reason, seconds in most)
     return f"; slowest limits: {', '.join(rows)}" if most else ""
 
@@ -326,5 +296,5 @@ def _document(scenario: Scenario, scenarios: Scenarios) -> dict[str, Any]:
 
 def _counted(unit: str, counts: Mapping[Reason, int]) -> list[dict[str, Any]]:
     """Return the reasons, those that count most first."""
-    most = sorted(counts.items(), key=lambda each: (-each[1], each[0].value))
+    most = sorted(counts.items(), key=lambda row: (-row[1], row[0].value))
     return [{"reason": reason.value, unit: number} for reason, number in most]

@@ -31,18 +31,17 @@ VERDICTS: Final = {
 IN_FLIGHT: Final = VERDICTS[Verdict.IN_FLIGHT]
 _REASONS: Final[Mapping[str, str]] = {
     IN_FLIGHT: "The reason column names the order that drains the node.",
-    **{each.value: each.sentence for kind in (DrainReason, Unremovable) for each in kind},
+    **{reason.value: reason.sentence for kind in (DrainReason, Unremovable) for reason in kind},
 }
 
 
 def of_reason(word: str, blockers: Sequence[Blocker]) -> str:
     """Return the sentence of a verdict's reason, that of the blocker which gave it where one did."""
-    given = (each.reason.sentence for each in blockers if each.reason.value == word)
+    given = (blocker.reason.sentence for blocker in blockers if blocker.reason.value == word)
     return next(given, _REASONS.get(word, ""))
 
 
 def nodes_and_pods(nodes: int, pods: int, pending: int) -> str:
-    """Return how many there are, and how many pods have no node."""
     text = f"{count(nodes, 'node')} with {count(pods, 'pod')}"
     return f"{text} ({pending:,} pending)" if pending else text
 
@@ -51,7 +50,7 @@ def saving(plan: Plan) -> str:
     """Return what this pass saves, or why nothing; a dry run is named whether or not anything could be ordered."""
     dry = " (dry run: nothing is ordered)" if plan.dry_run else ""
     if not plan.orders:
-        waiting = sum(each.verdict is Verdict.WAITING for each in plan.decisions)
+        waiting = sum(decision.verdict is Verdict.WAITING for decision in plan.decisions)
         return (f"nothing yet: {count(waiting, 'node')} could go and must wait" if waiting else "nothing") + dry
     orders = count(len(plan.orders), "order")
     saved = f"{monthly(plan.saving)} a month by " if plan.cost else ""
@@ -121,7 +120,7 @@ def _of_pods(blockers: Sequence[Blocker]) -> tuple[Blocker, ...]:
     """Return the blockers of pods if a pod keeps the node: `blocked_by_pod` alone names no cause."""
     if not blockers or blockers[0].reason is not Unremovable.BLOCKED_BY_POD:
         return ()
-    return tuple(each for each in blockers if isinstance(each.reason, PodBlock))
+    return tuple(blocker for blocker in blockers if isinstance(blocker.reason, PodBlock))
 
 
 def _joined(*parts: str) -> str:
@@ -169,20 +168,20 @@ class LegendEntry:
         """Return the first objects and how many more there are; a detail that all of them share is shown once."""
         details = {detail for _, detail in self.about}
         if len(details) > 1 or len(self.about) == 1:
-            return some([_with_detail(*each) for each in self.about], most)
+            return some([_with_detail(*pair) for pair in self.about], most)
         return _with_detail(some([name for name, _ in self.about], most), *details)
 
 
 def legend(plan: Plan) -> tuple[LegendEntry, ...]:
     """Return the entries by kind, those that hold most money first."""
     rows: dict[tuple[WordKind, str], list[NodeDecision]] = {}
-    for each in plan.decisions:
-        for key in _keys(each):
-            rows.setdefault(key, []).append(each)
+    for decision in plan.decisions:
+        for key in _keys(decision):
+            rows.setdefault(key, []).append(decision)
     named = {word for kind, word in rows if kind in {WordKind.NODE, WordKind.GOES}}
     entries = (_entry(*key, own) for key, own in rows.items() if key[0] is not WordKind.ALSO or key[1] not in named)
     order = list(WordKind)
-    return tuple(sorted(entries, key=lambda each: (order.index(each.kind), -each.cost, -each.nodes, each.word)))
+    return tuple(sorted(entries, key=lambda entry: (order.index(entry.kind), -entry.cost, -entry.nodes, entry.word)))
 
 
 def _keys(decision: NodeDecision) -> Iterator[tuple[WordKind, str]]:
@@ -191,7 +190,7 @@ def _keys(decision: NodeDecision) -> Iterator[tuple[WordKind, str]]:
         yield WordKind.GOES, IN_FLIGHT
     elif decision.reason:
         yield (WordKind.NODE if decision.blockers else WordKind.GOES), decision.reason
-    for reason in dict.fromkeys(each.reason for each in decision.blockers):
+    for reason in dict.fromkeys(blocker.reason for blocker in decision.blockers):
         if isinstance(reason, PodBlock):
             yield WordKind.POD, reason.value
         elif reason.value != decision.reason:
@@ -199,8 +198,8 @@ def _keys(decision: NodeDecision) -> Iterator[tuple[WordKind, str]]:
 
 
 def _entry(kind: WordKind, word: str, own: list[NodeDecision]) -> LegendEntry:
-    blockers = [each for decision in own for each in decision.blockers if each.reason.value == word]
-    cost = sum(each.cost for each in own)
+    blockers = [blocker for decision in own for blocker in decision.blockers if blocker.reason.value == word]
+    cost = sum(decision.cost for decision in own)
     return LegendEntry(word, of_reason(word, blockers), len(own), _about(word, own), kind, cost)
 
 
@@ -208,9 +207,14 @@ def _about(word: str, own: Iterable[NodeDecision]) -> tuple[tuple[str, str], ...
     """Return what the word is about, each once; pods stand with their own reasons."""
     if word == Unremovable.BLOCKED_BY_POD.value:
         return ()
-    costly = sorted(own, key=lambda each: (-each.cost, each.name))
-    blockers = (each for decision in costly for each in decision.blockers if each.reason.value == word and each.object)
-    return tuple(dict.fromkeys((each.object, each.detail) for each in blockers))
+    costly = sorted(own, key=lambda decision: (-decision.cost, decision.name))
+    blockers = (
+        blocker
+        for decision in costly
+        for blocker in decision.blockers
+        if blocker.reason.value == word and blocker.object
+    )
+    return tuple(dict.fromkeys((blocker.object, blocker.detail) for blocker in blockers))
 
 
 def _with_detail(name: str, detail: str = "") -> str:
@@ -226,7 +230,6 @@ def show_odd(console: Console, notes: Sequence[str]) -> None:
 
 
 def show_rests_on(console: Console, notes: Sequence[str]) -> None:
-    """Print all other notes under their heading."""
     rests_on = tuple(note for note in notes if not is_odd(note))
     if rests_on:
         console.print(RESTS_ON, style="bold")
@@ -276,10 +279,9 @@ _COUNTED_NOWHERE: Final = "Nodes in no pool's figures, and without a cost here: 
 
 
 def outside_note(snapshot: Snapshot) -> tuple[str, ...]:
-    """Return one line, or none."""
-    standing = sum(each.stands_by for each in snapshot.nodes)
-    others = [each for each in snapshot.nodes if each.outside and not each.stands_by]
-    managed = sum(each.managed for each in others)
+    standing = sum(node.stands_by for node in snapshot.nodes)
+    others = [node for node in snapshot.nodes if node.outside and not node.stands_by]
+    managed = sum(node.managed for node in others)
     rows = (
         (standing, "standing by for a capacity buffer"),
         (managed, "managed by Google"),
@@ -301,7 +303,6 @@ def other_types(paid: int, least: int) -> tuple[str, ...]:
 
 
 def wave_note(plan: Plan) -> Iterator[str]:
-    """Yield a sentence where a wave would hold nodes."""
     if plan.wave:
         going = count(len(plan.wave), "node goes", "nodes go")
         yield f"Wave: {going} as one set, in this order: {some(plan.wave)}. The other nodes are room for them."
@@ -320,12 +321,11 @@ def steer_note(situation: Situation, plan: Plan) -> Iterator[str]:
 
 
 def surge_note(situation: Situation, plan: Plan) -> Iterator[str]:
-    """Yield a sentence where this pass's orders restart any."""
     nodes = (situation.snapshot.node_by_name[order.node] for order in plan.orders)
     found = {
-        each.name
+        surge.name
         for node in nodes
-        for each in surges_of(situation.moving(node.name), situation.drain_context(node.pool))[0]
+        for surge in surges_of(situation.moving(node.name), situation.drain_context(node.pool))[0]
     }
     if found:
         which = f"{count(len(found), 'Deployment')} ({some(sorted(found))})"

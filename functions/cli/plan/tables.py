@@ -19,40 +19,31 @@ from functions.cli.plan.sentences import LegendEntry, WordKind
 from functions.cli.plan.view import NodeView, PlanView, RemovedBy, Shown
 from shared.core.planning.plan import Verdict
 
-_MONEY: Final = ("a month", "a year", "saved")
-_SCENARIO: Final = (Column("", wraps=True), *(Column(title, right=True) for title in ("nodes", *_MONEY)))
-_EVICTIONS: Final = Column("evictions a node", right=True)
 PER_NODE: Final = "per node: evictions for each node that goes."
-
-
-def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
-    """Return a row for each scenario; where the names need room, the last title stands below."""
-    if any(row.listed for row in rows):
-        return _bill_table(rows, width)
-    cells = [(row.title, row.nodes, row.month, row.year, row.share, row.evictions) for row in rows]
-    styles = tuple(row.style for row in rows)
-    short = replace(_EVICTIONS, title="per node")
-    free = () if any(row.month != _NONE for row in rows) else _MONEY
-    return fit((
-        Table.of((*_SCENARIO, _EVICTIONS), cells, styles=styles).without(free),
-        Table.of((*_SCENARIO, short), cells, styles=styles, foot=PER_NODE).without(free),
-    ), width)  # fmt: skip
-
-
-_BILL: Final = (Column("", wraps=True),
-         *(Column(title, right=True) for title in ("nodes", "list", "bill", "bill a year", "saved")))  # fmt: skip
 OF_BILL: Final = (
     "list, bill: at list prices, and with the commitments, fees included. Nodes, pools and reasons are at list prices."
 )
 
 
-def _bill_table(rows: Sequence[ScenarioRow], width: int) -> Table:
-    """Return the same with two columns of money, where capacity is committed."""
-    cells = [(row.title, row.nodes, row.listed, row.month, row.year, row.share, row.evictions) for row in rows]
-    styles = tuple(row.style for row in rows)
-    per_node = replace(_EVICTIONS, title="per node")
-    whole = Table.of((*_BILL, _EVICTIONS), cells, styles=styles, foot=OF_BILL)
-    short = Table.of((*_BILL, per_node), cells, styles=styles, foot=f"{OF_BILL} {PER_NODE}")
+def scenario_table(rows: Sequence[ScenarioRow], width: int) -> Table:
+    """Return a row for each scenario, with list prices next to the bill where capacity is committed.
+
+    Where the names need room, the last title stands below, and a year of the bill gives way.
+    """
+    is_bill, priced = any(row.listed for row in rows), any(row.month != _NONE for row in rows)
+    money = ("list", "bill", "bill a year", "saved") if is_bill else ("a month", "a year", "saved")
+    columns = (Column("", wraps=True), *(Column(title, right=True) for title in ("nodes", *money)))
+    cells = [
+        (row.title, row.nodes, *((row.listed,) if is_bill else ()), row.month, row.year, row.share, row.evictions)
+        for row in rows
+    ]
+    foot, styles = OF_BILL if is_bill else "", tuple(row.style for row in rows)
+    whole, short = (
+        Table.of((*columns, Column(title, right=True)), cells, styles=styles, foot=below).without(
+            () if priced else money
+        )
+        for title, below in (("evictions a node", foot), ("per node", f"{foot} {PER_NODE}".lstrip()))
+    )
     return fit((whole, short, short.without(("bill a year",))), width)
 
 
@@ -109,13 +100,13 @@ def _figures(view: PlanView, pools: Sequence[PoolSummary]) -> Iterator[_Figure]:
         ("could/mo", _money(pools, lambda pool: pool.could_save), "", could and paid, ""),
     )
     for title, found, style, needed, meaning in rows:
-        cells = tuple(each if isinstance(each, str) else f"{each:,}" if each else _NONE for each in found)
+        cells = tuple(cell if isinstance(cell, str) else f"{cell:,}" if cell else _NONE for cell in found)
         if needed or cells[-1] != _NONE:
             yield _Figure(Column(title, cells, right=True, style=style), needed, meaning)
 
 
 def _counts(pools: Sequence[PoolSummary], *verdicts: Verdict) -> Sequence[int]:
-    return [sum(pool.verdicts.get(each, 0) for each in verdicts) for pool in pools]
+    return [sum(pool.verdicts.get(verdict, 0) for verdict in verdicts) for pool in pools]
 
 
 def _money(pools: Sequence[PoolSummary], amount: Callable[[PoolSummary], int]) -> Sequence[str]:
@@ -131,23 +122,23 @@ def _pool_tables(
     """Yield layouts, the one with most in it first."""
 
     def made(own: Sequence[_Figure], bar: int, gap: int, longest: int, *, short: bool) -> Table:
-        names = tuple(each if len(each) <= longest else f"{each[: longest - 1]}…" for each in map(name_of, pools))
+        names = tuple(name if len(name) <= longest else f"{name[: longest - 1]}…" for name in map(name_of, pools))
         ratios = ([pool.cpu_ratio for pool in pools], [pool.memory_ratio for pool in pools])
-        cpu, memory = (tuple(gauge(ratio, bar, plain=plain) for ratio in each) for each in ratios)
-        titled = [replace(each.column, title=_title(each.column.title, short=short)) for each in own]
+        cpu, memory = (tuple(gauge(ratio, bar, plain=plain) for ratio in of_pools) for of_pools in ratios)
+        titled = [replace(figure.column, title=_title(figure.column.title, short=short)) for figure in own]
         columns = (Column("pool", names), Column("nodes", tuple(f"{pool.nodes:,}" for pool in pools), right=True))
         full = (Column("cpu", cpu, right=not bar), Column(_title("memory", short=short), memory, right=not bar))
-        meanings = (f"{one.title}: {each.meaning}" for one, each in zip(titled, own, strict=True) if each.meaning)
+        meanings = (f"{one.title}: {figure.meaning}" for one, figure in zip(titled, own, strict=True) if figure.meaning)
         foot = "; ".join((f"cpu, {full[1].title}: requests", *meanings))
         styles = tuple(BOLD if pool.pool is None else "" for pool in pools)
         return Table((*columns, *full, *titled), styles, foot=foot, gap=gap)
 
-    longest, spare = max(map(len, map(name_of, pools))), [each for each in figures if not each.needed]
+    longest, spare = max(map(len, map(name_of, pools))), [figure for figure in figures if not figure.needed]
     for name in dict.fromkeys((longest, min(longest, _LEAST_POOL))):
         for widths, short in ((bars, False), (bars, True), (NO_BARS, False), (NO_BARS, True)):
             yield from (made(figures, bar, gap, name, short=short) for bar in widths for gap in _GAPS)
     for out in range(1, len(spare) + 1):
-        left = [each for each in figures if each not in spare[:out]]
+        left = [figure for figure in figures if figure not in spare[:out]]
         yield from (made(left, bar, min(_GAPS), min(longest, _LEAST_POOL), short=True) for bar in (_BARS[-1], 0))
 
 
@@ -198,7 +189,7 @@ def node_table(given: Shown, width: int) -> Table:
             room = width - table.width - table.gap
             if max(wording, len(_ABOUT)) <= room:
                 return _with_about(table, rows, room)
-    narrow = min(tables, key=lambda each: each.width)
+    narrow = min(tables, key=lambda table: table.width)
     room = width - narrow.width - narrow.gap
     return _with_about(narrow, rows, room) if room >= _LEAST_ABOUT else fit((*tables, tightest), width)
 
@@ -207,8 +198,8 @@ def _node_tables(given: Shown) -> Sequence[Table]:
     rows = given.nodes
     names = NodeNames({row.name: row.decision.pool for row in rows})
     columns, lost = _node_columns(rows, names), {"short": names.lost_of_short, "tail": names.lost_of_tail}
-    starts = accumulate((len(each.nodes) for each in given.groups), initial=0)
-    groups = {at: each.title for at, each in zip(starts, given.groups, strict=False)}
+    starts = accumulate((len(group.nodes) for group in given.groups), initial=0)
+    groups = {at: group.title for at, group in zip(starts, given.groups, strict=False)}
     styles = tuple(STYLES[row.decision.verdict] for row in rows)
     chosen = [_with_cost(keys) if given.sort is Sort.COST else keys for keys in _LAYOUTS]
     return [
@@ -242,12 +233,12 @@ def _node_columns(rows: Sequence[NodeView], names: NodeNames) -> dict[str, Colum
     }
     empty = {key: not any(columns[key].cells) for key in ("go?", "gone by")}
     empty[_COST] = not any(row.decision.cost for row in rows)
-    return {key: each for key, each in columns.items() if not empty.get(key)}
+    return {key: column for key, column in columns.items() if not empty.get(key)}
 
 
 def _with_about(table: Table, rows: Sequence[NodeView], room: int) -> Table:
     """Add what stands in the way after the reason, each in the longest wording that has room."""
-    cells = tuple(next(each for each in row.about if len(each) <= room) for row in rows)
+    cells = tuple(next(wording for wording in row.about if len(wording) <= room) for row in rows)
     at = next(number for number, column in enumerate(table.columns) if column.title == "reason") + 1
     return replace(table, columns=(*table.columns[:at], Column(_ABOUT, cells, wraps=True), *table.columns[at:]))
 
@@ -265,13 +256,13 @@ _HELD: Final = (Column("holds/mo", right=True), Column("nodes", right=True), Col
 
 def held_table(entries: Sequence[LegendEntry], kind: WordKind, most: int, objects: int) -> Table | None:
     """Return the first reasons of a kind, each with the first objects that it is about; None where there are none."""
-    own = [each for each in entries if each.kind is kind]
+    own = [entry for entry in entries if entry.kind is kind]
     left = len(own) - most if len(own) > most + 1 else 0  # one row takes no more than "… 1 more"
     rows = [
-        (each.month, f"{each.nodes:,}", each.word, each.sentence, each.some_objects(objects))
-        for each in own[: len(own) - left]
+        (entry.month, f"{entry.nodes:,}", entry.word, entry.sentence, entry.some_objects(objects))
+        for entry in own[: len(own) - left]
     ]
     if not own:
         return None
     table = Table.of(_HELD, (*rows, *([("", "", f"… {left} more", "", "")] if left else ())))
-    return table if any(each.cost for each in own) else table.without((_HELD[0].title,))
+    return table if any(entry.cost for entry in own) else table.without((_HELD[0].title,))

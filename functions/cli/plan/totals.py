@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from rich.console import Console
+
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios
+from functions.cli.output.documents import text
 from functions.cli.output.format import count, whole_money, whole_month
-from functions.cli.output.tables import BOLD, DIM, Column, Table
+from functions.cli.output.tables import BOLD, DIM, Column, Table, as_markdown, draw
 from functions.cli.plan.scenarios import ADDED, BOUND, ScenarioMoney, headline, paid, scenario_documents
 from functions.cli.plan.view import PlanView
 
@@ -35,8 +38,7 @@ def document(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> 
 
 
 def sums(documents: Sequence[dict[str, Any]], views: Sequence[PlanView]) -> dict[str, Any]:
-    """Return `ladder` and `totals` of several plans together."""
-    totals: dict[str, Any] = {name: _sum([each["totals"][name] for each in documents]) for name in _SUMS}
+    totals: dict[str, Any] = {name: _sum([document["totals"][name] for document in documents]) for name in _SUMS}
     scenarios = summed(views)
     return {
         "ladder": scenario_documents(scenarios) if scenarios else [],
@@ -54,11 +56,9 @@ def summed(views: Sequence[PlanView]) -> Scenarios | None:
     parts = parts_of(views)
     if not parts:
         return None
-    now, alone, at_rest, bound = (
-        _sum_of([getattr(each, name) for each in parts]) for name in ("now", "alone", "at_rest", "bound")
-    )
-    by = max((each.by for each in parts if each.by), default=None)
-    return Scenarios(now, alone, at_rest, (), bound, by, {}, {}, approximate=any(each.approximate for each in parts))
+    now, alone, at_rest, bound = (_sum_of(own) for own in zip(*(part.common.values() for part in parts), strict=True))
+    by = max((part.by for part in parts if part.by), default=None)
+    return Scenarios(now, alone, at_rest, (), bound, by, {}, {}, approximate=any(part.approximate for part in parts))
 
 
 def parts_of(views: Sequence[PlanView]) -> tuple[Scenarios, ...]:
@@ -66,13 +66,12 @@ def parts_of(views: Sequence[PlanView]) -> tuple[Scenarios, ...]:
 
 
 def _sum_of(scenarios: Sequence[Scenario]) -> Scenario:
-    bill = None if all(each.bill is None for each in scenarios) else sum(map(paid, scenarios))
-    sums = {name: sum(getattr(each, name) for each in scenarios) for name in _STEPS}
+    bill = None if all(scenario.bill is None for scenario in scenarios) else sum(map(paid, scenarios))
+    sums = {name: sum(getattr(scenario, name) for scenario in scenarios) for name in _STEPS}
     return replace(scenarios[0], **sums, bill=bill)
 
 
 def money_of(views: Sequence[PlanView], scenarios: Scenarios) -> ScenarioMoney:
-    """Return the money of `summed`."""
     return ScenarioMoney(scenarios, parts_of(views))
 
 
@@ -90,13 +89,21 @@ def whole_headline(views: Sequence[PlanView], whose: str) -> str:
     return f"{partial}{summary}{unpriced}"
 
 
+def show(console: Console, views: Sequence[PlanView], whose: str) -> None:
+    draw(console, cluster_table(views))
+    console.print(f"\n{whole_headline(views, whose)}")
+
+
+def markdown(views: Sequence[PlanView], whose: str) -> tuple[str, str]:
+    return as_markdown(cluster_table(views)), f"**{text(whole_headline(views, whose))}**"
+
+
 def priced(views: Sequence[PlanView]) -> Sequence[PlanView]:
     """Return those whose machines have prices, or all if none has: nodes and money of a sentence are of the same."""
     return [view for view in views if view.totals.cost] or views
 
 
 def cluster_table(views: Sequence[PlanView]) -> Table:
-    """Return a row for each cluster, and their sum."""
     marked = next((view.mark for view in views if view.partial), "")
     rows = [(f"{view.cluster}{view.mark}", *figures([view])) for view in views]
     whole = (f"all{marked}", *figures(views))
@@ -106,20 +113,20 @@ def cluster_table(views: Sequence[PlanView]) -> Table:
     if not any(view.potential for view in views):
         return table
     most = (*(view.potential.saving if view.potential else 0 for view in views),)
-    cells = (*(_month([each]) for each in most), _month(most))
+    cells = (*(_month([amount]) for amount in most), _month(most))
     return replace(table, columns=(*table.columns, Column("potential", cells, right=True)))
 
 
 def figures(views: Sequence[PlanView]) -> tuple[str, ...]:
     """Return the cells under `FIGURES` of some clusters together, each sum that of what is printed of each."""
-    nodes, now = f"{sum(each.totals.nodes for each in views):,}", _month([*map(paid_now, views)])
+    nodes, now = f"{sum(view.totals.nodes for view in views):,}", _month([*map(paid_now, views)])
     scenarios = summed(views)
     if scenarios is None:
         return (UNKNOWN, nodes, now, *(UNKNOWN,) * (len(FIGURES) - 3))
     money = money_of(views, scenarios)
     if not money.known:
         return (_NO_PRICE, nodes, *(_NO_PRICE,) * (len(FIGURES) - 2))
-    alone, rest, bound = (money.month(each) for each in (scenarios.alone, scenarios.at_rest, scenarios.bound))
+    alone, rest, bound = (money.month(scenario) for scenario in (scenarios.alone, scenarios.at_rest, scenarios.bound))
     saved = whole_money(money.saved(scenarios.at_rest))
     return (whole_money(max(money.added, 0)), nodes, now, alone, rest, bound, saved)
 

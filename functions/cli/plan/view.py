@@ -1,13 +1,12 @@
 """What is shown of a plan, made once: the table, JSON, markdown and `ebb explain` all draw this value."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from functions.cli.analysis.forecast.committed import Committed
 from functions.cli.analysis.forecast.scenarios import Scenarios
 from functions.cli.analysis.pools import PoolSummary, pool_summaries, whole_cluster
 from functions.cli.errors import near
@@ -17,8 +16,6 @@ from functions.cli.input.options import Only, Sort
 from functions.cli.input.pricing import PricedNodes
 from functions.cli.output.format import some
 from functions.cli.plan import sentences
-from functions.cli.plan.commitments import idle
-from functions.cli.plan.commitments import sentences as commitment_sentences
 from functions.cli.plan.scenarios import ScenarioRow, headline, question, rows, steady
 from functions.cli.plan.scenarios import sentences as scenario_sentences
 from functions.cli.plan.sentences import LegendEntry, legend
@@ -26,6 +23,9 @@ from shared.core.cluster.autoscaling import ScaleDownRule
 from shared.core.planning.plan import AtRest, NodeDecision, Plan, PlannedOrder, Potential, Verdict
 from shared.core.planning.prices import Prices
 from shared.errors import BadInput
+
+if TYPE_CHECKING:
+    from functions.cli.analysis.forecast.committed import Committed
 
 GROUPS: Final = (Verdict.ORDER, Verdict.WOULD_ORDER, Verdict.WAITING, Verdict.IN_FLIGHT, Verdict.KEEP)
 
@@ -65,8 +65,6 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True)
 class VerdictGroup:
-    """The nodes of one verdict."""
-
     verdict: Verdict
     nodes: tuple[NodeView, ...]
 
@@ -79,7 +77,7 @@ def node_views(plan: Plan, could_go: frozenset[str]) -> tuple[NodeView, ...]:
     """Return the nodes of a plan as it has them; `could_go` are those that could all go together."""
     orders = {order.node: order for order in plan.orders}
     return tuple(
-        _node(each, plan.taken_at, orders.get(each.name), could_go=each.name in could_go) for each in plan.decisions
+        _node(node, plan.taken_at, orders.get(node.name), could_go=node.name in could_go) for node in plan.decisions
     )
 
 
@@ -99,7 +97,7 @@ def verdict_groups(nodes: Iterable[NodeView], orders: Sequence[PlannedOrder]) ->
     """Return the verdicts that occur, each with its nodes: orders as they were taken, the others sorted."""
     taken = {order.node: number for number, order in enumerate(orders)}
     rows: dict[Verdict, list[NodeView]] = {}
-    for node in sorted(nodes, key=lambda each: (taken.get(each.name, len(taken)), *_place(each.decision))):
+    for node in sorted(nodes, key=lambda node: (taken.get(node.name, len(taken)), *_place(node.decision))):
         rows.setdefault(node.decision.verdict, []).append(node)
     return tuple(VerdictGroup(verdict, tuple(rows[verdict])) for verdict in GROUPS if verdict in rows)
 
@@ -174,7 +172,7 @@ class PlanView:
     """What all money rests on."""
     priced: PricedNodes | None = None
     """And how these nodes are priced by it."""
-    committed: Committed | None = None
+    committed: "Committed | None" = None
     """The commitments; None where nothing is committed, so that all money is at list prices."""
     wave: tuple[str, ...] = ()
     """The nodes of a wave, in the order in which they go."""
@@ -189,23 +187,14 @@ class PlanView:
     @property
     def open_points(self) -> tuple[str, ...]:
         """What the rows of the scenarios leave open; without scenarios which commitments are idle now."""
-        if self.scenarios:
-            return self.scenarios.notes
-        return tuple(idle(self.committed)) if self.committed else ()
+        if self.scenarios or not self.committed:
+            return self.scenarios.notes if self.scenarios else ()
+        from functions.cli.plan.commitments import idle
+
+        return tuple(idle(self.committed))
 
     def node(self, name: str) -> NodeView:
-        """Return a node, by its name or by an ending that no other node has.
-
-        Raises:
-            BadInput: no node, or more than one, is meant.
-        """
-        exact = [each for each in self.nodes if each.name == name]
-        found = exact or [each for each in self.nodes if each.name.endswith(name)]
-        if len(found) > 1:
-            raise BadInput(f"NODE: {name!r} is the end of {some([each.name for each in found])}; write the whole name.")
-        if not found:
-            raise BadInput(f"NODE: no node {name!r} among the {len(self.nodes):,} of the cluster; see ebb plan.")
-        return found[0]
+        return next(node for node in self.nodes if node.name == name)
 
 
 def view_of(plan: Plan, potential: Potential | None = None, notes: Sequence[str] = (), partial: str = "") -> PlanView:
@@ -247,12 +236,18 @@ def with_scenarios(view: PlanView, scenarios: Scenarios, whose: str, *, pools_kn
     pools = pool_summaries(decisions, could_go, scenarios.gone)
     whole = whole_cluster(decisions, could_go, scenarios.gone)
     doubt, by = question(scenarios, view.autoscaler, pools_known=pools_known), steady(scenarios, view.taken_at)
-    money = commitment_sentences(view.committed, scenarios) if view.committed else ()
-    notes = (*money, *scenario_sentences(scenarios), MOMENT)
+    notes = (*_of_commitments(view, scenarios), *scenario_sentences(scenarios), MOMENT)
     shown = ScenariosView(scenarios, rows(scenarios, whose), doubt, by, notes)
     nodes = tuple(replace(node, removed_by=_removed_by(node.decision, scenarios)) for node in view.nodes)
     groups = verdict_groups(nodes, view.orders)
     return replace(view, scenarios=shown, summary=summary, pools=pools, whole=whole, nodes=nodes, groups=groups)
+
+
+def _of_commitments(view: PlanView, scenarios: Scenarios) -> Iterator[str]:
+    if view.committed:
+        from functions.cli.plan import commitments
+
+        yield from commitments.sentences(view.committed, scenarios)
 
 
 _BY_EBB: Final = frozenset({Verdict.IN_FLIGHT, Verdict.ORDER, Verdict.WOULD_ORDER})
@@ -266,8 +261,8 @@ def _removed_by(node: NodeDecision, scenarios: Scenarios) -> RemovedBy:
 
 
 def _totals(plan: Plan) -> Totals:
-    marked = [each for each in plan.decisions if each.marked_since is not None]
-    removable = [each for each in marked if each.removable_at is not None and each.removable_at <= plan.taken_at]
+    marked = [node for node in plan.decisions if node.marked_since is not None]
+    removable = [node for node in marked if node.removable_at is not None and node.removable_at <= plan.taken_at]
     sums = len(plan.orders), len(marked), len(removable), plan.cost, plan.saving
     return Totals(len(plan.decisions), plan.pods, plan.pending, *sums)
 
@@ -305,7 +300,7 @@ class AskedNodes:
 
     def wants(self, node: NodeView) -> bool:
         in_pool = not self.pools or node.decision.pool in self.pools
-        return in_pool and (not self.only or any(node.decision.verdict in _VERDICTS[each] for each in self.only))
+        return in_pool and (not self.only or any(node.decision.verdict in _VERDICTS[verdict] for verdict in self.only))
 
 
 EVERY_NODE: Final = AskedNodes(nodes=True)
@@ -324,14 +319,16 @@ class Shown:
         return tuple(node for group in self.groups for node in group.nodes)
 
 
-def shown(view: PlanView, request: AskedNodes) -> Shown:
+def list_nodes(view: PlanView, request: AskedNodes) -> Shown:
     """Return the nodes that were asked for; `top` counts in each verdict."""
-    groups = [VerdictGroup(each.verdict, _chosen(each.nodes, request)) for each in view.groups]
-    kept = tuple(VerdictGroup(each.verdict, each.nodes[: request.top]) for each in groups if each.nodes)
-    return Shown(kept, sum(len(each.nodes) for each in groups) - sum(len(each.nodes) for each in kept), request.sort)
+    groups = [VerdictGroup(group.verdict, _chosen(group.nodes, request)) for group in view.groups]
+    kept = tuple(VerdictGroup(group.verdict, group.nodes[: request.top]) for group in groups if group.nodes)
+    return Shown(
+        kept, sum(len(group.nodes) for group in groups) - sum(len(group.nodes) for group in kept), request.sort
+    )
 
 
-def wanted(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
+def choose_nodes(view: PlanView, request: AskedNodes) -> tuple[NodeView, ...]:
     """Return the nodes that were asked for in the plan's own order, unless another was asked for: what a tool reads."""
     return _chosen(view.nodes, request)[: request.top]
 

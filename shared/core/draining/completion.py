@@ -31,14 +31,11 @@ from shared.core.policy import BudgetUntil
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, EvictionAnswer
 from shared.core.records.state import Claim
-from shared.core.rules.drain_time import disk_moves
+from shared.core.rules.drain_time import MIN_WATCHDOG, disk_moves
 from shared.core.rules.pod_rules import shortage
 from shared.core.rules.pods import movable
 
 WATCH_EVERY: Final = timedelta(seconds=5)
-WATCH_AT_LEAST: Final = timedelta(seconds=30)
-"""How long a drained node is looked at whatever the counts are: a controller that is late (it has just become the
-leader, or counts for nobody as a Job's does) has neither created a pod nor written that one is missing."""
 
 
 def replacement_pending(drain: Drain) -> Step | None:
@@ -79,7 +76,7 @@ def replacements_start(drain: Drain) -> Step | None:
 
 def _runs_again(drain: Drain) -> bool:
     record, observed = drain.record, drain.observed
-    young = record.drained_at is not None and drain.now - record.drained_at < WATCH_AT_LEAST
+    young = record.drained_at is not None and drain.now - record.drained_at < MIN_WATCHDOG
     lacking = missing_replicas(record, observed) or short_of_replicas(record, observed)
     return not (lacking or (young and record.before))
 

@@ -22,6 +22,9 @@ from shared.core.rules.surges import is_surged
 
 RETRY_AFTER: Final = timedelta(seconds=5)
 """How long a refused eviction rests (kubectl drain, node-refiner: 5 s)."""
+MIN_WATCHDOG: Final = timedelta(seconds=30)
+"""How long a drained node is looked at whatever the counts are: a controller that is late (it has just become the
+leader, or counts for nobody as a Job's does) has neither created a pod nor written that one is missing."""
 NO_TIME: Final = timedelta(0)
 NO_LIMIT: Final = ""
 """What stands for the limit of pods that may all go at once."""

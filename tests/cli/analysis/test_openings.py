@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.openings import Closed, closed
+from functions.cli.analysis.openings import Closed, describe_gate
 from shared.core.policy import Budget, BudgetUntil, Limit, Policy, Schedule
 from shared.core.reasons import DrainReason
 from shared.core.records.state import ClusterState
@@ -23,7 +23,7 @@ NOON = Schedule("0 12 * * *", 2 * HOUR)
 def _closed(rules: Policy, **state: Any) -> list[Closed]:
     counts = count_nodes([N1, N2], {}, ClusterState(**state), rules, NOW)
     proposed = ProposedDrain(counts, N1, DrainReason.UNDERUTILIZED)
-    return [closed(each, proposed) for each in blockers(counts, N1, DrainReason.UNDERUTILIZED)]
+    return [describe_gate(each, proposed) for each in blockers(counts, N1, DrainReason.UNDERUTILIZED)]
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from rich.console import Console
 
 from functions.cli.analysis.exclusions import Landing, NodeChoice
 from functions.cli.analysis.explanation import Explainer, NodeExplanation, PodPlace
-from functions.cli.explain.as_json import document, explained
+from functions.cli.explain.as_json import document, explain_one
 from functions.cli.explain.node_page import page
 from functions.cli.explain.parts import NodeNamer, show
-from functions.cli.explain.resolve import meant
+from functions.cli.explain.resolve import resolve_name
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.plan.view import PlanView, view_of
 from shared.adapters.prices import load
@@ -42,12 +42,12 @@ def place(
 ) -> PodPlace:
     namespace, name = key.split("/")
     landing = Landing(pod(name, on="n1", namespace=namespace, **spec), target, runner_up, choice or NodeChoice(0, 0))
-    return PodPlace(landing, tuple(Blocker(each, key) for each in blocks), (), UNKNOWN)
+    return PodPlace(landing, tuple(Blocker(block, key) for block in blocks), (), UNKNOWN)
 
 
 def show_node(console: Console, view: PlanView, known: NodeExplanation, measured: Resources | None = None) -> None:
     """Print the page of a node as the command does."""
-    namer = NodeNamer({each.name: each.decision.pool for each in view.nodes}, cut=console.is_terminal)
+    namer = NodeNamer({shown.name: shown.decision.pool for shown in view.nodes}, cut=console.is_terminal)
     show(console, page(view, known, namer, console.width, measured))
 
 
@@ -63,5 +63,5 @@ def everything_explained() -> dict[str, Any]:
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
     shown, used = make_plan(situation, {}, load()), resources(cpu=1, memory=1)
     explainer, usage = Explainer(situation, shown), ShownUsage({"n1": used}, {"default/web-0": used})
-    what = (meant(situation, word) for word in ("n1", "default/web-0", "default/ReplicaSet/web"))
-    return document(view_of(shown), [explained(view_of(shown), explainer, each, usage) for each in what])
+    what = (resolve_name(situation, word) for word in ("n1", "default/web-0", "default/ReplicaSet/web"))
+    return document(view_of(shown), [explain_one(view_of(shown), explainer, one, usage) for one in what])

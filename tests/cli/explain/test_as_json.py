@@ -9,8 +9,8 @@ import yaml
 from typer.testing import CliRunner
 
 from functions.cli.analysis.explanation import Explainer
-from functions.cli.explain.as_json import explained
-from functions.cli.explain.resolve import meant
+from functions.cli.explain.as_json import explain_one
+from functions.cli.explain.resolve import resolve_name
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.main import app
 from functions.cli.plan.view import view_of
@@ -41,7 +41,7 @@ def test_a_pod_that_was_resized_asks_for_one_thing_here_and_another_elsewhere() 
     situation = Situation(snapshot, ClusterState(), policy())
     plan = make_plan(situation, {}, load())
 
-    told = explained(view_of(plan), Explainer(situation, plan), meant(situation, "default/web"), ShownUsage())
+    told = explain_one(view_of(plan), Explainer(situation, plan), resolve_name(situation, "default/web"), ShownUsage())
 
     assert (told["requests"]["cpu_millis"], told["needs_elsewhere"]["cpu_millis"]) == (2000, 1000)
 

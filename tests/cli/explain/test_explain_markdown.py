@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from functions.cli.analysis.explanation import Explainer
 from functions.cli.explain.compute import PageSource, as_markdown
-from functions.cli.explain.resolve import meant
+from functions.cli.explain.resolve import resolve_name
 from functions.cli.explain.usage import ShownUsage
 from functions.cli.main import app
 from functions.cli.plan.view import view_of
@@ -27,7 +27,9 @@ def _page(*words: str, name: str = "web-0") -> str:
     situation = Situation(snapshot, ClusterState(), policy(cluster_wide={"paused": True}))
     plan, used = make_plan(situation, {}, load()), resources(cpu=1, memory=1)
     view, usage = view_of(plan, notes=("Without a policy*.",)), ShownUsage({"n1": used}, {})
-    return as_markdown(PageSource(view, Explainer(situation, plan), usage), [meant(situation, word) for word in words])
+    return as_markdown(
+        PageSource(view, Explainer(situation, plan), usage), [resolve_name(situation, word) for word in words]
+    )
 
 
 @pytest.mark.parametrize(

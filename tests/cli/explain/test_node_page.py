@@ -12,43 +12,16 @@ from functions.cli.explain.node_page import facts_of
 from functions.cli.plan.view import view_of
 from shared.core.planning.plan import Plan, Verdict
 from shared.core.reasons import Blocker, PodBlock, Unremovable
-from shared.errors import BadInput
 from tests.builders import NOW, resources
 from tests.cli.explain.explained import explanation, place, show_node
 from tests.cli.plan.plans import busy, decision, of_every_kind, plan
-
-NODES = plan(busy("gke-c-a-1f2e-00a1"), busy("gke-c-a-1f2e-00b1"), busy("1"))
-
-
-@pytest.mark.parametrize(
-    ("expected", "name"),
-    [
-        pytest.param("gke-c-a-1f2e-00a1", "gke-c-a-1f2e-00a1", id="a whole name"),
-        pytest.param("gke-c-a-1f2e-00b1", "00b1", id="an unmistakable end"),
-        pytest.param("1", "1", id="a whole name that is also an end"),
-    ],
-)
-def test_a_node_is_found_by(expected: str, name: str) -> None:
-    assert view_of(NODES).node(name).name == expected
-
-
-@pytest.mark.parametrize(
-    ("expected", "name"),
-    [
-        pytest.param("write the whole name", "01", id="an end of two"),
-        pytest.param("no node 'x1'", "x1", id="a name that is not there"),
-    ],
-)
-def test_a_node_is_not_found_by(expected: str, name: str) -> None:
-    both = view_of(plan(busy("a-01"), busy("b-01")))
-    with pytest.raises(BadInput, match=expected):
-        both.node(name)
 
 
 def _shown(name: str, given: Plan | None = None, width: int = 160, **known: Any) -> str:
     view, pages = view_of(given or of_every_kind()), StringIO()
     console = Console(file=pages, width=width, force_terminal=True, color_system=None)
-    show_node(console, view, explanation(view.node(name).decision, **known))
+    (shown,) = (node.decision for node in view.nodes if node.name.endswith(name))
+    show_node(console, view, explanation(shown, **known))
     return pages.getvalue()
 
 
@@ -137,7 +110,7 @@ def test_no_line_is_wider_than_the_terminal_and_long_names_lose_what_they_share(
 
 def test_what_is_used_stands_next_to_the_requests_and_decides_nothing() -> None:
     view, pages = view_of(of_every_kind()), StringIO()
-    decision = view.node("0004").decision
+    decision = view.node("gke-c-b-3d4c-0004").decision
     show_node(Console(file=pages, width=160), view, explanation(decision), resources(cpu=1, memory=2))
     assert "uses      1000m of 4000m CPU, 2,048 of 16,384 MiB (informs only)" in pages.getvalue()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.cli.explain.resolve import matches, meant
+from functions.cli.explain.resolve import matches, resolve_name
 from shared.core.cluster.workloads import Workload
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
@@ -50,4 +50,4 @@ def test_a_word_means(expected: list[str], word: str) -> None:
 
 
 def test_a_workload_s_pods_are_those_of_all_its_replica_sets() -> None:
-    assert [each.key for each in meant(_situation(), "shop/Deployment/cart").pods] == ["shop/cart-0"]
+    assert [each.key for each in resolve_name(_situation(), "shop/Deployment/cart").pods] == ["shop/cart-0"]

@@ -9,16 +9,14 @@ import pytest
 
 from functions.cli.fleet.cluster_reading import SourceResult
 from functions.cli.fleet.compute import show
-from functions.cli.fleet.for_tools import GAUGES
 from functions.cli.fleet.table import table_of
 from functions.cli.fleet.view import view_of
-from functions.cli.input.options import FleetSort, Format
+from functions.cli.input.options import AnswerFormat, FleetSort
 from functions.cli.output.format import use_currency
 from functions.cli.plan.scenarios import BOUND
 from shared.adapters.clock import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
 from tests.cli.fleet.fleets import cluster_path, cut_off, dump, ebb, installation, planned
-from tests.cli.metric_texts import prometheus_of, series, value
 
 HOUR = timedelta(hours=1)
 
@@ -145,7 +143,7 @@ def test_rows_are_sorted_by(expected: list[str], sort: FleetSort, results: tuple
 def test_top_lists_the_first_and_what_could_not_be_read_and_sums_stay_whole(
     results: tuple[SourceResult, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show(view_of(results, ()), Format.TABLE, 1)
+    show(view_of(results, ()), AnswerFormat.TABLE, 1)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1:3]] == ["prod", "bad.json"]
     assert lines[4].startswith("… 1 more")
@@ -153,7 +151,7 @@ def test_top_lists_the_first_and_what_could_not_be_read_and_sums_stay_whole(
 
 
 def test_markdown_has_the_same_rows_and_no_name_is_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    show(view_of(planned(dump(tmp_path / "a|<img src=x>@team.json", "prod")), ()), Format.MARKDOWN, None)
+    show(view_of(planned(dump(tmp_path / "a|<img src=x>@team.json", "prod")), ()), AnswerFormat.MARKDOWN, None)
     page = capsys.readouterr().out
     assert "<img" not in page
     assert "@team" not in page
@@ -247,26 +245,6 @@ def test_a_dump_finds_its_installation_and_is_planned_under_its_policy(home: Pat
     assert "pool_disabled" in {each["reason"] for each in one["holds"]}
 
 
-def test_openmetrics_is_read_by_another_parser_and_shows_the_same(home: Path, folder: Path) -> None:
-    args = ("--installations", "--state-only", "--dump", folder)
-    result = ebb("fleet", *args, "-o", "openmetrics")
-    found, told = series(result.stdout), shown(*args)
-    assert result.exit_code == 1
-    assert {name for name, _ in found} <= {each.name_in("dollars") for each in GAUGES}
-    assert len(list(prometheus_of(result.stdout))) == len({name for name, _ in found})
-    for each in told["clusters"]:
-        name = " ".join(reversed(each["cluster"].split("/")[1::2])) if "/" in each["cluster"] else each["cluster"]
-        assert value(found, "ebb_fleet_read", cluster=name) == (not each["faults"])
-        if each["installation"]:
-            paused = value(found, "ebb_installation_paused", cluster=name)
-            assert paused == (each["installation"]["mode"] == "paused")
-            assert value(found, "ebb_installation_backoffs", cluster=name) == each["installation"]["backoffs"]
-    sick = "sick europe-west4 p"
-    assert value(found, "ebb_installation_failing", cluster=sick, trouble="breaker") == 1
-    assert value(found, "ebb_installation_failing", cluster=sick, trouble="policy") == 0
-    assert home.exists()
-
-
 @pytest.mark.parametrize(
     ("expected", "args"),
     [
@@ -295,9 +273,9 @@ def test_a_policy_with_faults_ends_it_for_it_would_be_wrong_for_all(folder: Path
     assert "dryRun" in result.stderr
 
 
-@pytest.mark.parametrize("output", list(Format))
+@pytest.mark.parametrize("output", list(AnswerFormat))
 def test_a_fleet_of_which_nothing_could_be_read_is_shown_all_the_same(
-    output: Format, folder: Path, capsys: pytest.CaptureFixture[str]
+    output: AnswerFormat, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show(view_of(planned(folder / "bad.json"), ()), output, None)
     assert "bad.json" in capsys.readouterr().out
@@ -307,5 +285,4 @@ def test_money_is_shown_in_the_currency_of_the_prices_wherever_it_was_planned(fo
     args = ("--dump", folder / "b.json", "--currency", "EUR=0.92")
     assert "EUR " in ebb("fleet", *args).stdout
     assert "$" not in ebb("fleet", *args).stdout
-    assert 'ebb_ladder_cost_eur_per_hour{cluster="stage' in ebb("fleet", *args, "-o", "openmetrics").stdout
     use_currency("USD")

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.committed import Committed, CommittedRow, UsedPart
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
+from functions.cli.analysis.relaxations import Relaxation
 from shared.core.placement.assignments import Move
 from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
 from shared.core.policy.values import Capacity
@@ -85,7 +85,7 @@ def order(name: str, *moves: tuple[str, str], saving: int = DOLLAR // 10) -> Pla
 def some_scenarios() -> Scenarios:
     """Ten nodes of ten cents an hour: the autoscaler takes two, the policy one more, and each change another one."""
 
-    def step(kind: ScenarioKind, nodes: int, change: Subject | None = None) -> Scenario:
+    def step(kind: ScenarioKind, nodes: int, change: Relaxation | None = None) -> Scenario:
         gone = 0 if kind in {ScenarioKind.NOW, ScenarioKind.BOUND} else 10 - nodes
         return Scenario(kind, nodes, nodes * DOLLAR // 10, 5 * gone, gone, change)
 
@@ -94,8 +94,8 @@ def some_scenarios() -> Scenarios:
         alone=step(ScenarioKind.AUTOSCALER_ALONE, 8),
         at_rest=step(ScenarioKind.POLICY_AT_REST, 7),
         relaxed=(
-            step(ScenarioKind.RELAXED, 6, Subject(PodBlock.JOB_RUNNING, "a")),
-            step(ScenarioKind.RELAXED, 6, Subject(PodBlock.PDB_NEVER_ALLOWS, "shop/db")),
+            step(ScenarioKind.RELAXED, 6, Relaxation(PodBlock.JOB_RUNNING, "a")),
+            step(ScenarioKind.RELAXED, 6, Relaxation(PodBlock.PDB_NEVER_ALLOWS, "shop/db")),
         ),
         bound=step(ScenarioKind.BOUND, 4),
         by=NOW + timedelta(minutes=90, seconds=5),
@@ -111,9 +111,9 @@ ENDS: Final = datetime(2027, 5, 1, tzinfo=UTC)
 def billed(**bills: int) -> Scenarios:
     """The same with bills in cents an hour: of ten nodes eight are committed at half their price."""
     scenarios = some_scenarios()
-    each = {"now": 60, "alone": 40, "at_rest": 40, "bound": 40, **bills}
-    relaxed = tuple(replace(step, bill=each["at_rest"] * DOLLAR // 100) for step in scenarios.relaxed)
-    steps = {name: replace(getattr(scenarios, name), bill=cents * DOLLAR // 100) for name, cents in each.items()}
+    cents = {"now": 60, "alone": 40, "at_rest": 40, "bound": 40, **bills}
+    relaxed = tuple(replace(step, bill=cents["at_rest"] * DOLLAR // 100) for step in scenarios.relaxed)
+    steps = {name: replace(getattr(scenarios, name), bill=bill * DOLLAR // 100) for name, bill in cents.items()}
     return replace(scenarios, relaxed=relaxed, **steps)
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from functions.cli.input.options import Only, Sort
-from functions.cli.plan.view import AskedNodes, PlanView, check_pools, shown, view_of, wanted
+from functions.cli.plan.view import AskedNodes, PlanView, check_pools, choose_nodes, list_nodes, view_of
 from shared.errors import BadInput
 from tests.cli.plan.plans import DOLLAR, busy, of_every_kind, plan, waiting
 
@@ -22,7 +22,7 @@ def _view() -> PlanView:
     ],
 )
 def test_the_nodes_shown_are_those(expected: list[str], asked: AskedNodes) -> None:
-    assert [node.name[-4:] for node in shown(_view(), asked).nodes] == expected
+    assert [node.name[-4:] for node in list_nodes(_view(), asked).nodes] == expected
 
 
 @pytest.mark.parametrize(
@@ -37,19 +37,19 @@ def test_the_nodes_shown_are_those(expected: list[str], asked: AskedNodes) -> No
 )
 def test_they_are_sorted_by(expected: list[str], sort: Sort) -> None:
     view = view_of(plan(busy("n1", cpu_ratio=None), busy("n2", cpu_ratio=0), busy("n3", cost=DOLLAR)))
-    assert [node.name for node in shown(view, AskedNodes(sort=sort)).nodes] == expected
-    assert [node.name for node in wanted(view, AskedNodes(sort=sort))] == expected
+    assert [node.name for node in list_nodes(view, AskedNodes(sort=sort)).nodes] == expected
+    assert [node.name for node in choose_nodes(view, AskedNodes(sort=sort))] == expected
 
 
 def test_a_tool_gets_the_first_of_those_that_were_asked_for() -> None:
-    found = wanted(_view(), AskedNodes(pools=("b",), top=2))
+    found = choose_nodes(_view(), AskedNodes(pools=("b",), top=2))
 
     assert [node.name[-4:] for node in found] == ["0004", "0005"]
 
 
 def test_what_top_leaves_out_is_counted() -> None:
     view = view_of(plan(busy("n1"), busy("n2"), busy("n3"), waiting("n4")))
-    assert shown(view, AskedNodes(top=1)).more == 2
+    assert list_nodes(view, AskedNodes(top=1)).more == 2
 
 
 def test_a_pool_that_is_not_there_is_a_mistake() -> None:
@@ -60,7 +60,7 @@ def test_a_pool_that_is_not_there_is_a_mistake() -> None:
 def test_of_several_clusters_one_has_to_have_the_pool() -> None:
     other = view_of(plan(busy("n1", pool="c")))
     check_pools([_view(), other], ("c", "a"))
-    assert shown(_view(), AskedNodes(pools=("c",))).nodes == ()
+    assert list_nodes(_view(), AskedNodes(pools=("c",))).nodes == ()
     with pytest.raises(BadInput, match="no cluster has a pool 'd'; there are a, b, c"):
         check_pools([_view(), other], ("d",))
 

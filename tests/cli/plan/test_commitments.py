@@ -165,12 +165,12 @@ def test_rounding_is_no_difference() -> None:
     first, *others = sentences(unknown, scenarios)
 
     assert "as if nothing else" in first
-    assert not [each for each in others if each.startswith("From ")]
+    assert not [other for other in others if other.startswith("From ")]
 
 
 def test_the_bill_is_in_the_json() -> None:
-    assert [each["bill_per_hour"] for each in scenario_documents(ADDS)] == [0.6, 0.4, 0.3, 0.3, 0.3, 0.4]
-    assert {each["bill_per_hour"] for each in scenario_documents(some_scenarios())} == {None}
+    assert [scenario["bill_per_hour"] for scenario in scenario_documents(ADDS)] == [0.6, 0.4, 0.3, 0.3, 0.3, 0.4]
+    assert {scenario["bill_per_hour"] for scenario in scenario_documents(some_scenarios())} == {None}
 
 
 def test_a_sum_counts_the_bill_where_capacity_is_committed_and_the_list_price_elsewhere() -> None:

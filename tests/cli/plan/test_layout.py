@@ -9,7 +9,7 @@ from functions.cli.input.options import Sort
 from functions.cli.output.tables import Table, draw
 from functions.cli.output.terminal import IN_A_FILE
 from functions.cli.plan.tables import node_table
-from functions.cli.plan.view import AskedNodes, PlanView, shown, view_of
+from functions.cli.plan.view import AskedNodes, PlanView, list_nodes, view_of
 from shared.core.planning.plan import Potential, Verdict
 from shared.core.reasons import Blocker, Unremovable
 from tests.cli.plan.plans import blocked, busy, decision, plan, waiting
@@ -29,7 +29,7 @@ def _view(names: list[str], *, could_go: bool = False) -> PlanView:
 
 
 def _table(view: PlanView, width: int, *, by_cost: bool = False) -> Table:
-    return node_table(shown(view, AskedNodes(nodes=True, sort=Sort.COST if by_cost else None)), width)
+    return node_table(list_nodes(view, AskedNodes(nodes=True, sort=Sort.COST if by_cost else None)), width)
 
 
 def _titles(table: Table) -> list[str]:

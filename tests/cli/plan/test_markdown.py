@@ -27,7 +27,7 @@ def test_the_scenarios_are_below_the_headline() -> None:
 
 
 def test_nodes_are_listed_where_they_were_asked_for() -> None:
-    row = "| gke-c-b-3d4c-0004 | b | keep | pod: local_storage |"
+    row = "| gke-c-b-3d4c-0004 | b | 50% | 25% | $73 | keep | pod: local_storage |"
     assert row not in page(view_of(of_every_kind()), AskedNodes())
     assert row in page(view_of(of_every_kind()), EVERY_NODE)
 

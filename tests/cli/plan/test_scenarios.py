@@ -121,7 +121,7 @@ def test_the_headline_begins_with_what_ebb_adds_to_the_autoscaler(expected: str,
 
     shown = headline(told, "this policy", NOW)
     assert shown.startswith(expected)
-    costs = [f"${each * 73}" for each in (10, alone, 7)]
+    costs = [f"${nodes * 73}" for nodes in (10, alone, 7)]
     assert [word.strip(";.") for word in shown.removeprefix(expected).split() if "$" in word] == costs
 
 
@@ -142,7 +142,7 @@ def test_the_last_line_repeats_the_headline() -> None:
 def test_json_has_a_value_for_each_scenario() -> None:
     found = scenario_documents(some_scenarios())
 
-    assert [(each["rung"], each["wish"], each["nodes"]) for each in found] == [
+    assert [(scenario["rung"], scenario["wish"], scenario["nodes"]) for scenario in found] == [
         ("now", None, 10),
         ("autoscaler_alone", None, 8),
         ("policy_at_rest", None, 7),
@@ -156,7 +156,7 @@ def test_json_has_a_value_for_each_scenario() -> None:
 
 def test_a_scenario_whose_search_was_cut_short_is_marked_in_its_row() -> None:
     scenarios = some_scenarios()
-    cut = replace(scenarios, relaxed=tuple(replace(each, is_rest=False) for each in scenarios.relaxed))
+    cut = replace(scenarios, relaxed=tuple(replace(scenario, is_rest=False) for scenario in scenarios.relaxed))
     found = [row for row in rows(cut, "this policy") if row.title.startswith("  +")]
     assert found
     assert all(cell.startswith("≤") for row in found for cell in (row.nodes, row.month, row.year))

@@ -12,12 +12,11 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from functions.cli.analysis.changes import CHANGES, Harm, Scope, Subject, how
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import policy_at_rest
-from functions.cli.analysis.forecast.relaxations import Held
-from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, WhyNot
+from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot
 from functions.cli.analysis.recommendations import Oversized
+from functions.cli.analysis.relaxations import RELAXATIONS, Harm, Relaxation, Scope
 from functions.cli.explain.parts import show
 from functions.cli.explain.why_not import AT_LEAST, document, parts
 from functions.cli.explain.why_not import page as markdown_page
@@ -32,16 +31,16 @@ from tests.cli import dumps
 from tests.cli.plan.plans import DOLLAR
 
 
-@pytest.mark.parametrize("reason", [reason for reason, each in CHANGES.items() if each.harm is Harm.NONE])
+@pytest.mark.parametrize("reason", [reason for reason, row in RELAXATIONS.items() if row.harm is Harm.NONE])
 def test_a_harmless_change_deletes_nothing(reason: Reason) -> None:
-    text = how(Subject(reason, "shop/Deployment/cart", "key"))
+    text = Relaxation(reason, "shop/Deployment/cart", "key").remedy
     assert not [word for word in ("null", "delete", "singleReplicas", "longGrace", "jobs:") if word in text]
 
 
-@pytest.mark.parametrize("reason", [reason for reason, each in CHANGES.items() if each.scope is Scope.BUDGET])
+@pytest.mark.parametrize("reason", [reason for reason, row in RELAXATIONS.items() if row.scope is Scope.BUDGET])
 def test_each_budget_has_a_command_and_its_harm(reason: Reason) -> None:
-    assert how(Subject(reason, "shop/db")).startswith("kubectl -n shop ")
-    assert CHANGES[reason].harm
+    assert Relaxation(reason, "shop/db").remedy.startswith("kubectl -n shop ")
+    assert RELAXATIONS[reason].harm
 
 
 KEEPS = (Unremovable.CORDONED_BY_OTHER, Unremovable.MINIMUM_NODES, Unremovable.MINIMUM_NON_TAINTED)
@@ -49,38 +48,38 @@ KEEPS = (Unremovable.CORDONED_BY_OTHER, Unremovable.MINIMUM_NODES, Unremovable.M
 
 @pytest.mark.parametrize("reason", KEEPS)
 def test_a_cordon_and_a_minimum_of_the_policy_are_protections(reason: Reason) -> None:
-    assert CHANGES[reason].harm is Harm.WEAKENS
+    assert RELAXATIONS[reason].harm is Harm.WEAKENS
 
 
 def test_gcloud_takes_a_minimum_of_the_cluster_only_with_the_maximums() -> None:
-    text = how(Subject(Unremovable.RESOURCE_MINIMUM))
+    text = Relaxation(Unremovable.RESOURCE_MINIMUM).remedy
     assert all(flag in text for flag in ("--location", "--enable-autoprovisioning", "--max-cpu", "--max-memory"))
 
 
-@pytest.mark.parametrize("reason", CHANGES)
+@pytest.mark.parametrize("reason", RELAXATIONS)
 def test_nothing_of_a_command_is_left_open(reason: Reason) -> None:
-    assert "$" not in how(Subject(reason, "shop/Deployment/cart", "key"))
+    assert "$" not in Relaxation(reason, "shop/Deployment/cart", "key").remedy
 
 
 @pytest.mark.parametrize(
-    ("expected", "subject"),
+    ("expected", "relaxation"),
     [
         pytest.param("kubectl -n shop patch deployment cart --type merge -p "
                      '\'{"spec":{"template":{"metadata":{"annotations":'
                      '{"cluster-autoscaler.kubernetes.io/safe-to-evict":null}}}}}\'',
-                     Subject(PodBlock.NOT_SAFE_TO_EVICT, "shop/Deployment/cart"), id="an annotation"),
+                     Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "shop/Deployment/cart"), id="an annotation"),
         pytest.param("in the pod template from which shop/Job/nightly is made: "
                      '\'{"spec":{"template":{"metadata":{"annotations":',
-                     Subject(PodBlock.NOT_SAFE_TO_EVICT, "shop/Job/nightly"), id="a Job, whose template is fixed"),
-        pytest.param("policy: nodePools: {web: {jobs: move}}", Subject(PodBlock.JOB, "web"), id="a line of the policy"),
-        pytest.param("kubectl uncordon n1", Subject(Unremovable.CORDONED_BY_OTHER, "n1"), id="a node"),
-        pytest.param("kubectl -n shop delete pdb db", Subject(PodBlock.SEVERAL_PDBS, "shop/db"), id="a budget"),
-        pytest.param("policy: nodePools: {web: {ignoreTaints: [mine]}}", Subject(Unremovable.TAINTED, "web", "mine"),
+                     Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "shop/Job/nightly"), id="a Job, whose template is fixed"),
+        pytest.param("policy: nodePools: {web: {jobs: move}}", Relaxation(PodBlock.JOB, "web"), id="a setting"),
+        pytest.param("kubectl uncordon n1", Relaxation(Unremovable.CORDONED_BY_OTHER, "n1"), id="a node"),
+        pytest.param("kubectl -n shop delete pdb db", Relaxation(PodBlock.SEVERAL_PDBS, "shop/db"), id="a budget"),
+        pytest.param("policy: nodePools: {web: {ignoreTaints: [mine]}}", Relaxation(Unremovable.TAINTED, "web", "mine"),
                      id="a taint"),
     ],
 )  # fmt: skip
-def test_a_change_is_made_by(expected: str, subject: Subject) -> None:
-    assert how(subject).startswith(expected)
+def test_a_change_is_made_by(expected: str, relaxation: Relaxation) -> None:
+    assert relaxation.remedy.startswith(expected)
 
 
 BASE = policy_at_rest(
@@ -89,16 +88,18 @@ BASE = policy_at_rest(
 
 
 def test_of_a_replica_set_alone_it_is_shown_that_only_new_pods_get_it() -> None:
-    assert how(Subject(PodBlock.LOCAL_STORAGE, "shop/ReplicaSet/old")).endswith("# for pods that it makes from then on")
+    assert Relaxation(PodBlock.LOCAL_STORAGE, "shop/ReplicaSet/old").remedy.endswith(
+        "# for pods that it makes from then on"
+    )
 
 
 def _deployed() -> dict[str, list[dict[str, Any]]]:
     """Six nodes, on each a pod of one Deployment that may not be evicted, and its agent."""
     names, hashed = [dumps.name_of(number) for number in range(6)], {"app": "web", "pod-template-hash": "5d4f8b"}
     pods = [dumps.pod(f"web-{number}", on) for number, on in enumerate(names)]
-    for each in pods:
+    for web in pods:
         own = {"labels": hashed, "annotations": {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}}
-        each["metadata"] |= own
+        web["metadata"] |= own
     agents = [dumps.pod(f"agent-{on}", on, kind="DaemonSet", namespace="kube-system", cpu="10m") for on in names]
     made = {"namespace": "shop", "creationTimestamp": dumps.NEWEST, "generation": 1}
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "d", "controller": True}
@@ -118,10 +119,10 @@ def _deployed() -> dict[str, list[dict[str, Any]]]:
 def test_of_a_pod_of_a_deployment_the_deployment_is_named(tmp_path: Path, lists: tuple[str, ...]) -> None:
     """Also where the dump holds no ReplicaSets: what is patched there comes back at the next rollout."""
     dump = tmp_path / "c.json"
-    dump.write_text(json.dumps({"kind": "List", "items": [each for name in lists for each in _deployed()[name]]}))
+    dump.write_text(json.dumps({"kind": "List", "items": [item for name in lists for item in _deployed()[name]]}))
     shown = CliRunner().invoke(app, ["why-not", "--dump", str(dump), "-o", "json"])
     assert shown.exit_code == 0, shown.output
-    told = next(each for each in json.loads(shown.stdout)["changes"] if each["reason"] == "not_safe_to_evict")
+    told = next(change for change in json.loads(shown.stdout)["changes"] if change["reason"] == "not_safe_to_evict")
     assert told["object"] == "shop/Deployment/web"
     assert told["how"].startswith("kubectl -n shop patch deployment web --type merge -p ")
 
@@ -129,12 +130,12 @@ def test_of_a_pod_of_a_deployment_the_deployment_is_named(tmp_path: Path, lists:
 FOUND = WhyNot(
     base=BASE,
     freed=(
-        Freed(Held(Subject(PodBlock.PDB_NEVER_ALLOWS, "shop/db"), ("n1", "n2"), DOLLAR), 2, DOLLAR // 2),
-        Freed(Held(Subject(Exclusion.SPREAD, "shop/Deployment/cart"), ("n3",), DOLLAR), 0, 0),
+        Freed(Held(Relaxation(PodBlock.PDB_NEVER_ALLOWS, "shop/db"), ("n1", "n2"), DOLLAR), 2, DOLLAR // 2),
+        Freed(Held(Relaxation(Exclusion.SPREAD, "shop/Deployment/cart"), ("n3",), DOLLAR), 0, 0),
     ),
-    hopeless=(Held(Subject(Unremovable.TAINTED, "a", "mine"), ("n5",), DOLLAR),),
-    left=(Held(Subject(Unremovable.CORDONED_BY_OTHER, "n9"), ("n9",), DOLLAR // 10),),
-    passing=(Held(Subject(PodBlock.JOB_RUNNING, "a"), ("n7",), DOLLAR // 5),),
+    hopeless=(Held(Relaxation(Unremovable.TAINTED, "a", "mine"), ("n5",), DOLLAR),),
+    left=(Held(Relaxation(Unremovable.CORDONED_BY_OTHER, "n9"), ("n9",), DOLLAR // 10),),
+    passing=(Held(Relaxation(PodBlock.JOB_RUNNING, "a"), ("n7",), DOLLAR // 5),),
 )
 
 
@@ -149,7 +150,7 @@ def _shown(width: int = 120, found: WhyNot = FOUND) -> str:
     [
         pytest.param(("2 nodes for $196", "this policy", "1 node for $98"), id="what there is, and what is left"),
         pytest.param(("       $365      2  PDB allows 1: shop/db",), id="what a change saves"),
-        pytest.param((how(FOUND.freed[0].subject).split("  #")[0],), id="how it is made"),
+        pytest.param((FOUND.freed[0].relaxation.remedy.split("  #")[0],), id="how it is made"),
         pytest.param(("second replica",), id="what it needs"),
         pytest.param(("1 change would", "spread shop/Deployment/cart"), id="what frees nothing"),
         pytest.param(("1 change cannot", "tainted a mine."), id="what the bound excludes"),
@@ -206,11 +207,12 @@ def test_tools_get_every_key() -> None:
             "bill_per_hour": None,
             "by": "2026-03-04T22:11:30Z", "is_rest": True,
     }  # fmt: skip
-    assert [each["reason"] for each in told["hopeless"]] == ["tainted"]
-    assert [each["reason"] for each in told["passing"]] == ["job_running"]
+    assert [held["reason"] for held in told["hopeless"]] == ["tainted"]
+    assert [held["reason"] for held in told["passing"]] == ["job_running"]
     assert told["changes"][0] == {
         "reason": "pdb_never_allows", "object": "shop/db", "detail": None, "nodes": ["n1", "n2"], "holds_per_hour": 1.0,
-        "frees_nodes": 2, "frees_per_hour": 0.5, "harm": "replica", "how": how(FOUND.freed[0].subject), "is_rest": True,
+        "frees_nodes": 2, "frees_per_hour": 0.5, "harm": "replica", "is_rest": True,
+        "how": FOUND.freed[0].relaxation.remedy,
     }  # fmt: skip
     assert told["recommended_requests"] is None
     assert told["not_tried"] == [
@@ -266,16 +268,18 @@ def test_json_goes_to_stdout_and_prices_are_those_that_were_asked_for(tmp_path: 
 
     def told(*more: str) -> float:
         shown = CliRunner().invoke(app, ["why-not", "--dump", dump, "--top", "1", "-o", "json", *more])
-        return float(sum(each["holds_per_hour"] for each in json.loads(shown.stdout)["changes"]))
+        return float(sum(change["holds_per_hour"] for change in json.loads(shown.stdout)["changes"]))
 
     assert told("--discount", "50%") == pytest.approx(told() / 2, abs=0.001)
 
 
 def test_what_was_not_tried_is_not_judged() -> None:
     """Only what all of them together may save at most is known."""
-    kept = replace(FOUND, passing=(Held(Subject(PodBlock.JOB_RUNNING, "a"), ("n1", "n2"), DOLLAR // 5),))
+    kept = replace(FOUND, passing=(Held(Relaxation(PodBlock.JOB_RUNNING, "a"), ("n1", "n2"), DOLLAR // 5),))
     (line,) = [line for line in _shown(400, kept).splitlines() if "not evaluated" in line]
-    assert not [word for each in BASE.decisions for word in (each.reason, "all the same") if word and word in line]
+    assert not [
+        word for decision in BASE.decisions for word in (decision.reason, "all the same") if word and word in line
+    ]
 
 
 @pytest.mark.parametrize(
@@ -294,7 +298,7 @@ def test_markdown_shows(expected: str) -> None:
 
 
 def test_no_name_in_markdown_is_markup() -> None:
-    hostile = Held(Subject(PodBlock.PDB_NEVER_ALLOWS, "shop/a|b<img>@you"), ("n1",), DOLLAR)
+    hostile = Held(Relaxation(PodBlock.PDB_NEVER_ALLOWS, "shop/a|b<img>@you"), ("n1",), DOLLAR)
     shown = markdown_page(replace(FOUND, freed=(Freed(hostile, 1, DOLLAR),)), "c|<b>", "this policy", ())
     assert "a|b" not in shown
     assert "<img" not in shown

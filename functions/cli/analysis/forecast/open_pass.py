@@ -13,7 +13,6 @@ from functions.cli.analysis.forecast.pace import PacedDrain
 from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.draining.completion import WATCH_AT_LEAST
 from shared.core.planning.autoscaler import DELETION
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision, Plan
@@ -21,7 +20,7 @@ from shared.core.planning.prices import Prices
 from shared.core.policy import BudgetUntil, Policy, PoolPolicy
 from shared.core.reasons import DrainReason
 from shared.core.records.state import Backoff, ClusterState, Mark, PoolMarks
-from shared.core.rules.drain_time import NO_TIME, DrainTime
+from shared.core.rules.drain_time import MIN_WATCHDOG, NO_TIME, DrainTime
 from shared.core.rules.situation import Situation
 
 _ANY_NUMBER: Final = 10**6
@@ -64,7 +63,7 @@ class OpenPass:
         return tuple(self._paced(snapshot, node, reason, times[node.name].most) for node, reason in rows)
 
     def _paced(self, snapshot: Snapshot, node: Node, reason: DrainReason, moves: timedelta) -> PacedDrain:
-        watched = moves + (WATCH_AT_LEAST if moves else NO_TIME)
+        watched = moves + (MIN_WATCHDOG if moves else NO_TIME)
         return PacedDrain(node, reason, self._ripe(node, reason), watched, moves + _deletion(snapshot, node))
 
     def _left(self, snapshot: Snapshot) -> tuple[str, ...]:

@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from functions.cli.analysis.changes import Subject
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, left_alone, policy_at_rest, reached
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.committed import LaterAddition, later_additions
-from functions.cli.analysis.forecast.relaxations import relaxations
-from functions.cli.analysis.forecast.what_if import DoneOf, Freed, freed_from, no_progress
+from functions.cli.analysis.forecast.what_if import DoneOf, Freed, find_relaxations, no_progress, try_relaxations
+from functions.cli.analysis.relaxations import Relaxation
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.assignments import NOTHING_REACHED, Reached
 from shared.core.planning.bill import Bill
@@ -19,6 +17,9 @@ from shared.core.planning.prices import Prices
 from shared.core.reasons import Reason
 from shared.core.records.state import PoolMarks
 from shared.core.rules.situation import Situation
+
+if TYPE_CHECKING:
+    from functions.cli.analysis.forecast.committed import LaterAddition
 
 MOST_RELAXED: Final = 3
 """So many first answers of `ebb why-not` are scenarios."""
@@ -44,7 +45,7 @@ class Scenario:
     evictions: int = 0
     gone: int = 0
     """Nodes removed until then, those that were on their way out among them."""
-    change: Subject | None = None
+    change: Relaxation | None = None
     """Of a relaxation."""
     is_rest: bool = True
     """Whether it was followed until no more nodes go."""
@@ -82,15 +83,20 @@ class Scenarios:
     """The same in the order in which they go."""
     begins: Mapping[str, datetime] = field(default_factory=dict)
     """When the drain of each of them begins that goes by the policy; the others are the autoscaler's."""
-    idle: tuple[Subject, ...] = ()
+    idle: tuple[Relaxation, ...] = ()
     """Changes that were tried, and free no node by themselves."""
-    later: tuple[LaterAddition, ...] = ()
+    later: "tuple[LaterAddition, ...]" = ()
     """What Ebb adds from each time on at which commitments end."""
 
     @property
     def reached(self) -> Reached:
         """What goes by the policy and the autoscaler, and where its pods lie then."""
         return reached(self.order, self.left) if self.left is not None else NOTHING_REACHED
+
+    @property
+    def common(self) -> Mapping[ScenarioKind, Scenario]:
+        """Those that each cluster has, so that those of several clusters add up."""
+        return {scenario.kind: scenario for scenario in (self.now, self.alone, self.at_rest, self.bound)}
 
     @property
     def in_order(self) -> tuple[Scenario, ...]:
@@ -113,16 +119,16 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
     """Return the same of a steady state that is known."""
     situation, snapshot = base.situation, base.situation.snapshot
     rest, size = base.rest, base.size
-    changes = relaxations(base)
-    found = freed_from(base, changes, size.tried, min(size.tried, len(changes.tried)) * size.onward, progress)
-    idle = (each.held for each in found.freed if not each.saving)
+    changes = find_relaxations(base)
+    found = try_relaxations(base, changes, size.tried, min(size.tried, len(changes.tried)) * size.onward, progress)
+    idle = (freed.held for freed in found.freed if not freed.saving)
     bill, alone = base.bill, left_alone(base.start)
     least = bound(snapshot, bill, situation.state)
     return Scenarios(
         now=_scenario(ScenarioKind.NOW, Rest(snapshot), bill),
         alone=_scenario(ScenarioKind.AUTOSCALER_ALONE, alone, bill),
         at_rest=_scenario(ScenarioKind.POLICY_AT_REST, rest, bill),
-        relaxed=tuple(_relaxed(each, base, bill) for each in found.freed[:MOST_RELAXED] if each.saving),
+        relaxed=tuple(_relaxed(freed, base, bill) for freed in found.freed[:MOST_RELAXED] if freed.saving),
         bound=Scenario(ScenarioKind.BOUND, least.nodes, least.cost, bill=least.bill),
         by=rest.by,
         held_up=rest.held_up,
@@ -133,9 +139,17 @@ def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenar
         left=rest.snapshot,
         order=rest.order,
         begins=rest.begins,
-        idle=tuple(each.subject for each in (*idle, *found.hopeless)),
-        later=later_additions(base, alone),
+        idle=tuple(held.relaxation for held in (*idle, *found.hopeless)),
+        later=_later(base, alone),
     )
+
+
+def _later(base: PolicyAtRest, alone: Rest) -> "tuple[LaterAddition, ...]":
+    if base.bill.is_list:
+        return ()
+    from functions.cli.analysis.forecast.committed import later_additions
+
+    return later_additions(base, alone)
 
 
 def _scenario(kind: ScenarioKind, rest: Rest, bill: Bill) -> Scenario:
@@ -160,6 +174,6 @@ def _relaxed(freed: Freed, base: PolicyAtRest, bill: Bill) -> Scenario:
         bill=None if anyway.bill is None else anyway.bill - freed.saving,
         evictions=freed.evictions,
         gone=anyway.gone + freed.nodes,
-        change=freed.subject,
+        change=freed.relaxation,
         is_rest=freed.is_rest,
     )

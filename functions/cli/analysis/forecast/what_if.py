@@ -1,29 +1,205 @@
-"""Which single change would free most: each is made by itself in the steady state, and followed from there.
+"""Which single relaxation frees most: found where it is all that keeps a node, made by itself, followed from there.
 
-The base is the steady state of `ebb plan`; a change counts for what the same forecast adds with it. A setting that
-keeps nodes now, and not alone in steady state, is also tried from now, as `ebb plan` with that setting. Counts bound
-the work: the changes that hold most money are tried first, each for one round; those that free most are followed on.
+The base is the steady state of `ebb plan`; a relaxation counts for what the same forecast adds with it. A setting that
+keeps nodes now, and not alone in steady state, is also tried from now, as `ebb plan` with that setting. What time
+opens by itself (a window, an age, a gap) is left out. Counts bound the work: the relaxations that hold most money are
+tried first, each for one round; those that free most are followed on.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from functions.cli.analysis.changes import Subject, lifted
+from functions.cli.analysis.exclusions import Exclusion, without_a_place
 from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, PolicyAtRest, Rest
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.relaxations import Held, Relaxations, relaxations
-from functions.cli.analysis.recommendations import Oversized, as_recommended, oversized
+from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, RelaxationRow, Scope, workload_of
+from shared.core.cluster.node import Node
+from shared.core.cluster.pod import Pod
+from shared.core.placement import Simulation
+from shared.core.planning.bill import Savings
+from shared.core.planning.candidates import AssessedNode, assess_nodes, counts_and_excess, with_savings
+from shared.core.planning.selection import planned_simulation, savings_of
+from shared.core.policy import Policy, PoolPolicy
+from shared.core.reasons import Blocker, PodBlock, Reason, Unremovable
 from shared.core.records.state import ClusterState
+from shared.core.rules.counts import NodeCounts
+from shared.core.rules.disruption_budgets import lets_go
+from shared.core.rules.drain_time import NO_TIME
+from shared.core.rules.gates import blockers
 from shared.core.rules.situation import Situation
+
+if TYPE_CHECKING:
+    from functions.cli.analysis.recommendations import Oversized
 
 _PART: Final = 5
 """Of the rounds for all changes together, the part for recommended requests, which may free many nodes."""
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """A relaxation, and the nodes that nothing else keeps; `cost` is what they would save, in micro-dollars an hour."""
+
+    relaxation: Relaxation
+    nodes: tuple[str, ...]
+    cost: int
+    from_now: bool = False
+    """Whether it alone keeps a node now that something else keeps, too, in steady state: so it is tried from now."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRelaxations:
+    """What might free a node, what holds most money first.
+
+    Settings of the policy are there for what they keep now and in steady state, others for the latter.
+    """
+
+    tried: tuple[Held, ...]
+    passing: tuple[Held, ...] = ()
+    """Others that alone keep a node now. It stays, and something else keeps it, too, in steady state."""
+
+
+_Key = tuple[RelaxationRow, str, str]
+_Kept = Mapping[_Key, Sequence[tuple[Relaxation, Node]]]
+"""By change: the nodes that nothing else keeps."""
+
+
+def find_relaxations(base: PolicyAtRest) -> FoundRelaxations:
+    now, _ = _kept_alone(Situation(base.start.snapshot, ClusterState(), base.situation.policy), base)
+    at_rest, savings = _kept_alone(base.standing, base)
+    only_now: dict[_Key, Sequence[tuple[Relaxation, Node]]] = {}
+    for key, rows in now.items():
+        known = {node.name for _, node in at_rest.get(key, ())}
+        left = [row for row in rows if row[1].name in base.rest.snapshot.node_by_name and row[1].name not in known]
+        if left:
+            only_now[key] = left
+    settings = {key: [*at_rest.get(key, ()), *only_now[key]] for key in only_now if key[0].policy}
+    tried = [_held(key, rows, savings) for key, rows in at_rest.items() if key not in settings]
+    tried += [replace(_held(key, rows, savings), from_now=True) for key, rows in settings.items()]
+    passing = (_held(key, rows, savings) for key, rows in only_now.items() if key not in {**settings, **at_rest})
+    return FoundRelaxations(_by_money(tried), _by_money(passing))
+
+
+def _by_money(held: Iterable[Held]) -> tuple[Held, ...]:
+    return tuple(sorted(held, key=lambda one: (-one.cost, one.relaxation.reason.value, one.relaxation.object)))
+
+
+def _held(key: _Key, rows: Sequence[tuple[Relaxation, Node]], savings: Savings) -> Held:
+    """Return the change with its most frequent reason; its object is the pool if it is about only one."""
+    (reason, _), *_ = Counter(relaxation.reason for relaxation, _ in rows).most_common(1)
+    first, *others = {relaxation.object for relaxation, _ in rows}
+    nodes = {node.name: node for _, node in rows}
+    return Held(Relaxation(reason, "" if others else first, key[2]), tuple(nodes), savings.of_all(nodes.values()))
+
+
+def _kept_alone(situation: Situation, base: PolicyAtRest) -> tuple[_Kept, Savings]:
+    """Return by change the nodes that nothing else keeps in a situation, and what each node saves."""
+    workings = base.rest.workings
+    timeless = workings.situation(situation.snapshot, situation.state, without_calendar(situation.policy))
+    savings = savings_of(timeless, base.prices)
+    assessed = with_savings(assess_nodes(timeless), timeless, savings)
+    counts, _ = counts_and_excess(timeless, assessed)
+    simulation = planned_simulation(timeless, arrays_of=workings.arrays_of)
+    rows: dict[_Key, list[tuple[Relaxation, Node]]] = {}
+    # nodes without a closed gate come first: each removal that is proved stays in the simulation
+    for one in sorted(assessed, key=lambda row: bool(_closed_gates(row, counts))):
+        for relaxation in dict.fromkeys(_relaxations_of(one, timeless, counts, simulation)):
+            rows.setdefault(relaxation.key, []).append((relaxation, one.node))
+    return rows, savings
+
+
+def _closed_gates(assessed: AssessedNode, counts: NodeCounts) -> Sequence[Blocker]:
+    """Return the closed gates that a relaxation opens, of a node that nothing else of its own keeps."""
+    if not assessed.is_candidate:
+        return ()
+    return [gate for gate in blockers(counts, assessed.node, assessed.reason) if gate.reason in RELAXATIONS]
+
+
+def _relaxations_of(
+    assessed: AssessedNode, situation: Situation, counts: NodeCounts, simulation: Simulation
+) -> Iterator[Relaxation]:
+    """Yield what alone keeps a node: one relaxation of its blockers, one gate, or whatever rules refuse its pods."""
+    if assessed.claimed_by is not None:
+        return
+    found = assessed.blockers or _closed_gates(assessed, counts)
+    if not found:
+        yield from _of_places(assessed, situation, simulation)
+        return
+    known = [one for blocker in found for one in _of_blocker(blocker, assessed.node, situation)]
+    one_change = all(known) and len({one.key for one in known if one}) == 1
+    if one_change and (assessed.blockers or simulation.try_remove(assessed.node.name) is None):
+        yield from filter(None, known[:1])
+
+
+def _of_blocker(blocker: Blocker, node: Node, situation: Situation) -> Iterator[Relaxation | None]:
+    """Yield a relaxation for each thing in the way; None for what none takes away."""
+    reason, row = blocker.reason, RELAXATIONS.get(blocker.reason)
+    if reason is Unremovable.BLOCKED_BY_POD:
+        return
+    match row.scope if row else None:
+        case None:
+            yield None
+        case Scope.NODE:
+            yield Relaxation(reason, node.name)
+        case Scope.TAINT:
+            yield Relaxation(reason, node.pool, blocker.object)
+        case Scope.POOL:
+            yield Relaxation(reason, node.pool)
+        case Scope.CLUSTER:
+            yield Relaxation(reason)
+        case scope:
+            pod = next(pod for pod in situation.snapshot.pods_by_node[node.name] if pod.key == blocker.object)
+            yield from (Relaxation(reason, name) for name in _objects_of(pod, scope, reason, situation))
+
+
+def _objects_of(pod: Pod, scope: Scope, reason: Reason, situation: Situation) -> Sequence[str]:
+    """Return the pod's workload, its namespace, or each of its budgets that lets no pod go."""
+    if scope is Scope.WORKLOAD:
+        return [workload_of(situation.snapshot, pod)]
+    if scope is Scope.NAMESPACE:
+        return [pod.spec.namespace]
+    pool = situation.snapshot.node_by_name[pod.node].pool
+    own = situation.drain_context(pool).budgets_of(pod.spec)
+    if reason is PodBlock.SEVERAL_PDBS:
+        return [budget.key for budget in own[1:]]  # one may stay: all but the first are too many
+    return [budget.key for budget in own if not lets_go(budget, pod)]
+
+
+def _of_places(assessed: AssessedNode, situation: Situation, simulation: Simulation) -> Iterator[Relaxation]:
+    """Yield the rules without which a pod that has no place would have one."""
+    pools = situation.snapshot.nodes_by_pool
+    headroom = any(situation.policy.pool(pool).headroom_percent for pool in pools)
+    for pod, choice in without_a_place(simulation, assessed.node.name):
+        for excluded in choice.excluded:
+            if not excluded.alone or excluded.rule not in RELAXATIONS:
+                continue
+            if excluded.rule is not Exclusion.ROOM:
+                yield Relaxation(excluded.rule, workload_of(situation.snapshot, pod))
+            elif headroom:
+                yield Relaxation(Exclusion.ROOM)
+
+
+def without_calendar(policy: Policy) -> Policy:
+    """Return the policy without what time opens; an empty list of windows never opens, and stays."""
+    return replace(
+        policy,
+        freezes=(),
+        budgets=tuple(budget for budget in policy.budgets if budget.schedule is None),
+        pools={name: _timeless(pool) for name, pool in policy.pools.items()},
+        other_pools=_timeless(policy.other_pools),
+    )
+
+
+def _timeless(pool: PoolPolicy) -> PoolPolicy:
+    budgets = tuple(budget for budget in pool.budgets if budget.schedule is None)
+    windows = pool.windows if pool.windows == () else None
+    return replace(pool, windows=windows, budgets=budgets, minimum_node_age=NO_TIME, minimum_pod_age=NO_TIME)
+
+
+@dataclass(frozen=True, slots=True)
 class Freed:
-    """What one change frees: nodes, and micro-dollars per hour, more than without it."""
+    """What one relaxation frees: nodes, and micro-dollars per hour, more than without it."""
 
     held: Held
     nodes: int
@@ -38,39 +214,39 @@ class Freed:
     """The saving at list prices, which differs where capacity is committed."""
 
     @property
-    def subject(self) -> Subject:
-        return self.held.subject
+    def relaxation(self) -> Relaxation:
+        return self.held.relaxation
 
 
 @dataclass(frozen=True, slots=True)
 class AsRecommended:
     """What is freed if these workloads requested what their VerticalPodAutoscalers recommend."""
 
-    workloads: tuple[Oversized, ...]
+    workloads: "tuple[Oversized, ...]"
     nodes: int
     saving: int
     is_rest: bool
-    """Whether it was followed until no more nodes go; otherwise it frees at least so much."""
+    """As of `Freed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """The steady state, what each change that was tried frees, and those that were not tried."""
+    """The steady state, what each relaxation that was tried frees, and those that were not tried."""
 
     base: PolicyAtRest
     freed: tuple[Freed, ...]
-    """The least harm first, then the most money; those that free nothing by themselves last."""
+    """In their order: the least harm first, then the most money; those that free nothing by themselves last."""
     hopeless: tuple[Held, ...]
     """Those that cannot free anything, by the bound."""
     left: tuple[Held, ...]
     passing: tuple[Held, ...] = ()
-    """Those that alone keep a node now, and not in steady state: by then something else keeps it, too."""
+    """As of `FoundRelaxations`."""
     recommended: AsRecommended | None = None
     """None where no workload requests more than is recommended for it."""
 
 
 DoneOf = Callable[[int, int], None]
-"""Called with how many changes are done, and of how many."""
+"""Called with how many relaxations are done, and of how many."""
 
 
 def no_progress(_done: int, _of_all: int) -> None:
@@ -78,41 +254,60 @@ def no_progress(_done: int, _of_all: int) -> None:
 
 
 def why_not(base: PolicyAtRest, most: int, progress: DoneOf = no_progress) -> WhyNot:
-    """Return what single changes free beyond a steady state; `most` are tried."""
-    found = freed_from(base, relaxations(base), most, base.size.in_all, progress)
+    """Return what single relaxations free beyond a steady state; `most` are tried."""
+    found = try_relaxations(base, find_relaxations(base), most, base.size.in_all, progress)
     return replace(found, recommended=_recommended(base))
 
 
 def _recommended(base: PolicyAtRest) -> AsRecommended | None:
+    from functions.cli.analysis.recommendations import as_recommended, oversized
+
     workloads = oversized(base.rest.snapshot, base.prices)
     if not workloads:
         return None
-    changed = Situation(as_recommended(base.rest.snapshot), ClusterState(), base.situation.policy)
     rounds = min(max(base.size.in_all // _PART, base.size.onward), MOST_ROUNDS)
-    found = base.onward(changed.policy, changed.snapshot, rounds)
-    return AsRecommended(workloads, *_Trial(base).gained(found), found.is_rest)
+    found = base.onward(base.situation.policy, as_recommended(base.rest.snapshot), rounds)
+    return AsRecommended(workloads, *_gained(base, found), found.is_rest)
 
 
-def freed_from(
-    base: PolicyAtRest, changes: Relaxations, most: int, rounds: int, progress: DoneOf = no_progress
+def try_relaxations(
+    base: PolicyAtRest, found: FoundRelaxations, most: int, rounds: int, progress: DoneOf = no_progress
 ) -> WhyNot:
-    """Return what `most` of these changes free; `rounds` bounds how long all of them together are followed.
+    """Return what `most` of these relaxations free; `rounds` bounds how long all of them together are followed.
 
-    The settings that are tried from now have as many rounds again.
+    The settings that are tried from now have as many rounds again; each takes about as many as the steady state did.
     """
-    trial = _Trial(base, rounds)
-    progress(0, min(most, len(changes.tried)))
+    progress(0, min(most, len(found.tried)))
     hopeless: list[Held] = []
     tried: list[Held] = []
-    rest = iter(changes.tried)
-    while len(tried) < most and (each := next(rest, None)):
-        (tried if trial.may_free(each) else hopeless).append(each)
+    rest = iter(found.tried)
+    while len(tried) < most and (held := next(rest, None)):
+        (tried if _may_free(base, held) else hopeless).append(held)
     first: list[Freed] = []
-    for number, each in enumerate(tried, start=1):
-        first.append(trial.begin(each))
+    whole = rounds // max(base.rest.rounds, 1)
+    for number, held in enumerate(tried, start=1):
+        onward = _freed_within(base, held, 1)
+        if held.from_now and whole:
+            whole -= 1
+            again = base.from_now(held.relaxation.apply(base.situation).policy)
+            onward = max(onward, _freed(base, held, again), key=_saving)
+        first.append(onward)
         progress(number, len(tried))
-    freed = trial.followed(first, rounds, progress)
-    return WhyNot(base, tuple(sorted(freed, key=_rank)), tuple(hopeless), tuple(rest), changes.passing)
+    freed = _follow(base, first, rounds, progress)
+    return WhyNot(base, tuple(sorted(freed, key=_rank)), tuple(hopeless), tuple(rest), found.passing)
+
+
+def _follow(base: PolicyAtRest, first: Sequence[Freed], rounds: int, progress: DoneOf) -> Iterator[Freed]:
+    """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
+    going_on, done = sum(not freed.is_rest for freed in first), 0
+    for freed in sorted(first, key=_saving, reverse=True):
+        if freed.is_rest or rounds <= freed.rounds:
+            yield freed
+            continue
+        again = _freed_within(base, freed.held, min(rounds, MOST_ROUNDS))
+        rounds, done = rounds - again.rounds, done + 1
+        progress(len(first) + done, len(first) + going_on)
+        yield max(again, freed, key=_saving)
 
 
 def _saving(freed: Freed) -> int:
@@ -120,66 +315,33 @@ def _saving(freed: Freed) -> int:
 
 
 def _rank(freed: Freed) -> tuple[Any, ...]:
-    """Return what changes are sorted by: harmless ones first, then money; last are those that free nothing."""
-    saving = freed.saving
-    return not saving, freed.subject.harm, -saving, -freed.nodes, -freed.held.cost, freed.subject.object
+    """Return what relaxations are sorted by: harmless ones first, then money; last are those that free nothing."""
+    relaxation, saving = freed.relaxation, freed.saving
+    return not saving, relaxation.row.harm, -saving, -freed.nodes, -freed.held.cost, relaxation.object
 
 
-class _Trial:
-    """The steady state, in which changes are tried one at a time."""
+def _may_free(base: PolicyAtRest, held: Held) -> bool:
+    """Whether the bound of the changed snapshot leaves anything to free; from now on it is not asked."""
+    if held.from_now:
+        return True
+    least = bound(held.relaxation.apply(base.standing).snapshot, base.bill, ClusterState())
+    return (least.cost if least.bill is None else least.bill) < base.bill.of_all(base.rest.snapshot.nodes)
 
-    def __init__(self, base: PolicyAtRest, rounds: int = 0) -> None:
-        self._base = base
-        self._standing = base.standing
-        self._from_now = rounds // max(base.rest.rounds, 1)
-        """How many settings may be tried from now: each takes about as many rounds as the steady state did."""
 
-    def begin(self, held: Held) -> Freed:
-        """Return what a change frees in one round, or from now on where that is more."""
-        onward = self.freed_by(held, 1)
-        if not held.from_now or not self._from_now:
-            return onward
-        self._from_now -= 1
-        again = self._base.from_now(lifted(self._base.situation, held.subject).policy)
-        return max(onward, self._freed(held, again), key=_saving)
+def _freed_within(base: PolicyAtRest, held: Held, rounds: int) -> Freed:
+    """Return what a relaxation frees within so many rounds from the steady state on."""
+    changed = held.relaxation.apply(base.standing)
+    return _freed(base, held, base.onward(changed.policy, changed.snapshot, rounds))
 
-    def freed_by(self, held: Held, rounds: int) -> Freed:
-        """Return what a change frees within so many rounds from the steady state on."""
-        changed = lifted(self._standing, held.subject)
-        return self._freed(held, self._base.onward(changed.policy, changed.snapshot, rounds))
 
-    def gained(self, found: Rest) -> tuple[int, int]:
-        """Return how many nodes go beyond the steady state, and what that saves."""
-        saving = max(self._cost(self._base.anyway) - self._cost(found), 0)
-        return found.gone - self._base.anyway.gone if saving else 0, saving
+def _freed(base: PolicyAtRest, held: Held, found: Rest) -> Freed:
+    nodes, saving = _gained(base, found)
+    listed = base.prices.of_all(base.anyway.snapshot.nodes) - base.prices.of_all(found.snapshot.nodes) if saving else 0
+    return Freed(held, nodes, saving, found.is_rest, found.rounds, found.evictions, listed)
 
-    def _freed(self, held: Held, found: Rest) -> Freed:
-        nodes, saving = self.gained(found)
-        listed = self._listed(self._base.anyway) - self._listed(found) if saving else 0
-        return Freed(held, nodes, saving, found.is_rest, found.rounds, found.evictions, listed)
 
-    def followed(self, first: Sequence[Freed], rounds: int, progress: DoneOf) -> Iterator[Freed]:
-        """Yield the same, those followed on that freed most at first, as long as the rounds of all suffice."""
-        going_on = sum(not each.is_rest for each in first)
-        done = 0
-        for each in sorted(first, key=_saving, reverse=True):
-            if each.is_rest or rounds <= each.rounds:
-                yield each
-                continue
-            again = self.freed_by(each.held, min(rounds, MOST_ROUNDS))
-            rounds, done = rounds - again.rounds, done + 1
-            progress(len(first) + done, len(first) + going_on)
-            yield max(again, each, key=_saving)
-
-    def may_free(self, held: Held) -> bool:
-        """Whether the bound of the changed snapshot leaves anything to free; from now on it is not asked."""
-        if held.from_now:
-            return True
-        least = bound(lifted(self._standing, held.subject).snapshot, self._base.bill, ClusterState())
-        return (least.cost if least.bill is None else least.bill) < self._cost(self._base.rest)
-
-    def _cost(self, rest: Rest) -> int:
-        return self._base.bill.of_all(rest.snapshot.nodes)
-
-    def _listed(self, rest: Rest) -> int:
-        return self._base.prices.of_all(rest.snapshot.nodes)
+def _gained(base: PolicyAtRest, found: Rest) -> tuple[int, int]:
+    """Return how many nodes go beyond the steady state, and what that saves."""
+    anyway, cost = base.anyway, base.bill.of_all
+    saving = max(cost(anyway.snapshot.nodes) - cost(found.snapshot.nodes), 0)
+    return found.gone - anyway.gone if saving else 0, saving

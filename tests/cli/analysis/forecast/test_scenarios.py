@@ -62,9 +62,9 @@ def above_the_gate(count: int = 6, **changes: Any) -> Snapshot:
     return cluster(
         [node(f"n{number}") for number in range(count)],
         [
-            pod(f"p{number}-{each}", on=f"n{number}", **{"cpu": 0.6, "owner": f"ReplicaSet/w{each}", **changes})
+            pod(f"p{number}-{at}", on=f"n{number}", **{"cpu": 0.6, "owner": f"ReplicaSet/w{at}", **changes})
             for number in range(count)
-            for each in range(4)
+            for at in range(4)
         ],
     )
 
@@ -90,11 +90,11 @@ def test_what_goes_is_shown_in_order_with_its_time_and_what_is_left_has_all_pods
     told = forecast(snapshot, replace(OPEN, pools={"a": replace(OPEN.pools["a"], cpu_limit=Fraction(1))}))
 
     assert told.left is not None
-    left = {each.name for each in told.left.nodes}
+    left = {node.name for node in told.left.nodes}
     assert (len(told.order), frozenset(told.order)) == (told.at_rest.gone, told.gone)
     assert list(told.begins) == list(told.order)
     assert list(told.begins.values()) == sorted(told.begins.values())
-    assert {each.key for each in told.left.pods if each.node in left} == {each.key for each in snapshot.pods}
+    assert {pod.key for pod in told.left.pods if pod.node in left} == {pod.key for pod in snapshot.pods}
 
 
 def test_what_the_autoscaler_takes_has_no_time_of_the_policys() -> None:
@@ -134,9 +134,9 @@ def test_a_pool_that_is_shut_next_to_an_open_one_is_called_so(
     """It holds up nothing, and the open one comes to rest as soon as by itself."""
     nodes = [node(f"{pool}{number}", pool=pool, labels={"for": pool}) for pool in "ab" for number in range(6)]
     pods = [
-        pod(f"p{each.name}-{number}", on=each.name, cpu=0.6, owner=f"ReplicaSet/w{each.pool}{number}",
-            node_selector={"for": each.pool})
-        for each in nodes for number in range(4)
+        pod(f"p{node.name}-{number}", on=node.name, cpu=0.6, owner=f"ReplicaSet/w{node.pool}{number}",
+            node_selector={"for": node.pool})
+        for node in nodes for number in range(4)
     ]  # fmt: skip
     own = replace(OPEN.pools["a"], cpu_limit=Fraction(1))
     told = forecast(cluster(nodes, pods), replace(OPEN, pools={"a": own, "b": replace(own, **rules)}))
@@ -164,7 +164,7 @@ def test_a_change_of_what_alone_keeps_nodes_has_its_scenario(
     told = forecast(above_the_gate(**pods), policy(**{"cpu_limit": Fraction(1), "jobs": Jobs.WAIT, **rules}))
 
     assert nodes_of(told)[:3] == [6, 6, 6]
-    changes = [(each.change, each.nodes, each.evictions > 0) for each in told.relaxed]
+    changes = [(scenario.change, scenario.nodes, scenario.evictions > 0) for scenario in told.relaxed]
     assert [(change and (change.word, change.object), *rest) for change, *rest in changes] == [(expected, 4, True)]
 
 
@@ -175,10 +175,11 @@ def test_the_relaxed_scenarios_are_the_first_answers_of_why_not(seed: int, nodes
     situation = Situation(snapshot, ClusterState(), Policy(other_pools=PoolPolicy(enabled=True)))
 
     told, found = scenarios_of(situation, {}, load()), why_not(policy_at_rest(situation, {}, load()), 20)
-    freeing = [each for each in found.freed if each.saving][:3]
-    assert [(each.change, told.at_rest.nodes - each.nodes, told.at_rest.cost - each.cost) for each in told.relaxed] == [
-        (each.subject, each.nodes, each.saving) for each in freeing
-    ]
+    freeing = [freed for freed in found.freed if freed.saving][:3]
+    assert [
+        (scenario.change, told.at_rest.nodes - scenario.nodes, told.at_rest.cost - scenario.cost)
+        for scenario in told.relaxed
+    ] == [(freed.relaxation, freed.nodes, freed.saving) for freed in freeing]
 
 
 def test_a_mark_that_is_assumed_saves_its_time() -> None:
@@ -219,10 +220,13 @@ def test_nothing_gets_below_the_bound(
     told = scenarios_of(situation, {}, load())
     most = potential(situation, load(), told.reached)
     scenarios = (told.alone, told.at_rest, *told.relaxed)
-    assert told.bound.nodes <= min(each.nodes for each in scenarios)
-    assert told.bound.cost <= min(each.cost for each in scenarios)
+    assert told.bound.nodes <= min(scenario.nodes for scenario in scenarios)
+    assert told.bound.cost <= min(scenario.cost for scenario in scenarios)
     assert told.bound.nodes <= len(snapshot.nodes) - len(most.nodes)
-    bills = [each.cost if each.bill is None else each.bill for each in (told.bound, told.now, told.at_rest, *scenarios)]
+    bills = [
+        scenario.cost if scenario.bill is None else scenario.bill
+        for scenario in (told.bound, told.now, told.at_rest, *scenarios)
+    ]
     assert bills[0] <= bills[1] - most.saving <= bills[2]
     assert bills[0] <= min(bills)
 
@@ -236,7 +240,7 @@ def test_the_potential_is_no_less_than_what_the_policy_reaches() -> None:
     alone, most = potential(situation, load()), potential(situation, load(), told.reached)
     assert len(alone.nodes) < told.at_rest.gone <= len(most.nodes)
     assert told.now.cost - most.saving <= told.at_rest.cost
-    moved = {each.pod: each.node for each in most.moves}
+    moved = {move.pod: move.node for move in most.moves}
     assert moved.keys() == {
         pod.key for name in most.nodes for pod in movable(snapshot.pods_by_node[name], snapshot.taken_at)
     }
@@ -270,7 +274,7 @@ def test_as_many_nodes_as_must_remain_are_paid_for_whole() -> None:
 def test_pools_that_share_no_pod_are_bounded_by_themselves() -> None:
     """Half a node of each of two pools is a whole node of each."""
     nodes = [node(f"{pool}{number}", pool=pool, labels={"for": pool}) for pool in "ab" for number in range(2)]
-    pods = [pod(f"p-{each.name}", on=each.name, cpu=1, node_selector={"for": each.pool}) for each in nodes]
+    pods = [pod(f"p-{node.name}", on=node.name, cpu=1, node_selector={"for": node.pool}) for node in nodes]
 
     assert bound(cluster(nodes, pods, now=NOW), Bill(load()), ClusterState()).nodes == 2
 

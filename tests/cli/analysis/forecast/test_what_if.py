@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.cli.analysis.changes import Harm, Subject, lifted
 from functions.cli.analysis.exclusions import Exclusion
 from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
-from functions.cli.analysis.forecast.relaxations import relaxations
 from functions.cli.analysis.forecast.scenarios import scenarios_of
-from functions.cli.analysis.forecast.what_if import WhyNot, freed_from, why_not
+from functions.cli.analysis.forecast.what_if import WhyNot, find_relaxations, try_relaxations, why_not
+from functions.cli.analysis.relaxations import Harm, Relaxation
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import NodePool
@@ -58,7 +57,7 @@ def _freed(picture: Snapshot, rules: Policy | None = None, most: int = 9) -> Why
 
 
 def _told(found: WhyNot) -> dict[str, int]:
-    return {f"{each.subject.reason.value} {each.subject.object}".strip(): each.nodes for each in found.freed}
+    return {f"{freed.relaxation.reason.value} {freed.relaxation.object}".strip(): freed.nodes for freed in found.freed}
 
 
 TWO = (node("n1"), node("n2"))
@@ -71,82 +70,83 @@ KEEPS = pod("k", on="n2", owner="StatefulSet/k", **KEPT, **SMALL)
 
 
 @pytest.mark.parametrize(
-    ("subject", "moving", "changes", "rules"),
+    ("relaxation", "moving", "changes", "rules"),
     [
-        pytest.param(Subject(PodBlock.NOT_SAFE_TO_EVICT, "default/ReplicaSet/web"),
+        pytest.param(Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "default/ReplicaSet/web"),
                      {"annotations": {names.SAFE_TO_EVICT: "false"}}, {}, {}, id="safe-to-evict"),
-        pytest.param(Subject(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web"),
+        pytest.param(Relaxation(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web"),
                      {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}, {}, {}, id="an opt-out"),
-        pytest.param(Subject(PodBlock.NAMESPACE_CLOSED, "default"), {},
+        pytest.param(Relaxation(PodBlock.NAMESPACE_CLOSED, "default"), {},
                      {"namespaces": {"default": {names.EVICTIONS_LABEL: "never"}}}, {}, id="a namespace"),
-        pytest.param(Subject(PodBlock.NOT_REPLICATED, "default/p"), {"owner": None}, {}, {}, id="a bare pod"),
-        pytest.param(Subject(PodBlock.LOCAL_STORAGE, "default/ReplicaSet/web"),
+        pytest.param(Relaxation(PodBlock.NOT_REPLICATED, "default/p"), {"owner": None}, {}, {}, id="a bare pod"),
+        pytest.param(Relaxation(PodBlock.LOCAL_STORAGE, "default/ReplicaSet/web"),
                      {"volumes": (Volume("cache", "emptyDir"),)}, {}, {}, id="local storage"),
-        pytest.param(Subject(PodBlock.KUBE_SYSTEM, "a"), {"namespace": "kube-system"}, {},
+        pytest.param(Relaxation(PodBlock.KUBE_SYSTEM, "a"), {"namespace": "kube-system"}, {},
                      {"kube_system_pods": KubeSystemPods.LEAVE}, id="kube-system"),
-        pytest.param(Subject(PodBlock.PDB_EXHAUSTED, "default/web"), {},
+        pytest.param(Relaxation(PodBlock.PDB_EXHAUSTED, "default/web"), {},
                      {"disruption_budgets": (pdb("web", allowed=0, app="web", expected_pods=3),)}, {}, id="a PDB"),
-        pytest.param(Subject(PodBlock.PDB_NEVER_ALLOWS, "default/web"), {},
+        pytest.param(Relaxation(PodBlock.PDB_NEVER_ALLOWS, "default/web"), {},
                      {"disruption_budgets": (pdb("web", allowed=0, app="web", max_unavailable=Limit(count=0)),)}, {},
                      id="a PDB that asks for all"),
-        pytest.param(Subject(PodBlock.SEVERAL_PDBS, "default/two"), {},
+        pytest.param(Relaxation(PodBlock.SEVERAL_PDBS, "default/two"), {},
                      {"disruption_budgets": (pdb("one", app="web"), pdb("two", app="web"))}, {}, id="one PDB too many"),
-        pytest.param(Subject(PodBlock.SINGLE_REPLICA, "a"), {},
+        pytest.param(Relaxation(PodBlock.SINGLE_REPLICA, "a"), {},
                      {"workloads": {"default/ReplicaSet/web": Workload("default/ReplicaSet/web", 1, 1)}},
                      {"single_replicas": SingleReplicas.NEVER}, id="a single replica"),
-        pytest.param(Subject(PodBlock.JOB, "a"), {"owner": "Job/x"}, {}, {"jobs": Jobs.NEVER}, id="Jobs"),
-        pytest.param(Subject(PodBlock.JOB_RUNNING, "a"), {"owner": "Job/x"}, {}, {}, id="a running Job"),
-        pytest.param(Subject(PodBlock.TOO_FEW_AVAILABLE, "a"), {},
+        pytest.param(Relaxation(PodBlock.JOB, "a"), {"owner": "Job/x"}, {}, {"jobs": Jobs.NEVER}, id="Jobs"),
+        pytest.param(Relaxation(PodBlock.JOB_RUNNING, "a"), {"owner": "Job/x"}, {}, {}, id="a running Job"),
+        pytest.param(Relaxation(PodBlock.TOO_FEW_AVAILABLE, "a"), {},
                      {"workloads": {"default/ReplicaSet/web": Workload("default/ReplicaSet/web", 4, 3)}}, {},
                      id="replicas that are away"),
-        pytest.param(Subject(PodBlock.GRACE_TOO_LONG, "a"), {"grace_seconds": 3600}, {}, {}, id="a long grace"),
-        pytest.param(Subject(PodBlock.TOLERATES_DRAIN_TAINT, "default/ReplicaSet/web"),
+        pytest.param(Relaxation(PodBlock.GRACE_TOO_LONG, "a"), {"grace_seconds": 3600}, {}, {}, id="a long grace"),
+        pytest.param(Relaxation(PodBlock.TOLERATES_DRAIN_TAINT, "default/ReplicaSet/web"),
                      {"tolerations": (Toleration(operator="Exists"),)}, {}, {}, id="a wide toleration"),
-        pytest.param(Subject(PodBlock.NAMES_ITS_NODE, "default/ReplicaSet/web"),
+        pytest.param(Relaxation(PodBlock.NAMES_ITS_NODE, "default/ReplicaSet/web"),
                      {"node_selector": {names.HOSTNAME_LABEL: "n1"}}, {}, {}, id="its node's name"),
-        pytest.param(Subject(PodBlock.SCHEDULING_GATES, "default/ReplicaSet/web"), {"scheduling_gates": ("g",)}, {}, {},
-                     id="scheduling gates"),
-        pytest.param(Subject(Unremovable.POOL_DISABLED, "a"), {}, {}, {"enabled": False}, id="a disabled pool"),
-        pytest.param(Subject(Unremovable.NOT_AUTOSCALED, "a"), {},
+        pytest.param(Relaxation(PodBlock.SCHEDULING_GATES, "default/ReplicaSet/web"),
+                     {"scheduling_gates": ("g",)}, {}, {}, id="scheduling gates"),
+        pytest.param(Relaxation(Unremovable.POOL_DISABLED, "a"), {}, {}, {"enabled": False}, id="a disabled pool"),
+        pytest.param(Relaxation(Unremovable.NOT_AUTOSCALED, "a"), {},
                      {"pools": {"a": NodePool("a", autoscaled=False)}}, {}, id="a pool that is not autoscaled"),
-        pytest.param(Subject(Unremovable.POOL_AT_MINIMUM, "a"), {}, {"pools": {"a": NodePool("a", min_total=2)}}, {},
+        pytest.param(Relaxation(Unremovable.POOL_AT_MINIMUM, "a"), {}, {"pools": {"a": NodePool("a", min_total=2)}}, {},
                      id="a pool's minimum"),
-        pytest.param(Subject(Unremovable.RESOURCE_MINIMUM), {}, {"minimum": resources(cpu=8)}, {}, id="a CPU minimum"),
-        pytest.param(Subject(Unremovable.NOT_EMPTY, "a"), {}, {},
+        pytest.param(Relaxation(Unremovable.RESOURCE_MINIMUM), {}, {"minimum": resources(cpu=8)}, {}, id="CPU in all"),
+        pytest.param(Relaxation(Unremovable.NOT_EMPTY, "a"), {}, {},
                      {"consolidation_policy": ConsolidationPolicy.WHEN_EMPTY}, id="WhenEmpty"),
-        pytest.param(Subject(Unremovable.CPU_ABOVE_LIMIT, "a"), {}, {}, {"cpu_limit": Fraction(1, 100)}, id="CPU"),
-        pytest.param(Subject(Unremovable.MEMORY_ABOVE_LIMIT, "a"), {}, {}, {"memory_limit": Fraction(1, 100)},
+        pytest.param(Relaxation(Unremovable.CPU_ABOVE_LIMIT, "a"), {}, {}, {"cpu_limit": Fraction(1, 100)}, id="CPU"),
+        pytest.param(Relaxation(Unremovable.MEMORY_ABOVE_LIMIT, "a"), {}, {}, {"memory_limit": Fraction(1, 100)},
                      id="memory limit"),
-        pytest.param(Subject(Unremovable.CONSOLIDATION_OFF, "a"), {}, {}, {"consolidate_after": None}, id="Never"),
-        pytest.param(Subject(Unremovable.TOO_FEW_UNDERUTILIZED, "a"), {}, {}, {"required_count": 5}, id="count"),
-        pytest.param(Subject(Unremovable.NO_EXCESS, "a"), {}, {}, {"excess_threshold": Fraction(5)}, id="excess"),
-        pytest.param(Subject(Unremovable.SAVING_TOO_SMALL, "a"), {}, {}, {"minimum_saving": Fraction(900)}, id="money"),
-        pytest.param(Subject(Unremovable.PAUSED), {}, {}, {"cluster_wide": {"paused": True}}, id="a pause"),
-        pytest.param(Subject(Unremovable.MINIMUM_NODES), {}, {}, {"cluster_wide": {"minimum_nodes": 2}}, id="minimum"),
-        pytest.param(Subject(Unremovable.MINIMUM_NON_TAINTED), {}, {},
+        pytest.param(Relaxation(Unremovable.CONSOLIDATION_OFF, "a"), {}, {}, {"consolidate_after": None}, id="Never"),
+        pytest.param(Relaxation(Unremovable.TOO_FEW_UNDERUTILIZED, "a"), {}, {}, {"required_count": 5}, id="count"),
+        pytest.param(Relaxation(Unremovable.NO_EXCESS, "a"), {}, {}, {"excess_threshold": Fraction(5)}, id="excess"),
+        pytest.param(Relaxation(Unremovable.SAVING_TOO_SMALL, "a"), {}, {}, {"minimum_saving": Fraction(900)},
+                     id="money"),
+        pytest.param(Relaxation(Unremovable.PAUSED), {}, {}, {"cluster_wide": {"paused": True}}, id="a pause"),
+        pytest.param(Relaxation(Unremovable.MINIMUM_NODES), {}, {}, {"cluster_wide": {"minimum_nodes": 2}}, id="nodes"),
+        pytest.param(Relaxation(Unremovable.MINIMUM_NON_TAINTED), {}, {},
                      {"cluster_wide": {"minimum_non_tainted_nodes": 2}}, id="minimum without taints"),
     ],
 )  # fmt: skip
 def test_what_alone_keeps_a_node_is_found_and_frees_it(
-    subject: Subject, moving: dict[str, Any], changes: dict[str, Any], rules: dict[str, Any]
+    relaxation: Relaxation, moving: dict[str, Any], changes: dict[str, Any], rules: dict[str, Any]
 ) -> None:
     found = _freed(cluster(TWO, [pod("p", on="n1", **{**HALF, **moving}), KEEPS], **changes), policy(**rules))
-    freed = [(each.subject, each.nodes) for each in found.freed if each.saving]
-    assert (found.base.rest.gone, freed) == (0, [(subject, 1)])
+    freed = [(freed.relaxation, freed.nodes) for freed in found.freed if freed.saving]
+    assert (found.base.rest.gone, freed) == (0, [(relaxation, 1)])
 
 
 @pytest.mark.parametrize(
-    ("subject", "own"),
+    ("relaxation", "own"),
     [
-        pytest.param(Subject(Unremovable.CORDONED_BY_OTHER, "n1"), {"unschedulable": True}, id="a cordon"),
-        pytest.param(Subject(Unremovable.TAINTED, "a", "mine"), {"taints": (taint("mine"),)}, id="a taint"),
-        pytest.param(Subject(Unremovable.SCALE_DOWN_DISABLED, "n1"),
+        pytest.param(Relaxation(Unremovable.CORDONED_BY_OTHER, "n1"), {"unschedulable": True}, id="a cordon"),
+        pytest.param(Relaxation(Unremovable.TAINTED, "a", "mine"), {"taints": (taint("mine"),)}, id="a taint"),
+        pytest.param(Relaxation(Unremovable.SCALE_DOWN_DISABLED, "n1"),
                      {"annotations": {names.SCALE_DOWN_DISABLED: "true"}}, id="an annotation"),
     ],
 )  # fmt: skip
-def test_what_is_shown_on_a_node_is_found_and_frees_it(subject: Subject, own: dict[str, Any]) -> None:
+def test_what_is_shown_on_a_node_is_found_and_frees_it(relaxation: Relaxation, own: dict[str, Any]) -> None:
     found = _freed(cluster([node("n1", **own), node("n2")], [pod("p", on="n1", **HALF), KEEPS]))
-    assert [(each.subject, each.nodes) for each in found.freed] == [(subject, 1)]
+    assert [(freed.relaxation, freed.nodes) for freed in found.freed] == [(relaxation, 1)]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_a_rule_of_placement_that_alone_leaves_a_pod_no_place_is_found_and_frees
                 annotations={names.SAFE_TO_EVICT: "false"}, **SMALL)  # fmt: skip
     nodes = [node("n1", labels={"disk": "ssd"}), node("n2", zone="y")]
     found = _freed(cluster(nodes, [pod("p", on="n1", **SMALL, **spec), other]))
-    assert (Subject(rule, "default/ReplicaSet/web"), 1) in [(each.subject, each.nodes) for each in found.freed]
+    assert (Relaxation(rule, "default/ReplicaSet/web"), 1) in [(freed.relaxation, freed.nodes) for freed in found.freed]
 
 
 def test_headroom_is_tried_where_room_alone_is_short() -> None:
@@ -185,7 +185,7 @@ def test_two_pods_of_one_workload_are_one_change() -> None:
     kind: dict[str, Any] = {"annotations": {names.SAFE_TO_EVICT: "false"}, **SMALL}
     pods = [pod(f"p{at}", on=f"n{at}", **kind) for at in (1, 2, 3)]
     found = _freed(cluster([node(f"n{at}") for at in range(1, 5)], pods))
-    assert found.freed[0].subject == Subject(PodBlock.NOT_SAFE_TO_EVICT, "default/ReplicaSet/web")
+    assert found.freed[0].relaxation == Relaxation(PodBlock.NOT_SAFE_TO_EVICT, "default/ReplicaSet/web")
     assert (found.base.rest.gone, found.freed[0].nodes, len(found.freed[0].held.nodes)) == (1, 2, 3)
 
 
@@ -195,19 +195,19 @@ def test_two_pods_of_one_workload_are_one_change() -> None:
 )
 def test_a_setting_of_pools_is_one_change(expected: str, pools: tuple[str, str]) -> None:
     nodes = [node(f"n{at}", pool=pool) for at, pool in enumerate(pools)]
-    pods = [pod(f"p{at}", on=each.name, owner="Job/j", **HALF) for at, each in enumerate(nodes)]
-    (found,) = relaxations(
+    pods = [pod(f"p{at}", on=one.name, owner="Job/j", **HALF) for at, one in enumerate(nodes)]
+    (found,) = find_relaxations(
         policy_at_rest(_situation(cluster(nodes, pods), Policy(other_pools=PoolPolicy(enabled=True))), {}, PRICES)
     ).tried
-    assert (found.subject, found.nodes) == (Subject(PodBlock.JOB_RUNNING, expected), ("n0", "n1"))
+    assert (found.relaxation, found.nodes) == (Relaxation(PodBlock.JOB_RUNNING, expected), ("n0", "n1"))
 
 
 def test_harmless_changes_come_first_whatever_the_others_free() -> None:
     nodes = [node("n1"), node("n2", machine="e2-standard-16"), node("n3")]
     kept: dict[str, Any] = {"annotations": {names.SAFE_TO_EVICT: "false"}, **SMALL}
     pods = [pod("p", on="n1", owner=None, **SMALL), pod("q", on="n2", **kept)]
-    first, second = (each for each in _freed(cluster(nodes, pods)).freed if each.saving)
-    assert (first.subject.harm, second.subject.harm) == (Harm.NONE, Harm.WEAKENS)
+    first, second = (freed for freed in _freed(cluster(nodes, pods)).freed if freed.saving)
+    assert (first.relaxation.row.harm, second.relaxation.row.harm) == (Harm.NONE, Harm.WEAKENS)
     assert first.saving < second.saving
 
 
@@ -221,7 +221,7 @@ def test_where_the_bound_leaves_nothing_nothing_is_tried() -> None:
     """More than one node's CPU is asked for, so that both stay whatever is changed."""
     pods = [pod("p", on="n1", annotations={"karpenter.sh/do-not-disrupt": "true"}, **HALF), pod("q", on="n2", cpu=2.5)]
     found = _freed(cluster(TWO, pods))
-    assert [each.subject.reason for each in found.hopeless] == [PodBlock.DO_NOT_DISRUPT]
+    assert [held.relaxation.reason for held in found.hopeless] == [PodBlock.DO_NOT_DISRUPT]
     assert (found.freed, found.left) == ((), ())
 
 
@@ -230,9 +230,9 @@ def test_what_frees_most_money_comes_first_and_so_many_are_tried() -> None:
     nodes = [node(name, machine=machine) for name, machine in rows]
     pods = [pod(f"p-{name}", on=name, owner=None, **SMALL) for name, _ in rows]
     found = _freed(cluster([*nodes, node("n4")], pods), most=2)
-    assert [each.subject.object for each in found.freed] == ["default/p-n2", "default/p-n3"]
+    assert [freed.relaxation.object for freed in found.freed] == ["default/p-n2", "default/p-n3"]
     assert found.freed[0].saving > found.freed[1].saving > 0
-    assert [each.subject.object for each in found.left] == ["default/p-n1"]
+    assert [held.relaxation.object for held in found.left] == ["default/p-n1"]
 
 
 CLOCK: Final = [
@@ -256,13 +256,13 @@ def test_a_pool_without_any_window_is_no_single_change() -> None:
 def test_a_lift_changes_nothing_else() -> None:
     pods = [pod("p", on="n1", owner=None), pod("q", on="n2", owner=None)]
     situation = _situation(cluster(TWO, pods))
-    before = {each.node.name: each.blockers for each in assess_nodes(situation)}
+    before = {row.node.name: row.blockers for row in assess_nodes(situation)}
     after = {
-        each.node.name: each.blockers
-        for each in assess_nodes(lifted(situation, Subject(PodBlock.NOT_REPLICATED, "default/p")))
+        row.node.name: row.blockers
+        for row in assess_nodes(Relaxation(PodBlock.NOT_REPLICATED, "default/p").apply(situation))
     }
     assert (after["n1"], after["n2"]) == ((), before["n2"])
-    assert {each.node.name: each.blockers for each in assess_nodes(situation)} == before
+    assert {row.node.name: row.blockers for row in assess_nodes(situation)} == before
 
 
 def test_how_far_it_is_is_shown_as_it_goes() -> None:
@@ -274,7 +274,7 @@ def test_how_far_it_is_is_shown_as_it_goes() -> None:
 
 
 def test_only_what_is_there_is_tried() -> None:
-    assert relaxations(policy_at_rest(_situation(cluster([node("n1")])), {}, PRICES)).tried == ()
+    assert find_relaxations(policy_at_rest(_situation(cluster([node("n1")])), {}, PRICES)).tried == ()
 
 
 def test_what_keeps_a_node_now_and_not_alone_in_steady_state_is_named_and_not_tried() -> None:
@@ -283,7 +283,7 @@ def test_what_keeps_a_node_now_and_not_alone_in_steady_state_is_named_and_not_tr
     pods = [pod("p", on="n1", labels={"app": "db"}, **HALF), pod("q", on="n2", cpu=1)]
     found = _freed(cluster(TWO, pods, disruption_budgets=(never,)))
     assert (found.base.rest.gone, found.freed) == (1, ())
-    assert [each.subject for each in found.passing] == [Subject(PodBlock.PDB_NEVER_ALLOWS, "default/db")]
+    assert [held.relaxation for held in found.passing] == [Relaxation(PodBlock.PDB_NEVER_ALLOWS, "default/db")]
 
 
 PASSING: Final = cluster(
@@ -300,7 +300,7 @@ PASSING: Final = cluster(
 def test_a_setting_that_keeps_a_node_now_is_tried_from_now_as_a_plan_with_it_would() -> None:
     found = _freed(PASSING)
     moving = policy_at_rest(_situation(PASSING, policy(jobs=Jobs.MOVE)), {}, PRICES)
-    (freed,) = (each for each in found.freed if each.subject.reason is PodBlock.JOB_RUNNING)
+    (freed,) = (freed for freed in found.freed if freed.relaxation.reason is PodBlock.JOB_RUNNING)
     assert (found.base.rest.order, moving.rest.order) == (("n2",), ("n1", "n2"))
     assert (freed.nodes, freed.saving, freed.is_rest) == (1, moving.saving - found.base.saving, True)
     assert found.passing == ()
@@ -308,7 +308,9 @@ def test_a_setting_that_keeps_a_node_now_is_tried_from_now_as_a_plan_with_it_wou
 
 def test_it_is_a_scenario_of_the_plan() -> None:
     scenarios = scenarios_of(_situation(PASSING), {}, PRICES)
-    assert [(each.change, each.nodes) for each in scenarios.relaxed] == [(Subject(PodBlock.JOB_RUNNING, "a"), 1)]
+    assert [(scenario.change, scenario.nodes) for scenario in scenarios.relaxed] == [
+        (Relaxation(PodBlock.JOB_RUNNING, "a"), 1)
+    ]
 
 
 def test_a_node_that_goes_anyway_is_held_by_no_change() -> None:
@@ -332,9 +334,9 @@ def test_its_base_is_the_policys_steady_state_and_no_change_is_worth_more_than_t
     found, told = why_not(policy_at_rest(situation, {}, PRICES), 5), scenarios_of(situation, {}, PRICES)
     rest = found.base.rest.snapshot.nodes
     assert (len(rest), PRICES.of_all(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
-    for each in found.freed:
-        assert 0 <= each.saving <= PRICES.of_all(rest)
-        assert (each.saving > 0) or each.nodes == 0
+    for freed in found.freed:
+        assert 0 <= freed.saving <= PRICES.of_all(rest)
+        assert (freed.saving > 0) or freed.nodes == 0
 
 
 @pytest.mark.parametrize("pool", [NodePool("a", min_per_zone=2), NodePool("a", min_total=2)])
@@ -342,7 +344,7 @@ def test_without_a_pools_minimum_neither_its_zones_nor_its_total_keep_a_node(poo
     """GKE's --min-nodes is a minimum of each zone."""
     situation = Situation(cluster([node("n1"), node("n2")], pools={"a": pool}), ClusterState(), policy())
 
-    without = lifted(situation, Subject(Unremovable.POOL_AT_MINIMUM, "a"))
+    without = Relaxation(Unremovable.POOL_AT_MINIMUM, "a").apply(situation)
 
     assert (without.snapshot.pools["a"].min_per_zone, without.snapshot.pools["a"].min_total) == (0, 0)
 
@@ -379,9 +381,11 @@ def test_what_goes_without_a_change_too_is_no_merit_of_one() -> None:
     kept = pod("p", on="n1", cpu=3, annotations={"karpenter.sh/do-not-disrupt": "true"})
     base = _at_rest(cluster([*TWO, node("n3")], [kept, pod("q", on="n2", cpu=2.5)]))
     early = replace(base, rest=base.start, settled=False)
-    found = freed_from(early, relaxations(early), 9, 600)
+    found = try_relaxations(early, find_relaxations(early), 9, 600)
 
-    assert [(each.subject.reason, each.nodes, each.saving) for each in found.freed] == [(PodBlock.DO_NOT_DISRUPT, 0, 0)]
+    assert [(freed.relaxation.reason, freed.nodes, freed.saving) for freed in found.freed] == [
+        (PodBlock.DO_NOT_DISRUPT, 0, 0)
+    ]
 
 
 @pytest.mark.parametrize(("rounds", "is_rest", "left"), [(3, True, 600), (3, True, 3), (2, False, 2), (1, False, 1)])
@@ -392,6 +396,6 @@ def test_a_change_is_followed_for_no_more_rounds_than_all_changes_have(rounds: i
     nodes = [*(node(f"n{n}") for n in range(3)), node("big", cpu=16)]
     full = pod("full", on="big", cpu=9, owner="ReplicaSet/full")
     base = _at_rest(cluster(nodes, [*pods, full], disruption_budgets=(never,)))
-    found = freed_from(base, relaxations(base), 9, left)
+    found = try_relaxations(base, find_relaxations(base), 9, left)
 
-    assert [(each.rounds, each.is_rest) for each in found.freed] == [(rounds, is_rest)]
+    assert [(freed.rounds, freed.is_rest) for freed in found.freed] == [(rounds, is_rest)]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.changes import CHANGES, Scope, Subject, how, lifted
 from functions.cli.analysis.exclusions import Exclusion
+from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, Scope
 from shared.core.cluster import names
 from shared.core.cluster.workloads import Workload
 from shared.core.policy import Limit, Policy, PoolPolicy
@@ -21,9 +21,9 @@ UNTIL = {names.OPT_OUT_UNTIL: "2030-01-01"}
 
 
 def situation(*things: Any, **changes: Any) -> Situation:
-    nodes = [each for each in things if hasattr(each, "allocatable")] or [node("n1")]
+    nodes = [thing for thing in things if hasattr(thing, "allocatable")] or [node("n1")]
     return Situation(
-        cluster(nodes, [each for each in things if hasattr(each, "spec")], **changes), ClusterState(), policy()
+        cluster(nodes, [thing for thing in things if hasattr(thing, "spec")], **changes), ClusterState(), policy()
     )
 
 
@@ -33,7 +33,7 @@ def situation(*things: Any, **changes: Any) -> Situation:
 def test_one_pod_may_go_whatever_the_budget_asked_for_and_more_if_it_allows_more(expected: int, allowed: int) -> None:
     budgets = (pdb("web", allowed=allowed, app="web", min_available=Limit(count=3), expected_pods=3, observed=False),)
 
-    changed = lifted(situation(disruption_budgets=budgets), Subject(PodBlock.PDB_NEVER_ALLOWS, "default/web"))
+    changed = Relaxation(PodBlock.PDB_NEVER_ALLOWS, "default/web").apply(situation(disruption_budgets=budgets))
 
     (found,) = changed.snapshot.disruption_budgets
     assert (found.disruptions_allowed, found.min_available, found.max_unavailable) == (expected, None, Limit(count=1))
@@ -46,16 +46,16 @@ def _settings(own: Policy) -> tuple[object, ...]:
     return own.pool("a"), own.paused, own.minimum_nodes, own.minimum_non_tainted_nodes
 
 
-@pytest.mark.parametrize("reason", [reason for reason, each in CHANGES.items() if each.how.startswith("policy: ")])
+@pytest.mark.parametrize("reason", [reason for reason, row in RELAXATIONS.items() if row.policy])
 def test_the_line_of_the_policy_that_a_person_writes_is_what_is_tried(reason: Reason) -> None:
     """The required count is written out: without that it follows from the CPU limit."""
-    in_pool = CHANGES[reason].scope in {Scope.POOL, Scope.TAINT}
-    about = Subject(reason, "a" if in_pool else "", "mine" if CHANGES[reason].scope is Scope.TAINT else "")
+    in_pool = RELAXATIONS[reason].scope in {Scope.POOL, Scope.TAINT}
+    about = Relaxation(reason, "a" if in_pool else "", "mine" if RELAXATIONS[reason].scope is Scope.TAINT else "")
     given = Situation(cluster([node("n1")]), ClusterState(), parse(COUNTED if in_pool else b"{}"))
 
-    line = how(about).removeprefix("policy: ").partition("  #")[0].encode()
+    line = about.remedy.removeprefix("policy: ").partition("  #")[0].encode()
     written = parse(COUNTED + line if in_pool else line)
-    assert _settings(lifted(given, about).policy) == _settings(written)
+    assert _settings(about.apply(given).policy) == _settings(written)
 
 
 @pytest.mark.parametrize("where", ["annotations", "labels"])
@@ -64,7 +64,7 @@ def test_opt_outs_of_a_pod_are_taken_away_wherever_they_stand(where: str) -> Non
     notes: dict[str, Any] = {**dict.fromkeys(keys, "true"), **UNTIL, "mine": "stays"}
     given: dict[str, Any] = {where: notes}
 
-    changed = lifted(situation(pod("p", on="n1", **given)), Subject(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web"))
+    changed = Relaxation(PodBlock.DO_NOT_DISRUPT, "default/ReplicaSet/web").apply(situation(pod("p", on="n1", **given)))
 
     assert getattr(changed.snapshot.pods[0].spec, where) == {"mine": "stays"}
 
@@ -74,7 +74,7 @@ def test_opt_outs_of_a_node_are_taken_away_wherever_they_stand(where: str) -> No
     notes = {**dict.fromkeys(names.NODE_OPT_OUTS, "true"), **UNTIL}
     given: dict[str, Any] = {where: notes}
 
-    changed = lifted(situation(node("n1", **given)), Subject(Unremovable.SCALE_DOWN_DISABLED, "n1"))
+    changed = Relaxation(Unremovable.SCALE_DOWN_DISABLED, "n1").apply(situation(node("n1", **given)))
 
     assert not notes.keys() & getattr(changed.snapshot.nodes[0], where).keys()
 
@@ -83,7 +83,7 @@ def test_headroom_is_taken_from_pools_that_the_policy_does_not_name_too() -> Non
     own = policy(headroom_percent=20)
     own = replace(own, other_pools=PoolPolicy(headroom_percent=10))
 
-    changed = lifted(Situation(cluster([node("n1")]), ClusterState(), own), Subject(Exclusion.ROOM))
+    changed = Relaxation(Exclusion.ROOM).apply(Situation(cluster([node("n1")]), ClusterState(), own))
 
     assert {changed.policy.pool(name).headroom_percent for name in ("a", "other")} == {0}
 
@@ -93,7 +93,7 @@ def test_a_pod_under_a_new_owner_keeps_the_counts_of_its_workload() -> None:
     given = situation(pod("p", on="n1", owner="Custom/x"))
     given = replace(given, snapshot=replace(given.snapshot, workloads={"default/Custom/x": own}))
 
-    changed = lifted(given, Subject(PodBlock.NOT_REPLICATED, "default/Custom/x"))
+    changed = Relaxation(PodBlock.NOT_REPLICATED, "default/Custom/x").apply(given)
 
     assert changed.snapshot.workloads[changed.snapshot.pods[0].spec.workload] == own
 
@@ -101,6 +101,6 @@ def test_a_pod_under_a_new_owner_keeps_the_counts_of_its_workload() -> None:
 def test_the_least_saving_of_a_pool_is_taken_away() -> None:
     own = policy(minimum_saving=Fraction(3))
 
-    changed = lifted(Situation(cluster([node("n1")]), ClusterState(), own), Subject(Unremovable.SAVING_TOO_SMALL, "a"))
+    changed = Relaxation(Unremovable.SAVING_TOO_SMALL, "a").apply(Situation(cluster([node("n1")]), ClusterState(), own))
 
     assert changed.policy.pool("a").minimum_saving == 0

@@ -1,0 +1,180 @@
+"""What stands below a plan: the autoscaler, nodes in no figures, restarts and scale-ins."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from rich.text import Text
+
+from functions.cli.analysis.explanation import Explainer
+from functions.cli.explain.node_page import facts_of
+from functions.cli.explain.pod_page import moving
+from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note
+from functions.cli.plan.view import view_of
+from shared.adapters.prices import load
+from shared.core.cluster import names
+from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
+from shared.core.cluster.names import COMPUTE_CLASS_LABEL, MANAGED_NODE
+from shared.core.cluster.node import Node, NodePool
+from shared.core.cluster.snapshot import Snapshot
+from shared.core.cluster.workloads import Deployment, Workload
+from shared.core.planning.make_plan import make_plan
+from shared.core.policy import SingleReplicas
+from shared.core.records.state import ClusterState, Mark, PoolMarks
+from shared.core.rules.situation import Situation
+from tests.builders import NOW, cluster, node, pod, pod_class, policy, taint
+
+CLASSES = ComputeClasses({"reaper": AutoscalingPolicy(threshold=Fraction(0)), "plain": AutoscalingPolicy()})
+
+
+def of(pool: str, compute_class: str = "", name: str = "") -> Node:
+    return node(name or f"n-{pool}", pool=pool, labels={COMPUTE_CLASS_LABEL: compute_class})
+
+
+def picture(*nodes: Node, profile: str = "BALANCED", **pools: NodePool) -> Snapshot:
+    return cluster(nodes, profile=profile, compute_classes=CLASSES, pools=pools)
+
+
+@pytest.mark.parametrize(
+    ("expected", "snapshot"),
+    [
+        pytest.param([("only deletes empty nodes (",)], picture(of("a", "reaper"), of("b", "reaper")),
+                     id="it reaps everywhere"),
+        pytest.param([("only deletes empty nodes of pool a (",), ("nodes of pools b, c ", "50%", "competes")],
+                     picture(of("a", "reaper"), of("b", "plain"), of("c")), id="in one pool of three"),
+        pytest.param([("itself empties nodes that", "85%", "competes")],
+                     picture(of("a"), profile="OPTIMIZE_UTILIZATION"), id="it competes everywhere"),
+        pytest.param([("itself empties nodes that", "50%", "competes")],
+                     picture(of("a", "reaper", "n1"), of("a", "plain", "n2")), id="a pool of two classes is one"),
+        pytest.param([("ComputeClass gone", "add computeclasses")], picture(of("b", "gone")), id="nothing is known"),
+        pytest.param([("only deletes empty nodes of pool a (",), ("of pool b is unknown",)],
+                     picture(of("a", "reaper"), of("b", "gone")), id="the other pool is reaped"),
+        pytest.param([("nodes of pool a ", "competes"), ("of pool b is unknown",)], picture(of("a"), of("b", "gone")),
+                     id="it competes in the other pool"),
+    ],
+)  # fmt: skip
+def test_each_line_shows_what_the_autoscaler_does_next_to_ebb(
+    expected: list[tuple[str, ...]], snapshot: Snapshot
+) -> None:
+    for facts, line in zip(expected, autoscaler_note(snapshot, in_dump=True), strict=True):
+        assert [fact for fact in facts if fact not in line] == []
+
+
+@pytest.mark.parametrize(
+    "snapshot",
+    [
+        pytest.param(picture(), id="an empty cluster"),
+        pytest.param(picture(of("", name="n")), id="no GKE: nodes of no pool"),
+        pytest.param(picture(of("a"), a=NodePool("a", autoscaled=False)), id="no autoscaler"),
+        pytest.param(picture(node("m", labels={MANAGED_NODE: "true"})), id="nodes that Google manages"),
+    ],
+)
+def test_nothing_is_shown_where_the_autoscaler_takes_nothing(snapshot: Snapshot) -> None:
+    assert list(autoscaler_note(snapshot, in_dump=True)) == []
+
+
+def test_a_live_cluster_has_another_remedy() -> None:
+    (said,) = autoscaler_note(picture(of("b", "gone")), in_dump=False)
+    assert said.endswith("let this account list computeclasses.")
+
+
+STANDBY: dict[str, Any] = {"labels": {names.STANDBY_NODE: "true"}}
+MANAGED: dict[str, Any] = {"labels": {names.MANAGED_NODE: "true"}}
+VIRTUAL: dict[str, Any] = {"taints": (taint(names.VIRTUAL_TAINT),)}
+
+
+@pytest.mark.parametrize(
+    ("expected", "nodes"),
+    [
+        pytest.param("", [{}], id="nothing where all count"),
+        pytest.param("1 node standing by for a capacity buffer", [{}, STANDBY], id="those that stand by"),
+        pytest.param("2 nodes managed by Google", [MANAGED, MANAGED], id="those that Google manages"),
+        pytest.param(
+            "1 node standing by for a capacity buffer, 1 node managed by Google", [STANDBY, MANAGED, {}], id="both"
+        ),
+        pytest.param("1 node of a virtual kubelet", [VIRTUAL, {}], id="those without a machine"),
+    ],
+)
+def test_nodes_that_count_nowhere_are_shown(expected: str, nodes: list[dict[str, Any]]) -> None:
+    said = outside_note(cluster([node(f"n{place}", **own) for place, own in enumerate(nodes)]))
+    end = " (docs/decisions/neighbours.md)."
+    assert "".join(said) == (
+        f"Nodes in no pool's figures, and without a cost here: {expected}{end}" if expected else ""
+    )
+
+
+WEB = pod_class(owner="ReplicaSet/web", cpu=1)
+FIRST = "steerScaleIn: a scale-in takes 1 pod on 1 node (n2) first, by the deletion cost that Ebb writes."
+NOTHING = "steerScaleIn: on no node that goes next is a pod that a scale-in could take before others."
+DB = pod_class(owner="StatefulSet/db", cpu=1)
+
+
+@pytest.mark.parametrize(
+    ("expected", "kind", "settings"),
+    [
+        pytest.param([], WEB, {}, id="off"),
+        pytest.param([FIRST], WEB, {"steer_scale_in": True}, id="on: n1 goes in this pass"),
+        pytest.param([NOTHING], DB, {"steer_scale_in": True}, id="on, and nothing to rank"),
+        pytest.param([], WEB, {"steer_scale_in": True, "enabled": False}, id="on, and nothing is to go"),
+    ],
+)
+def test_what_a_scale_in_would_take_first_is_shown(expected: list[str], kind: Any, settings: dict[str, Any]) -> None:
+    pods = [pod(f"w{index}", on=f"n{index}", kind=kind) for index in (1, 2, 3)]
+    seen = cluster([node(f"n{index}") for index in (1, 2, 3)], pods)
+    given = Situation(seen, ClusterState(), policy(**settings))
+    assert list(steer_note(given, make_plan(given, {}, load()))) == expected
+
+
+NAME = "default/Deployment/web"
+AT_REST = Deployment(name=NAME, created=1, updated=1, available=1)
+
+
+def situation(setting: SingleReplicas, **changes: Any) -> Situation:
+    """One node that may go, with the only pod of a Deployment."""
+    workload = Workload(NAME, 1, 1, created=1, deployment=replace(AT_REST, **changes))
+    pods = [pod("web", on="n1"), pod("big", on="n2", cpu=3.5, owner="ReplicaSet/big")]
+    snapshot = cluster([node("n1"), node("n2")], pods, workloads={"default/ReplicaSet/web": workload})
+    return Situation(snapshot, ClusterState(), policy(single_replicas=setting))
+
+
+def marked() -> dict[str, PoolMarks]:
+    return {"a": PoolMarks(marks={"uid-n1": Mark("n1", NOW)})}
+
+
+def notes(given: Situation) -> list[str]:
+    return list(surge_note(given, make_plan(given, marked(), load())))
+
+
+def test_a_plan_names_what_it_would_restart() -> None:
+    (note,) = notes(situation(SingleReplicas.SURGE))
+
+    assert note.startswith(f"This pass would restart 1 Deployment ({NAME})")
+
+
+def test_a_plan_that_restarts_nothing_shows_nothing_of_it() -> None:
+    assert notes(situation(SingleReplicas.MOVE)) == []
+
+
+def test_a_pods_page_and_its_nodes_show_how_it_leaves() -> None:
+    given = situation(SingleReplicas.SURGE)
+    plan = make_plan(given, marked(), load())
+    explainer, view = Explainer(given, plan), view_of(plan)
+    (web,) = (pod for pod in given.snapshot.pods if pod.name == "web")
+
+    known, place = explainer.pod(web)
+
+    assert moving(place).startswith(f"The pod leaves without a gap: {NAME} is restarted")
+    facts: dict[str, str | Text] = dict(facts_of(view, view.node("n1"), known, None))
+    assert str(facts["restarts"]).startswith(NAME)
+
+
+def test_a_pod_that_cannot_surge_shows_why_it_stays() -> None:
+    given = situation(SingleReplicas.SURGE, rolling_update=False)
+    explainer = Explainer(given, make_plan(given, marked(), load()))
+    (web,) = (pod for pod in given.snapshot.pods if pod.name == "web")
+
+    _, place = explainer.pod(web)
+
+    assert place is not None
+    assert (place.restarts, [blocker.reason.value for blocker in place.blockers]) == ("", ["surge_impossible"])
