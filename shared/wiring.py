@@ -10,7 +10,8 @@ from typing import Final
 from shared.adapters.clock import SystemClock
 from shared.adapters.compute import RegionCommitments
 from shared.adapters.gke import GkeCluster, LabelPools
-from shared.adapters.kubernetes.access import Access, from_google, from_kubeconfig
+from shared.adapters.kubernetes.access import Access, from_google
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.discovery import AccessReviews

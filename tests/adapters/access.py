@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+from kubernetes.client import Configuration
+
 from shared.adapters.kubernetes.access import Access, Bearer
 
 
 def access_to(address: str) -> Access:
-    return Access(address, Bearer(lambda: ("", None)))
+    return Access(Configuration(host=address), Bearer(lambda: ("", None)))
 
 
 def kubeconfig(folder: Path, address: str, *, bearer: str = "") -> Path:

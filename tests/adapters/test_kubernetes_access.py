@@ -2,7 +2,6 @@
 
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,9 @@ import pytest
 from google.auth import exceptions
 
 from shared.adapters.gke import Endpoint
-from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig
+from shared.adapters.kubernetes.access import Access, from_gke
 from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
 from tests.adapters.access import kubeconfig
 from tests.adapters.certificates import DAY, Authority
@@ -54,7 +54,8 @@ def api() -> Iterator[Script]:
 
 def gke_access(api: Script, tokens: Tokens) -> Access:
     access = from_gke(Endpoint("control.plane", None, "dns"), tokens, lambda: None, lambda: tokens.now)
-    return replace(access, server=api.address)
+    access.configuration.host = api.address
+    return access
 
 
 def tokens_sent(api: Script) -> list[str]:

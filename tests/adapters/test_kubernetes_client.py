@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import Access, Bearer, Header, from_kubeconfig
+from shared.adapters.kubernetes.access import Bearer, Header
 from shared.adapters.kubernetes.client import REPEATS, Call, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
 from tests.adapters.access import access_to, kubeconfig, no_wait
@@ -103,7 +104,7 @@ def test_expired_credentials_are_renewed_once_and_the_call_repeated(api: Script)
         fetches.append(None)
         return "", None
 
-    access = Access(api.address, Bearer(fetch, first=("", None)))
+    access = replace(access_to(api.address), bearer=Bearer(fetch, first=("", None)))
     api.says(Say(401, status(401, "Unauthorized")), Say(body=api_node()))
 
     KubernetesClient(access).ask(GET)

@@ -5,7 +5,6 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,9 @@ from google.auth.exceptions import RefreshError
 from infra.local.bound_process import free_ports
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
-from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig
+from shared.adapters.kubernetes.access import Access, from_gke
 from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.errors import EbbError
 from shared.log import JsonLog, trace_id
 from tests.adapters.scripted import Say, Script, scripted, status
@@ -90,7 +90,8 @@ class Credentials:
 
 def access(server: str, fault: Exception | None = None) -> Access:
     made = from_gke(Endpoint("stand-in", None, "dns"), Credentials(fault), lambda: None, system_time)
-    return replace(made, server=server)
+    made.configuration.host = server
+    return made
 
 
 ANSWERS: Mapping[str, tuple[Say, ...]] = {

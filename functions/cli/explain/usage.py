@@ -78,7 +78,7 @@ def usage_of(sources: Sources) -> ShownUsage:
     """Return the usage of the cluster that is explained; a dump has none."""
     if sources.dumps:
         return ShownUsage()
-    from shared.adapters.kubernetes.access import from_kubeconfig
+    from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 
     path = str(sources.kubeconfig or os.environ.get("EBB_KUBECONFIG", ""))
     try:

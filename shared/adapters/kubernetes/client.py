@@ -1,10 +1,9 @@
 """Calls to the Kubernetes API: one request out, one answer or a named failure back, in the API's own words.
 
-Each call has a connect and a read timeout. No package of the API's models is used: lists of a large cluster would take
-minutes and gigabytes in them.
+Each call has a connect and a read timeout. The official client connects; its models of the API are not used: lists of
+a large cluster would take minutes and gigabytes in them.
 """
 
-import json
 import random
 import re
 import threading
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import msgspec
 
@@ -102,11 +101,9 @@ class KubernetesClient:
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        from urllib3 import Timeout
-
         self._sleep = sleep
         self.meter = TrafficMeter()
-        self._transport = Transport(access, Timeout(connect=connect_seconds, read=read_seconds), monotonic)
+        self._transport = Transport(access, (connect_seconds, read_seconds), monotonic)
 
     def ask(self, call: Call) -> bytes:
         """Return the body of a call that succeeded.
@@ -217,12 +214,10 @@ def _no_answer(server: str, fault: Exception) -> str:
 
 
 def _request(call: Call) -> RawRequest:
-    headers = {"Accept": "application/json", "User-Agent": "ebb"}
+    headers = {"Accept": "application/json"}
     if call.body is not None:
         headers["Content-Type"] = _MERGE_PATCH if call.verb == "patch" else "application/json"
-    target = f"{call.path}?{urlencode(call.query)}" if call.query else call.path
-    body = None if call.body is None else json.dumps(call.body).encode()
-    return RawRequest(call.method, target, body, headers)
+    return RawRequest(call.method, call.path, call.query, call.body, headers)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -15,9 +15,8 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
 from shared.errors import EbbError
 
-if TYPE_CHECKING:
-    from urllib3 import PoolManager, Timeout
-
+Timeout: TypeAlias = tuple[float, float]
+"""Seconds to connect, and seconds to wait for the next part of an answer."""
 _CONNECTIONS: Final = 32
 """More than the evictions that run in parallel, so that none waits for a connection."""
 LOOK_AGAIN_AFTER: Final = 60.0
@@ -26,11 +25,10 @@ LOOK_AGAIN_AFTER: Final = 60.0
 
 @dataclass(frozen=True)
 class RawRequest:
-    """What is sent; `target` is the path with its query."""
-
     method: str
-    target: str
-    body: bytes | None
+    path: str
+    query: Mapping[str, str]
+    body: Mapping[str, Any] | None
     headers: Mapping[str, str]
 
 
@@ -77,32 +75,25 @@ class ApiReply:
 
 
 class Connection:
-    """One address with its CA, its credentials and its connections."""
+    """One address with its CA, its credentials and its connections: the official client."""
 
     def __init__(self, access: Access) -> None:
-        self.access = access
-        self._pool = _pool(access)
+        from kubernetes.client import ApiClient
 
-    def send(self, request: RawRequest, timeout: "Timeout") -> ApiReply:
+        configuration = access.configuration
+        configuration.retries, configuration.connection_pool_maxsize = 0, _CONNECTIONS
+        self.access = access
+        self._client = ApiClient(configuration)
+        self._client.user_agent = "ebb"
+        self._client.rest_client.pool_manager.connection_pool_kw["ssl_context"] = access.tls
+
+    def send(self, request: RawRequest, timeout: Timeout) -> ApiReply:
         """Return the answer. Raises urllib3's HTTPError, OSError, and what fetching credentials raises."""
         header = self.access.bearer.header()
-        answer = self._pool.request(
-            request.method,
-            f"{self.access.server.rstrip('/')}{request.target}",
-            body=request.body,
-            headers={**request.headers, **({"Authorization": header} if header else {})},
-            timeout=timeout,
-        )
-        return ApiReply(answer.status, answer.data, answer.headers.get("Retry-After", ""))
-
-
-def _pool(access: Access) -> "PoolManager":
-    from urllib3 import PoolManager, ProxyManager
-
-    options: dict[str, Any] = {"maxsize": _CONNECTIONS, "retries": 0, "ssl_context": access.tls}
-    if access.name:
-        options |= {"server_hostname": access.name, "assert_hostname": access.name}
-    return ProxyManager(access.proxy, **options) if access.proxy else PoolManager(**options)
+        headers = {**request.headers, **({"Authorization": header} if header else {})}
+        sent = self._client.param_serialize(request.method, request.path, None, request.query, headers, request.body)
+        answer = self._client.call_api(*sent, _request_timeout=timeout)
+        return ApiReply(answer.status, answer.read(), answer.headers.get("Retry-After", ""))
 
 
 def is_reset(fault: Exception) -> bool:
@@ -128,7 +119,7 @@ def _cause(fault: Exception) -> Exception | None:
 class Transport:
     """The way in that leads to the cluster now. Safe to use from several threads."""
 
-    def __init__(self, access: Access, timeout: "Timeout", monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, access: Access, timeout: Timeout, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._connection = Connection(access)
         self._timeout = timeout
         self._monotonic = monotonic
@@ -138,7 +129,7 @@ class Transport:
     @property
     def server(self) -> str:
         """Where requests go now."""
-        return self._connection.access.server
+        return str(self._connection.access.configuration.host)
 
     def renew(self) -> None:
         """Fetch new credentials: the old ones were refused."""
