@@ -11,8 +11,9 @@ from google.auth import exceptions
 
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
+from shared.adapters.kubernetes.transport import Call
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
 from tests.adapters.access import kubeconfig
 from tests.adapters.certificates import DAY, Authority

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from shared.adapters.kubernetes.access import Bearer, Header
-from shared.adapters.kubernetes.client import REPEATS, Call, KubernetesClient
+from shared.adapters.kubernetes.client import REPEATS, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
+from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
 from tests.adapters.access import access_to, kubeconfig, no_wait

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 import pytest
 
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, from_kubeconfig
+from shared.adapters.kubernetes.transport import Call
 from shared.errors import BadSettings, Retryable
 from tests.adapters.certificates import Authority
 from tests.adapters.scripted import Say, scripted
@@ -125,20 +126,15 @@ print(json.dumps({**info, "status": {"token": os.environ["WHO"] + info["spec"]["
     assert KubeconfigFiles(path).login().header[0] == "Bearer me@http://127.0.0.1:9"
 
 
-_OF_A_CLUSTER: Final = ("server", "proxy-url", "certificate-authority", "certificate-authority-data")
-
-
 def written(folder: Path, name: str = "c", **parts: Any) -> Path:
-    """A file with one context, whose cluster is on a host of its name; `parts` are the cluster's or the user's."""
+    """A file with one context, whose cluster is on a host of its name; no part of it is named as one of a user."""
     folder.mkdir(exist_ok=True)
     path = folder / "config"
-    cluster = {key: part for key, part in parts.items() if key in _OF_A_CLUSTER}
-    user = {key: part for key, part in parts.items() if key not in cluster}
     document = {
         "current-context": name,
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-        "clusters": [{"name": name, "cluster": {"server": f"http://{name}.example", **cluster}}],
-        "users": [{"name": name, "user": user}],
+        "clusters": [{"name": name, "cluster": {"server": f"http://{name}.example", **parts}}],
+        "users": [{"name": name, "user": parts}],
     }
     path.write_text(json.dumps(document))
     return path
@@ -201,6 +197,25 @@ def test_a_certificate_goes_to_a_server_that_trusts_it(
         assert KubernetesClient(from_kubeconfig(str(path))).ask(GET)
 
     assert (list(files.iterdir()), path.read_bytes()) == ([], before), "no key in a file, and nothing written"
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        pytest.param({"tls-server-name": "127.0.0.2"}, id="the name of the certificate is given"),
+        pytest.param({"insecure-skip-tls-verify": True}, id="nothing is checked"),
+    ],
+)
+def test_a_server_may_have_the_certificate_of_another_address(cluster: dict[str, Any], tmp_path: Path) -> None:
+    authority = Authority(tmp_path, "ca")
+    ca = base64.b64encode(authority.pem.encode()).decode()
+
+    with scripted(authority.server(address="127.0.0.2")) as script:
+        path = written(tmp_path, server=script.address, **cluster, **{"certificate-authority-data": ca})
+        script.says(Say(body={"kind": "Node"}))
+
+        assert KubernetesClient(from_kubeconfig(str(path))).ask(GET)
 
 
 @pytest.mark.parametrize(

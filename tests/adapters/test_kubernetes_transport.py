@@ -10,9 +10,9 @@ import pytest
 
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.transport import LOOK_AGAIN_AFTER
+from shared.adapters.kubernetes.transport import LOOK_AGAIN_AFTER, Call
 from shared.errors import EbbError, Retryable, Terminal
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.certificates import Authority

@@ -52,9 +52,7 @@ def gke() -> Iterator[SimulatedGkeServers]:
 def core(gke: SimulatedGkeServers, tmp_path: Path) -> Any:
     configuration = client.Configuration()
     configuration.retries = 0
-    config.load_kube_config(  # type: ignore[no-untyped-call]  # published without types
-        gke.addresses(tmp_path)["kubeconfig"], client_configuration=configuration
-    )
+    config.load_kube_config(gke.addresses(tmp_path)["kubeconfig"], client_configuration=configuration)
     return client.CoreV1Api(client.ApiClient(configuration))
 
 

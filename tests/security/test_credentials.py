@@ -18,8 +18,9 @@ from infra.local.bound_process import free_ports
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
+from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError
 from shared.log import JsonLog, trace_id
 from tests.adapters.scripted import Say, Script, scripted, status

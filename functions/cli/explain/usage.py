@@ -10,7 +10,8 @@ import msgspec
 from functions.cli.errors import message_of
 from functions.cli.input.options import Sources
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.transport import Call
 from shared.core.cluster.resources import Resources, total
 from shared.errors import EbbError
 

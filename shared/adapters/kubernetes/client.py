@@ -10,16 +10,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
-from shared.adapters.kubernetes.transport import ApiReply, RawRequest, Transport, is_reset
+from shared.adapters.kubernetes.transport import ApiReply, Call, Transport, is_reset
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
 
@@ -31,7 +31,6 @@ CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 30.0
 PAGE: Final = 500
 _LIST_ATTEMPTS: Final = 3
-_MERGE_PATCH: Final = "application/merge-patch+json"
 _CHANGED: Final[Mapping[int, type[Stale]]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Stale}
 _PASSING: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT)
 REPEATS: Final = 3
@@ -44,26 +43,6 @@ LONGEST_PAUSE: Final = 5.0
 Item = TypeVar("Item")
 T = TypeVar("T")
 Pages: TypeAlias = msgspec.json.Decoder[wire.Page[Item]]
-
-
-@dataclass(frozen=True)
-class Call:
-    """One request. `verb` and `resource` are RBAC's words, for the sentence when it is refused."""
-
-    verb: str
-    resource: str
-    path: str
-    query: Mapping[str, str] = field(default_factory=dict)
-    body: Mapping[str, Any] | None = None
-    granted_by: str = "infra/rbac.yaml"
-    """The file with the right to it."""
-
-    @property
-    def method(self) -> str:
-        return {"create": "POST", "patch": "PATCH"}.get(self.verb, "GET")
-
-    def __str__(self) -> str:
-        return f"{self.verb} {self.resource}"
 
 
 class PageExpired(Retryable):
@@ -167,7 +146,7 @@ class KubernetesClient:
 
         answered = 0
         try:
-            reply = self._transport.send(_request(call))
+            reply = self._transport.send(call)
             answered = len(reply.body)
         except (HTTPError, OSError) as fault:
             kind = _Reset if call.method == "GET" and is_reset(fault) else Retryable
@@ -211,13 +190,6 @@ def _no_answer(server: str, fault: Exception) -> str:
     if isinstance(reason.__cause__, ConnectionRefusedError):
         return f"the connection to the server {server} was refused - is that the right host and port?"
     return f"no answer from {server} ({getattr(reason.__cause__, 'strerror', None) or _POOL.sub('', str(reason))})"
-
-
-def _request(call: Call) -> RawRequest:
-    headers = {"Accept": "application/json"}
-    if call.body is not None:
-        headers["Content-Type"] = _MERGE_PATCH if call.verb == "patch" else "application/json"
-    return RawRequest(call.method, call.path, call.query, call.body, headers)
 
 
 @contextmanager

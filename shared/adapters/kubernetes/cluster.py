@@ -15,10 +15,11 @@ import msgspec
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes import node_objects, wire, writes
 from shared.adapters.kubernetes.buffer_objects import read_buffers
-from shared.adapters.kubernetes.client import Call, Item, KubernetesClient, Pages, readable, segment
+from shared.adapters.kubernetes.client import Item, KubernetesClient, Pages, readable, segment
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.storage_lists import read_storage
+from shared.adapters.kubernetes.transport import Call
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
 from shared.adapters.kubernetes.workloads import Controllers, read_others
 from shared.core.cluster.autoscaling import Buffers, ComputeClasses

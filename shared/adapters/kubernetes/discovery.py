@@ -11,8 +11,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
+from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError, Gone
 
 T = TypeVar("T")

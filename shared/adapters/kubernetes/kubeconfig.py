@@ -240,7 +240,7 @@ def _no_credentials(plugin: "ConfigNode", why: str) -> Retryable:
 
 
 def _is_gke(plugin: "ConfigNode") -> bool:
-    return os.path.basename(plugin["command"]).removesuffix(".exe") == _GKE  # noqa: PTH119 - a Windows path on any system
+    return os.path.basename(str(plugin["command"])).removesuffix(".exe") == _GKE  # noqa: PTH119 - a Windows path on any system
 
 
 def _complaint(logged: str) -> str:

@@ -15,9 +15,10 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.odd_objects import RawPart
 from shared.adapters.kubernetes.selectors import NodeSelector, selector_terms
+from shared.adapters.kubernetes.transport import Call
 from shared.core.cluster import names
 from shared.core.cluster.selectors import NO_LABELS, Labels, NodeTerm, Requirement
 from shared.core.cluster.storage import (

@@ -6,7 +6,7 @@ GKE rotates a cluster's CA and with it its address, and an instance may live for
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -24,12 +24,28 @@ LOOK_AGAIN_AFTER: Final = 60.0
 
 
 @dataclass(frozen=True)
-class RawRequest:
-    method: str
+class Call:
+    """One request. `verb` and `resource` are RBAC's words, for the sentence when it is refused."""
+
+    verb: str
+    resource: str
     path: str
-    query: Mapping[str, str]
-    body: Mapping[str, Any] | None
-    headers: Mapping[str, str]
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    granted_by: str = "infra/rbac.yaml"
+    """The file with the right to it."""
+
+    @property
+    def method(self) -> str:
+        return {"create": "POST", "patch": "PATCH"}.get(self.verb, "GET")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        kind = "application/merge-patch+json" if self.verb == "patch" else "application/json"
+        return {"Accept": "application/json", **({} if self.body is None else {"Content-Type": kind})}
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}"
 
 
 class Cause(wire.Partial, frozen=True):
@@ -87,11 +103,11 @@ class Connection:
         self._client.user_agent = "ebb"
         self._client.rest_client.pool_manager.connection_pool_kw["ssl_context"] = access.tls
 
-    def send(self, request: RawRequest, timeout: Timeout) -> ApiReply:
+    def send(self, call: Call, timeout: Timeout) -> ApiReply:
         """Return the answer. Raises urllib3's HTTPError, OSError, and what fetching credentials raises."""
         header = self.access.bearer.header()
-        headers = {**request.headers, **({"Authorization": header} if header else {})}
-        sent = self._client.param_serialize(request.method, request.path, None, request.query, headers, request.body)
+        headers = {**call.headers, **({"Authorization": header} if header else {})}
+        sent = self._client.param_serialize(call.method, call.path, None, call.query, headers, call.body)
         answer = self._client.call_api(*sent, _request_timeout=timeout)
         return ApiReply(answer.status, answer.read(), answer.headers.get("Retry-After", ""))
 
@@ -135,7 +151,7 @@ class Transport:
         """Fetch new credentials: the old ones were refused."""
         self._connection.access.bearer.renew()
 
-    def send(self, request: RawRequest) -> ApiReply:
+    def send(self, call: Call) -> ApiReply:
         """Return the answer; a request that never left goes another way, where there is one by now.
 
         Raises:
@@ -145,11 +161,11 @@ class Transport:
 
         connection = self._connection
         try:
-            return connection.send(request, self._timeout)
+            return connection.send(call, self._timeout)
         except HTTPError as fault:
             if not _never_left(fault) or not self._is_elsewhere(connection):
                 raise
-        return self._connection.send(request, self._timeout)
+        return self._connection.send(call, self._timeout)
 
     def _is_elsewhere(self, connection: Connection) -> bool:
         """Whether another way than this one leads to the cluster now; one thread asks, the others wait for it."""

@@ -16,11 +16,12 @@ import msgspec
 from msgspec import structs
 
 from shared.adapters.kubernetes import controller_wire, wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient, segment
+from shared.adapters.kubernetes.client import KubernetesClient, segment
 from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate
 from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.adapters.kubernetes.node_objects import limit
 from shared.adapters.kubernetes.templates import Template, template_class
+from shared.adapters.kubernetes.transport import Call
 from shared.core.cluster import names
 from shared.core.cluster.pod import CLAIM, Pod, PodClass, Volume
 from shared.core.cluster.selectors import NO_LABELS, Labels

@@ -13,8 +13,8 @@ from typing import Any, Final
 import msgspec
 
 from shared.adapters.kubernetes import controller_wire, wire, workloads
-from shared.adapters.kubernetes.client import DENIED, Call, KubernetesClient, readable, segment
-from shared.adapters.kubernetes.transport import ApiReply
+from shared.adapters.kubernetes.client import DENIED, KubernetesClient, readable, segment
+from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.cluster import names
 from shared.core.cluster.names import SURGE_STAMP, SURGED_BEFORE
 from shared.core.cluster.pod import Pod
