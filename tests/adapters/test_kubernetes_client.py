@@ -219,6 +219,7 @@ def test_a_kubeconfigs_token_is_sent(api: Script, tmp_path: Any) -> None:
     KubernetesClient(from_kubeconfig(str(kubeconfig(tmp_path, api.address, bearer="secret")))).ask(GET)
 
     assert api.asked[0].headers["authorization"] == "Bearer secret"
+    assert api.asked[0].headers["user-agent"] == "ebb", "the manager of the fields that it writes"
 
 
 BUSY = Say(429, status(429, "too many requests"))

@@ -32,6 +32,8 @@ Please run:
 """
 GET = Call("get", "nodes", "/api/v1/nodes/n1")
 ANSWER = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"}
+EMPTY = {**ANSWER, "status": {}}
+SOCKS = {"server": "http://c.example", "proxy-url": "socks5://c.example"}
 
 
 def plugin(folder: Path, name: str, script: str) -> str:
@@ -95,6 +97,7 @@ def says(text: str) -> str:
         ),
         pytest.param("other -x y` to see why", "other", "exit 3", {"args": ["-x", "y"]}, id="how to see it again"),
         pytest.param("it gave no credentials (its answer", "other", "echo", {}, id="an answer that is none"),
+        pytest.param("(its answer holds none)", "other", f"echo '{json.dumps(EMPTY)}'", {}, id="an empty answer"),
     ],
 )
 def test_the_sentence_shows_what_to_run(
@@ -169,28 +172,45 @@ def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest
     assert merged.login("b").configuration.host == "http://b.example"
 
 
+def in_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def proof(how: str, folder: Path, shown: Path, key: Path) -> dict[str, Any]:
+    """Return the user of a kubeconfig who shows a certificate."""
+    if how == "beside":
+        return {"client-certificate": str(shown), "client-key": str(key)}
+    if how == "inside":
+        return {"client-certificate-data": in_base64(shown.read_text()), "client-key-data": in_base64(key.read_text())}
+    status = {"clientCertificateData": shown.read_text(), "clientKeyData": key.read_text()}
+    (folder / "answer").write_text(json.dumps({**ANSWER, "status": status}))
+    return {"exec": {"apiVersion": ANSWER["apiVersion"], "command": plugin(folder, "other", "cat answer")}}
+
+
 @pytest.mark.usefixtures("strict_by_default")
-@pytest.mark.parametrize("inline", [pytest.param(True, id="in the file itself"), pytest.param(False, id="next to it")])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param("inside", id="in the file itself"),
+        pytest.param("beside", id="next to it"),
+        pytest.param("by a plugin", id="of a plugin"),
+    ],
+)
 def test_a_certificate_goes_to_a_server_that_trusts_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, inline: bool
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = Authority(tmp_path, "ca")
-    shown, key = (tmp_path / "ca" / "shown.pem", tmp_path / "ca" / "key.pem")
     server = authority.server(identifies_keys=False)
     server.verify_mode = ssl.CERT_REQUIRED
     server.load_verify_locations(cadata=authority.pem)
-    (tmp_path / "ca.pem").write_text(authority.pem)
-    parts = {"certificate-authority": tmp_path / "ca.pem", "client-certificate": shown, "client-key": key}
-    given = {
-        f"{name}-data" if inline else name: base64.b64encode(path.read_bytes()).decode() if inline else str(path)
-        for name, path in parts.items()
-    }
+    user = proof(how, tmp_path, tmp_path / "ca" / "shown.pem", tmp_path / "ca" / "key.pem")
     files = tmp_path / "files"
     files.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(files))
 
     with scripted(server) as script:
-        path = written(tmp_path, server=script.address, **given)
+        ca = {"certificate-authority-data": in_base64(authority.pem)}
+        path = written(tmp_path, server=script.address, **ca, **user)
         before = path.read_bytes()
         script.says(Say(body={"kind": "Node"}))
 
@@ -209,10 +229,10 @@ def test_a_certificate_goes_to_a_server_that_trusts_it(
 )
 def test_a_server_may_have_the_certificate_of_another_address(cluster: dict[str, Any], tmp_path: Path) -> None:
     authority = Authority(tmp_path, "ca")
-    ca = base64.b64encode(authority.pem.encode()).decode()
-
     with scripted(authority.server(address="127.0.0.2")) as script:
-        path = written(tmp_path, server=script.address, **cluster, **{"certificate-authority-data": ca})
+        path = written(
+            tmp_path, server=script.address, **cluster, **{"certificate-authority-data": in_base64(authority.pem)}
+        )
         script.says(Say(body={"kind": "Node"}))
 
         assert KubernetesClient(from_kubeconfig(str(path))).ask(GET)
@@ -249,6 +269,7 @@ def test_a_request_goes_by_the_proxy(
         pytest.param({"users": []}, id="a user that is not there"),
         pytest.param({"users": [{"name": "c", "user": {"auth-provider": {"name": "gcp"}}}]}, id="a provider that went"),
         pytest.param({"clusters": []}, id="a cluster that is not there"),
+        pytest.param({"clusters": [{"name": "c", "cluster": SOCKS}]}, id="a proxy of another kind"),
         pytest.param({"clusters": [{"name": "c", "cluster": {}}]}, id="a cluster without an address"),
     ],
 )

@@ -63,6 +63,7 @@ def without(*path: str | int) -> str:
         pytest.param(json.dumps([BEARER]), id="a list"),
         pytest.param(json.dumps({**kubeconfig(), "users": BEARER}), id="users that are text"),
         pytest.param(json.dumps({**kubeconfig(), "users": [{"name": BEARER}]}), id="no such user"),
+        pytest.param(json.dumps({**kubeconfig(), "users": [{"name": "u", "token": BEARER}]}), id="no body of a user"),
         pytest.param(json.dumps(kubeconfig(user={"client-key-data": PRIVATE_KEY})), id="a key that is no base64"),
         pytest.param(json.dumps(kubeconfig(user={"auth-provider": {"name": PASSWORD}})), id="an auth provider"),
         pytest.param(without("current-context"), id="no current context"),

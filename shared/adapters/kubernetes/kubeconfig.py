@@ -38,7 +38,7 @@ _EXIT: Final = re.compile(r"^exec: process returned -?\d+(\. )?")
 _UNREADABLE: Final = "its answer cannot be read"
 _LONGEST: Final = 200
 _OTHER_SHAPE: Final = "it has not the shape of a kubeconfig"
-_NO_PEM: Final = "a certificate or key in it is no PEM"
+_NO_PEM: Final = "a certificate, key or token in it cannot be read"
 _NO_FILE: Final = "File does not exist: "
 _SHAPE_FAULTS: Final = (TypeError, AttributeError, KeyError, RecursionError)
 """What the client raises for a document of another shape, beside its own exception."""
@@ -106,8 +106,6 @@ class KubeconfigFiles:
             raise self._unusable(text if text.startswith(_NO_FILE) else _OTHER_SHAPE) from None
         except OSError as fault:
             raise self._unusable(f"{fault.filename}: {fault.strerror}" if fault.filename else _NO_PEM) from None
-        except UnicodeDecodeError:
-            raise self._unusable("it is not text") from None
         except ValueError:
             raise self._unusable(_NO_PEM) from None
         except _SHAPE_FAULTS:
