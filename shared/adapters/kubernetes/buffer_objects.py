@@ -35,16 +35,12 @@ from shared.core.cluster.resources import Resources
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 
 
-class Reference(Partial, frozen=True):
-    name: str = ""
-
-
 class BufferSpec(Partial, frozen=True):
     provisioning_strategy: str | None = ""
 
 
 class BufferStatus(Partial, frozen=True):
-    pod_template_ref: Reference | None = None
+    pod_template_ref: wire.Named | None = None
     replicas: int | None = None
     ready_replicas: int | None = None
     provisioning_strategy: str | None = ""

@@ -95,7 +95,7 @@ class KubernetesClient:
             raise _failure(call, reply)
         return reply.body
 
-    def fetch(self, call: Call, decoder: msgspec.json.Decoder[T]) -> T:
+    def fetch(self, call: Call, decode: Callable[[bytes], T]) -> T:
         """Return the decoded body of a call that succeeded.
 
         Raises:
@@ -103,7 +103,7 @@ class KubernetesClient:
         """
         body = self.ask(call)
         with readable(call):
-            return decoder.decode(body)
+            return decode(body)
 
     def send(self, call: Call) -> ApiReply:
         """Return the answer with its code; a read that met passing trouble or a reset is repeated a few times.

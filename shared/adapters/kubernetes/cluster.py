@@ -15,7 +15,7 @@ import msgspec
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes import node_objects, wire, writes
 from shared.adapters.kubernetes.buffer_objects import read_buffers
-from shared.adapters.kubernetes.client import Item, KubernetesClient, Pages, readable, segment
+from shared.adapters.kubernetes.client import Item, KubernetesClient, Pages, segment
 from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
 from shared.adapters.kubernetes.storage_lists import read_storage
@@ -186,9 +186,7 @@ class KubernetesCluster:
 
     def _read_afresh(self, node: Node) -> tuple[Node, node_objects.RawNode]:
         call = Call("get", "nodes", _node_path(node.name))
-        body = self._client.ask(call)
-        with readable(call):
-            fresh, raw = node_objects.node(_node.decode(body)), _raw_node.decode(body)
+        fresh, raw = self._client.fetch(call, lambda body: (_read_node(body), _raw_node.decode(body)))
         if fresh.uid != node.uid:
             raise Gone(f"node {node.name}: another node has its name now.")
         return fresh, raw
@@ -197,9 +195,11 @@ class KubernetesCluster:
         return self._ask_for_node(Call("patch", "nodes", _node_path(node.name), body=patch))
 
     def _ask_for_node(self, call: Call) -> Node:
-        body = self._client.ask(call)
-        with readable(call):
-            return node_objects.node(_node.decode(body))
+        return self._client.fetch(call, _read_node)
+
+
+def _read_node(body: bytes) -> Node:
+    return node_objects.node(_node.decode(body))
 
 
 def _check_version(node: Node, fresh: Node) -> None:

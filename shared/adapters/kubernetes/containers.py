@@ -40,8 +40,27 @@ _quantities: Final = RawPart("resources", wire.Quantities)
 _ports: Final = RawPart("ports", list[ContainerPort])
 
 
+class TemplateContainer(wire.Partial, frozen=True):
+    name: str = ""
+    resources: wire.RequestsAndLimits | None = None
+    restart_policy: str | None = ""
+
+
+class TemplateRequests(wire.Partial, frozen=True):
+    """What of a template's spec is read otherwise than of a pod's."""
+
+    containers: list[TemplateContainer] | None = None
+    init_containers: list[TemplateContainer] | None = None
+    overhead: msgspec.Raw = wire.ABSENT
+    resources: wire.RequestsAndLimits | None = None
+
+
 def _requested(resources: wire.Requests | None) -> bytes:
     return bytes(resources.requests) if resources else b""
+
+
+def _limited(resources: wire.Requests | None) -> bytes:
+    return bytes(resources.limits) if isinstance(resources, wire.RequestsAndLimits) else b""
 
 
 @lru_cache(maxsize=4096)
@@ -55,27 +74,37 @@ def parse(raw: bytes) -> Resources:
     return Resources.parse(given) if given else NOTHING
 
 
-def requests_of(spec: wire.PodSpec) -> ContainerRequests:
-    """Return what a pod asks for, with one object for each container that asks for the same.
+def requests_of(spec: wire.PodSpec | TemplateRequests) -> ContainerRequests:
+    """Return what a pod asks for, or one that is made of a template; containers that ask for the same are one object.
 
     Raises:
         BadInput: a value is no quantity.
     """
-    rows = [_container(each.name, _requested(each.resources)) for each in spec.containers or ()]
-    rows += [
-        _container(each.name, _requested(each.resources), init=True, sidecar=_is_sidecar(each))
-        for each in spec.init_containers or ()
-    ]
-    return ContainerRequests(tuple(rows), parse(bytes(spec.overhead)), parse(_requested(spec.resources)))
+    rows = [_row(container, init=False) for container in spec.containers or ()]
+    rows += [_row(container, init=True) for container in spec.init_containers or ()]
+    whole = _filled(_requested(spec.resources), _limited(spec.resources))
+    return ContainerRequests(tuple(rows), parse(bytes(spec.overhead)), whole)
 
 
-def _is_sidecar(container: wire.Container) -> bool:
+def _row(given: wire.Container | TemplateContainer, *, init: bool) -> Container:
+    requests, limits = _requested(given.resources), _limited(given.resources)
+    return _container(given.name, requests, limits, init=init, sidecar=init and _is_sidecar(given))
+
+
+def _is_sidecar(container: wire.Container | TemplateContainer) -> bool:
     return container.restart_policy == SIDECAR
 
 
 @lru_cache(maxsize=4096)
-def _container(name: str, requests: bytes, *, init: bool = False, sidecar: bool = False) -> Container:
-    return Container(name, parse(requests), init=init, sidecar=sidecar)
+def _container(name: str, requests: bytes, limits: bytes, *, init: bool, sidecar: bool) -> Container:
+    return Container(name, _filled(requests, limits), init, sidecar, parse(limits))
+
+
+def _filled(requests: bytes, limits: bytes) -> Resources:
+    """Return the requests; a limit without a request is one, as the API server writes it into pods."""
+    if not limits:
+        return parse(requests)
+    return Resources.parse({**(_quantities.read(limits) or {}), **(_quantities.read(requests) or {})})
 
 
 def amounts(given: wire.Quantities | None) -> Resources:
@@ -112,8 +141,10 @@ class _RawRequests:
     sidecar: bool = False
 
 
-def booked(pod: wire.Pod) -> Resources | None:
+def booked(pod: wire.Pod, *, infeasible: bool) -> Resources | None:
     """Return what a running pod occupies, or None where its status reports nothing but the spec.
+
+    `infeasible`: the node could never hold what the pod was resized to, by the kubelet.
 
     Raises:
         BadInput: a reported value is no quantity.
@@ -122,7 +153,6 @@ def booked(pod: wire.Pod) -> Resources | None:
     statuses = {
         each.name: each for each in chain(status.container_statuses or (), status.init_container_statuses or ())
     }
-    infeasible = _infeasible(status)
     if not infeasible and not _reports_other_than_spec(pod, statuses):
         return None
     return _occupied(
@@ -198,9 +228,3 @@ def _differs(spec: wire.Requests | None, allocated: msgspec.Raw, actuated: wire.
     return (allocated != desired and allocated not in wire.SILENT) or (
         reported != desired and reported not in wire.SILENT
     )
-
-
-def _infeasible(status: wire.PodStatus) -> bool:
-    """Return whether the node could never hold what the pod was resized to, by the kubelet."""
-    pending = next((each for each in status.conditions or () if each.type == "PodResizePending"), None)
-    return pending is not None and pending.reason == "Infeasible"

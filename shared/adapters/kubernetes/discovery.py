@@ -29,14 +29,10 @@ class ApiGroup(wire.Partial, frozen=True):
     versions: list[GroupVersion] | None = None
 
 
-class ApiResource(wire.Partial, frozen=True):
-    name: str = ""
-
-
 class ApiResources(wire.Partial, frozen=True):
     """What `/apis/GROUP/VERSION` answers: a kind need not be served in each version of its group."""
 
-    resources: list[ApiResource] | None = None
+    resources: list[wire.Named] | None = None
 
 
 _group: Final = msgspec.json.Decoder(ApiGroup)
@@ -49,17 +45,17 @@ def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
     Raises:
         Retryable, Terminal: the cluster does not answer.
     """
-    found = _served(client, group, "", _group)
+    found = _served(client, group, "", _group.decode)
     for each in (found.versions if found else None) or ():
-        kinds = _served(client, group, f"/{each.version}", _resources)
+        kinds = _served(client, group, f"/{each.version}", _resources.decode)
         if any(kind.name == resource for kind in (kinds.resources if kinds else None) or ()):
             return f"/apis/{group}/{each.version}/{resource}"
     return None
 
 
-def _served(client: KubernetesClient, group: str, version: str, decoder: msgspec.json.Decoder[T]) -> T | None:
+def _served(client: KubernetesClient, group: str, version: str, decode: Callable[[bytes], T]) -> T | None:
     try:
-        return client.fetch(Call("get", group, f"/apis/{group}{version}"), decoder)
+        return client.fetch(Call("get", group, f"/apis/{group}{version}"), decode)
     except Gone:
         return None
 
@@ -127,7 +123,7 @@ class AccessReviews:
             "spec": {"resourceAttributes": asked},
         }
         call = Call("create", "selfsubjectaccessreviews", _REVIEWS, body=body)
-        return self._client.fetch(call, _review).status.allowed
+        return self._client.fetch(call, _review.decode).status.allowed
 
     def serves(self, group: str, resource: str) -> bool:
         """Whether the cluster has that kind.
@@ -144,6 +140,6 @@ class AccessReviews:
             Forbidden: the one who asks may not see it. Retryable, Terminal: the API server does not answer.
         """
         try:
-            return self._client.fetch(Call("get", resource, f"/apis/{group}/v1/{resource}/{name}"), _object)
+            return self._client.fetch(Call("get", resource, f"/apis/{group}/v1/{resource}/{name}"), _object.decode)
         except Gone:
             return None

@@ -36,15 +36,11 @@ Words = tuple[bytes, bytes]
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class NamedItem(wire.Partial, frozen=True):
-    name: str = ""
-
-
 _labels: Final = RawPart("metadata.labels", dict[str, str])
 _node_selector: Final = RawPart("spec.nodeSelector", dict[str, str])
-_claims: Final = RawPart("spec.resourceClaims", list[NamedItem])
-_responders: Final = RawPart("spec.evictionResponders", list[NamedItem])
-_gates: Final = RawPart("spec.schedulingGates", list[NamedItem])
+_claims: Final = RawPart("spec.resourceClaims", list[wire.Named])
+_responders: Final = RawPart("spec.evictionResponders", list[wire.Named])
+_gates: Final = RawPart("spec.schedulingGates", list[wire.Named])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +89,7 @@ class PodFolder:
 
     def _learn(self, words: tuple[Words, bool], pod: wire.Pod, *, running: bool) -> _Kind:
         spec = self._class(pod)
-        booked = containers.booked(pod) if running else None
+        booked = containers.booked(pod, infeasible=words[1]) if running else None
         if len(self._kinds) >= MOST_KINDS:
             self._kinds.clear()
         kind = self._kinds[words] = _Kind(spec, None if booked == spec.requests else booked)
@@ -218,7 +214,7 @@ def pod_class(pod: wire.Pod, asks: ContainerRequests | None = None) -> PodClass:
     )
 
 
-def _names(given: list[NamedItem] | None) -> tuple[str, ...]:
+def _names(given: list[wire.Named] | None) -> tuple[str, ...]:
     return tuple(each.name for each in given or ())
 
 
@@ -257,29 +253,9 @@ def _given(raw: msgspec.Raw) -> bool:
     return raw not in wire.SILENT
 
 
-class ClaimTemplateSpec(wire.Partial, frozen=True):
-    storage_class_name: str | None = None
-
-
-class ClaimTemplate(wire.Partial, frozen=True):
-    """What an ephemeral volume's claim is made from."""
-
-    spec: ClaimTemplateSpec = ClaimTemplateSpec()
-
-
-class VolumeSource(wire.Partial, frozen=True):
-    """How two volumes of one kind differ for Ebb; the other fields are the kubelet's business."""
-
-    medium: str | None = ""
-    claim_name: str | None = ""
-    driver: str | None = ""
-    pd_name: str | None = ""
-    volume_claim_template: ClaimTemplate | None = None
-
-
 _volumes: Final = RawPart("spec.volumes", list[dict[str, msgspec.Raw]])
 _name: Final = RawPart("spec.volumes[].name", str)
-_source: Final = RawPart("spec.volumes[]", VolumeSource)
+_source: Final = RawPart("spec.volumes[]", wire.VolumeSource)
 
 
 def _volume_words(raw: msgspec.Raw) -> bytes:
@@ -295,7 +271,7 @@ def _volume_list(raw: bytes) -> tuple[Volume, ...]:
 def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
     name = _name.read(fields.get("name", wire.ABSENT)) or ""
     kind = next((key for key in fields if key != "name"), "emptyDir")
-    source = _source.read(fields.get(kind, wire.ABSENT)) or VolumeSource()
+    source = _source.read(fields.get(kind, wire.ABSENT)) or wire.VolumeSource()
     template = source.volume_claim_template
     detail = source.claim_name or source.medium or source.driver or source.pd_name or ""
     return Volume(name, kind, detail, template.spec.storage_class_name if template else None)

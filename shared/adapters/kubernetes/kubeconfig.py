@@ -41,7 +41,7 @@ _OTHER_SHAPE: Final = "it has not the shape of a kubeconfig"
 _NO_PEM: Final = "a certificate, key or token in it cannot be read"
 _NO_FILE: Final = "File does not exist: "
 _SHAPE_FAULTS: Final = (TypeError, AttributeError, KeyError, RecursionError)
-"""What the client raises for a document of another shape, beside its own exception."""
+"""What the client raises for a document of another shape, with no exception of its own."""
 
 _one_at_a_time: Final = threading.Lock()
 

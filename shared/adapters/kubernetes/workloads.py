@@ -261,7 +261,7 @@ class Controllers:
     def _get(self, plural: str, namespace: str, name: str) -> controller_wire.Controller | None:
         path = f"/apis/apps/v1/namespaces/{segment(namespace)}/{plural}/{segment(name)}"
         try:
-            return self._client.fetch(Call("get", plural, path), _one)
+            return self._client.fetch(Call("get", plural, path), _one.decode)
         except Gone:
             return None
 
