@@ -113,7 +113,7 @@ class KubernetesClient:
         """
         for attempt in range(REPEATS):
             try:
-                reply = self._authorized(call)
+                reply = self._send_authorized(call)
             except _Reset:
                 pause = _pause(attempt, "")
             else:
@@ -121,9 +121,9 @@ class KubernetesClient:
                 if call.method != "GET" or not _passes(reply.code) or pause > LONGEST_PAUSE:
                     return reply
             self._sleep(pause)
-        return self._authorized(call)
+        return self._send_authorized(call)
 
-    def _authorized(self, call: Call) -> ApiReply:
+    def _send_authorized(self, call: Call) -> ApiReply:
         """Return the answer to a call whose credentials are good.
 
         A 401 is answered once with fresh credentials: a token may have expired on the way. A second 401 is an

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.odd_objects import RawPart
+from shared.adapters.kubernetes.malformed_objects import RawPart
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort
 from shared.core.cluster.requests import (
     UNREPORTED,
@@ -55,11 +55,11 @@ class TemplateRequests(wire.Partial, frozen=True):
     resources: wire.RequestsAndLimits | None = None
 
 
-def _requested(resources: wire.Requests | None) -> bytes:
+def _request_words(resources: wire.Requests | None) -> bytes:
     return bytes(resources.requests) if resources else b""
 
 
-def _limited(resources: wire.Requests | None) -> bytes:
+def _limit_words(resources: wire.Requests | None) -> bytes:
     return bytes(resources.limits) if isinstance(resources, wire.RequestsAndLimits) else b""
 
 
@@ -82,12 +82,12 @@ def requests_of(spec: wire.PodSpec | TemplateRequests) -> ContainerRequests:
     """
     rows = [_row(container, init=False) for container in spec.containers or ()]
     rows += [_row(container, init=True) for container in spec.init_containers or ()]
-    whole = _filled(_requested(spec.resources), _limited(spec.resources))
+    whole = _fill_requests(_request_words(spec.resources), _limit_words(spec.resources))
     return ContainerRequests(tuple(rows), parse(bytes(spec.overhead)), whole)
 
 
 def _row(given: wire.Container | TemplateContainer, *, init: bool) -> Container:
-    requests, limits = _requested(given.resources), _limited(given.resources)
+    requests, limits = _request_words(given.resources), _limit_words(given.resources)
     return _container(given.name, requests, limits, init=init, sidecar=init and _is_sidecar(given))
 
 
@@ -97,10 +97,10 @@ def _is_sidecar(container: wire.Container | TemplateContainer) -> bool:
 
 @lru_cache(maxsize=4096)
 def _container(name: str, requests: bytes, limits: bytes, *, init: bool, sidecar: bool) -> Container:
-    return Container(name, _filled(requests, limits), init, sidecar, parse(limits))
+    return Container(name, _fill_requests(requests, limits), init, sidecar, parse(limits))
 
 
-def _filled(requests: bytes, limits: bytes) -> Resources:
+def _fill_requests(requests: bytes, limits: bytes) -> Resources:
     """Return the requests; a limit without a request is one, as the API server writes it into pods."""
     if not limits:
         return parse(requests)
@@ -117,7 +117,7 @@ def host_ports(spec: wire.PodSpec) -> tuple[HostPort, ...]:
     Init containers other than sidecars take none in the scheduler's eyes: they are gone when the pod runs.
     """
     running = chain(spec.containers or (), filter(_is_sidecar, spec.init_containers or ()))
-    ports = chain.from_iterable(_ports.read(each.ports) or () for each in running)
+    ports = chain.from_iterable(_ports.read(container.ports) or () for container in running)
     taken = {_host_port(port, host_network=spec.host_network) for port in ports}
     return tuple(sorted((port for port in taken if port is not None), key=astuple))
 
@@ -141,7 +141,7 @@ class _RawRequests:
     sidecar: bool = False
 
 
-def booked(pod: wire.Pod, *, infeasible: bool) -> Resources | None:
+def occupied_resources(pod: wire.Pod, *, infeasible: bool) -> Resources | None:
     """Return what a running pod occupies, or None where its status reports nothing but the spec.
 
     `infeasible`: the node could never hold what the pod was resized to, by the kubelet.
@@ -151,21 +151,26 @@ def booked(pod: wire.Pod, *, infeasible: bool) -> Resources | None:
     """
     status, spec = pod.status, pod.spec
     statuses = {
-        each.name: each for each in chain(status.container_statuses or (), status.init_container_statuses or ())
+        container.name: container
+        for container in chain(status.container_statuses or (), status.init_container_statuses or ())
     }
     if not infeasible and not _reports_other_than_spec(pod, statuses):
         return None
-    return _occupied(
+    return _add_up(
         _rows(spec.containers, statuses),
         _rows(spec.init_containers, statuses),
         bytes(spec.overhead),
-        _RawRequests(_requested(spec.resources), _reported(status.allocated_resources), _actuated(status.resources)),
+        _RawRequests(
+            _request_words(spec.resources),
+            _reported_words(status.allocated_resources),
+            _actuated_words(status.resources),
+        ),
         infeasible=infeasible,
     )
 
 
 @lru_cache(maxsize=4096)
-def _occupied(
+def _add_up(
     containers: tuple[_RawRequests, ...],
     init: tuple[_RawRequests, ...],
     overhead: bytes,
@@ -175,7 +180,7 @@ def _occupied(
 ) -> Resources:
     return occupied(
         RunningPod(
-            (*(_running(row) for row in containers), *(_running(row, init=True) for row in init)),
+            (*(_running_container(row) for row in containers), *(_running_container(row, init=True) for row in init)),
             parse(overhead),
             parse(whole.desired),
             _report(whole),
@@ -184,7 +189,7 @@ def _occupied(
     )
 
 
-def _running(raw: _RawRequests, *, init: bool = False) -> RunningContainer:
+def _running_container(raw: _RawRequests, *, init: bool = False) -> RunningContainer:
     return RunningContainer(parse(raw.desired), _report(raw), init, raw.sidecar)
 
 
@@ -195,22 +200,24 @@ def _report(raw: _RawRequests) -> Report:
 
 
 def _rows(containers: Iterable[wire.Container] | None, statuses: _Statuses) -> tuple[_RawRequests, ...]:
-    return tuple(_raw_requests(each, statuses.get(each.name)) for each in containers or ())
+    return tuple(_raw_requests(container, statuses.get(container.name)) for container in containers or ())
 
 
 def _raw_requests(container: wire.Container, status: wire.ContainerStatus | None) -> _RawRequests:
-    desired, sidecar = _requested(container.resources), _is_sidecar(container)
+    desired, sidecar = _request_words(container.resources), _is_sidecar(container)
     if status is None:
         return _RawRequests(desired, sidecar=sidecar)
-    return _RawRequests(desired, _reported(status.allocated_resources), _actuated(status.resources), sidecar)
+    return _RawRequests(
+        desired, _reported_words(status.allocated_resources), _actuated_words(status.resources), sidecar
+    )
 
 
-def _reported(raw: msgspec.Raw) -> bytes:
+def _reported_words(raw: msgspec.Raw) -> bytes:
     return b"" if raw in wire.SILENT else bytes(raw)
 
 
-def _actuated(resources: wire.Requests | None) -> bytes | None:
-    return _reported(resources.requests) if resources else None
+def _actuated_words(resources: wire.Requests | None) -> bytes | None:
+    return _reported_words(resources.requests) if resources else None
 
 
 def _reports_other_than_spec(pod: wire.Pod, statuses: _Statuses) -> bool:

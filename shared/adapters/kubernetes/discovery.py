@@ -12,7 +12,7 @@ import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
-from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
+from shared.adapters.kubernetes.malformed_objects import RAW_PAGES, MalformedObjects
 from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError, Gone
 
@@ -45,15 +45,15 @@ def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
     Raises:
         Retryable, Terminal: the cluster does not answer.
     """
-    found = _served(client, group, "", _group.decode)
-    for each in (found.versions if found else None) or ():
-        kinds = _served(client, group, f"/{each.version}", _resources.decode)
+    found = _fetch_served(client, group, "", _group.decode)
+    for served in (found.versions if found else None) or ():
+        kinds = _fetch_served(client, group, f"/{served.version}", _resources.decode)
         if any(kind.name == resource for kind in (kinds.resources if kinds else None) or ()):
-            return f"/apis/{group}/{each.version}/{resource}"
+            return f"/apis/{group}/{served.version}/{resource}"
     return None
 
 
-def _served(client: KubernetesClient, group: str, version: str, decode: Callable[[bytes], T]) -> T | None:
+def _fetch_served(client: KubernetesClient, group: str, version: str, decode: Callable[[bytes], T]) -> T | None:
     try:
         return client.fetch(Call("get", group, f"/apis/{group}{version}"), decode)
     except Gone:
@@ -68,7 +68,7 @@ class AdvisoryLists:
     """
 
     client: KubernetesClient
-    odd: OddObjects | None = None
+    odd: MalformedObjects | None = None
     unread: list[str] = field(default_factory=list)
 
     def read(self, resource: str, item: Callable[[bytes | msgspec.Raw], T], group: str = "") -> tuple[T, ...]:
@@ -78,7 +78,7 @@ class AdvisoryLists:
         """
 
         def gather(raws: Iterator[msgspec.Raw]) -> tuple[T, ...]:
-            return tuple(self.odd.left_out(resource, raws, item) if self.odd is not None else map(item, raws))
+            return tuple(self.odd.skip_malformed(resource, raws, item) if self.odd is not None else map(item, raws))
 
         try:
             path = path_of(self.client, group, resource) if group else f"/api/v1/{resource}"

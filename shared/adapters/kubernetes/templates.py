@@ -12,8 +12,8 @@ from msgspec import structs
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.containers import TemplateRequests, requests_of
-from shared.adapters.kubernetes.fold import pod_class
-from shared.adapters.kubernetes.odd_objects import RawPart
+from shared.adapters.kubernetes.malformed_objects import RawPart
+from shared.adapters.kubernetes.pod_objects import pod_class
 from shared.core.cluster import names
 from shared.core.cluster.pod import PodClass
 from shared.core.cluster.selectors import NO_LABELS, Labels
@@ -30,7 +30,7 @@ class Template(wire.Partial, frozen=True):
         """Return an annotation's value; empty without one."""
         return (self.metadata.annotations or {}).get(key, "")
 
-    def kept(self) -> "Template":
+    def copy(self) -> "Template":
         """Return what is read of the template, in memory of its own: without the page on which it stands."""
         notes = {key: self.annotation(key) for key in _READ if self.annotation(key)}
         meta = structs.replace(self.metadata, labels=self.metadata.labels.copy(), annotations=notes)
