@@ -19,6 +19,7 @@ from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, from_kubeconfig
 from shared.adapters.kubernetes.transport import Call
 from shared.errors import BadSettings, Retryable
+from tests.adapters.access import kubeconfig
 from tests.adapters.certificates import Authority
 from tests.adapters.scripted import Say, scripted
 from tests.builders import NOW
@@ -44,19 +45,8 @@ def plugin(folder: Path, name: str, script: str) -> str:
     return str(path)
 
 
-def kubeconfig(folder: Path, command: str, **more: Any) -> str:
-    user = {"exec": {"apiVersion": ANSWER["apiVersion"], "command": command, **more}}
-    whole = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "here",
-        "clusters": [{"name": "here", "cluster": {"server": "http://127.0.0.1:9"}}],
-        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
-        "users": [{"name": "me", "user": user}],
-    }
-    path = folder / "kubeconfig"
-    path.write_text(json.dumps(whole))
-    return str(path)
+def by_plugin(folder: Path, command: str, **more: Any) -> str:
+    return str(kubeconfig(folder, exec={"apiVersion": ANSWER["apiVersion"], "command": command, **more}))
 
 
 def says(text: str) -> str:
@@ -105,7 +95,7 @@ def test_the_sentence_shows_what_to_run(
 ) -> None:
     command = plugin(tmp_path, name, script) if script else str(tmp_path / name)
     with pytest.raises(Retryable) as caught:
-        from_kubeconfig(kubeconfig(tmp_path, command, **more))
+        from_kubeconfig(by_plugin(tmp_path, command, **more))
     assert str(caught.value).startswith(f"credential plugin {command}: ")
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -116,7 +106,7 @@ def test_a_plugin_gives_a_token_and_when_it_expires(tmp_path: Path) -> None:
     status = {"token": "t", "expirationTimestamp": until.isoformat()}
     command = plugin(tmp_path, "other", f"echo '{json.dumps({**ANSWER, 'status': status})}'")
 
-    assert KubeconfigFiles(kubeconfig(tmp_path, command)).login().header == ("Bearer t", until)
+    assert KubeconfigFiles(by_plugin(tmp_path, command)).login().header == ("Bearer t", until)
 
 
 def test_a_plugin_is_run_in_the_files_folder_and_shown_of_the_cluster(tmp_path: Path) -> None:
@@ -124,23 +114,9 @@ def test_a_plugin_is_run_in_the_files_folder_and_shown_of_the_cluster(tmp_path: 
 del info["spec"]["interactive"]
 print(json.dumps({**info, "status": {"token": os.environ["WHO"] + info["spec"]["cluster"]["server"]}}))'"""
     plugin(tmp_path, "other", script)
-    path = kubeconfig(tmp_path, "./other", env=[{"name": "WHO", "value": "me@"}], provideClusterInfo=True)
+    path = by_plugin(tmp_path, "./other", env=[{"name": "WHO", "value": "me@"}], provideClusterInfo=True)
 
-    assert KubeconfigFiles(path).login().header[0] == "Bearer me@http://127.0.0.1:9"
-
-
-def written(folder: Path, name: str = "c", **parts: Any) -> Path:
-    """A file with one context, whose cluster is on a host of its name; no part of it is named as one of a user."""
-    folder.mkdir(exist_ok=True)
-    path = folder / "config"
-    document = {
-        "current-context": name,
-        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-        "clusters": [{"name": name, "cluster": {"server": f"http://{name}.example", **parts}}],
-        "users": [{"name": name, "user": parts}],
-    }
-    path.write_text(json.dumps(document))
-    return path
+    assert KubeconfigFiles(path).login().header[0] == "Bearer me@http://c.example"
 
 
 @pytest.mark.parametrize(
@@ -153,15 +129,15 @@ def written(folder: Path, name: str = "c", **parts: Any) -> Path:
     ],
 )
 def test_a_user_has_a_token_in_several_ways(expected: str, user: dict[str, Any], tmp_path: Path) -> None:
-    path = written(tmp_path, **user)
+    path = kubeconfig(tmp_path, **user)
     (tmp_path / "token").write_text("in a file\n")
 
     assert KubeconfigFiles(str(path)).login().header[0] == expected
 
 
 def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, other = written(tmp_path / "1", "a", tokenFile="mine"), written(tmp_path / "2", "b")
-    again = written(tmp_path / "3", "a", tokenFile="not-mine")
+    first, other = kubeconfig(tmp_path / "1", "a", tokenFile="mine"), kubeconfig(tmp_path / "2", "b")
+    again = kubeconfig(tmp_path / "3", "a", tokenFile="not-mine")
     (tmp_path / "1" / "mine").write_text("mine")
     monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, (tmp_path / "nowhere", first, again, other))))
 
@@ -210,7 +186,7 @@ def test_a_certificate_goes_to_a_server_that_trusts_it(
 
     with scripted(server) as script:
         ca = {"certificate-authority-data": in_base64(authority.pem)}
-        path = written(tmp_path, server=script.address, **ca, **user)
+        path = kubeconfig(tmp_path, server=script.address, **ca, **user)
         before = path.read_bytes()
         script.says(Say(body={"kind": "Node"}))
 
@@ -230,7 +206,7 @@ def test_a_certificate_goes_to_a_server_that_trusts_it(
 def test_a_server_may_have_the_certificate_of_another_address(cluster: dict[str, Any], tmp_path: Path) -> None:
     authority = Authority(tmp_path, "ca")
     with scripted(authority.server(address="127.0.0.2")) as script:
-        path = written(
+        path = kubeconfig(
             tmp_path, server=script.address, **cluster, **{"certificate-authority-data": in_base64(authority.pem)}
         )
         script.says(Say(body={"kind": "Node"}))
@@ -254,7 +230,7 @@ def test_a_request_goes_by_the_proxy(
     with scripted() as server, scripted() as proxy:
         monkeypatch.setenv("no_proxy", no_proxy)
         monkeypatch.setenv("http_proxy", "" if own else proxy.address)
-        path = written(tmp_path, server=server.address, **{"proxy-url": proxy.address} if own else {})
+        path = kubeconfig(tmp_path, server=server.address, **{"proxy-url": proxy.address} if own else {})
         by_name = {"proxy": proxy, "server": server}
         by_name[expected].says(Say(body={"kind": "Node"}))
 
@@ -274,7 +250,7 @@ def test_a_request_goes_by_the_proxy(
     ],
 )
 def test_nobody_is_asked_without_the_credentials_that_the_file_means(part: dict[str, Any], tmp_path: Path) -> None:
-    path = written(tmp_path)
+    path = kubeconfig(tmp_path)
     path.write_text(json.dumps({**json.loads(path.read_text()), **part}))
 
     with pytest.raises(BadSettings, match="cannot be used: "):
@@ -290,7 +266,7 @@ def test_a_plugin_that_fails_on_a_terminal_is_no_anonymous_call(
             monkeypatch.setattr(sys, name, terminal)
 
         with pytest.raises(Retryable, match="it gave no credentials; run"):
-            from_kubeconfig(kubeconfig(tmp_path, command))
+            from_kubeconfig(by_plugin(tmp_path, command))
 
 
 @contextmanager
@@ -302,7 +278,7 @@ def open_terminal() -> Iterator[TextIO]:
 
 def test_a_command_prints_that_sentence_alone(tmp_path: Path) -> None:
     command = plugin(tmp_path, "gke-gcloud-auth-plugin", says(GCLOUD_SAYS))
-    ended = run_ebb("plan", "--kubeconfig", kubeconfig(tmp_path, command))
+    ended = run_ebb("plan", "--kubeconfig", by_plugin(tmp_path, command))
     assert (ended.returncode, ended.stdout) == (1, "")
     first, second = ended.stderr.splitlines()
     assert first == (

@@ -23,8 +23,8 @@ _decoder = msgspec.json.Decoder(wire.Page[wire.Pod])
 def run(*, quick: bool) -> None:
     nodes, pods, peers = (500, 15_000, 500) if quick else (5_000, 150_000, 2_000)
     with get_context("forkserver").Pool(1, maxtasksperchild=1) as fresh:
-        each = [fresh.apply(measured, (nodes, pods)) for _ in range(_TIMES)]
-    ours, (_, size, peak) = median(seconds for seconds, _, _ in each), each[0]
+        runs = [fresh.apply(measured, (nodes, pods)) for _ in range(_TIMES)]
+    ours, (_, size, peak) = median(seconds for seconds, _, _ in runs), runs[0]
     theirs = median(_client_models(nodes, peers) for _ in range(_TIMES))
     say(f"{pods:,} pods ({size / pods:,.0f} bytes each): decode and fold", f"{ours:.2f} CPU s", "-")
     say(

@@ -53,8 +53,8 @@ def read_usage(client: KubernetesClient) -> ShownUsage:
         Gone: the cluster has no resource metrics. Forbidden: the account may not read them. Retryable: they do not
         answer now. Terminal: the answer is not of the API's shape.
     """
-    nodes = client.read_list(_call("nodes"), _nodes, lambda rows: {each.metadata.name: _sum((each,)) for each in rows})
-    pods = client.read_list(_call("pods"), _pods, lambda rows: {_key(each): _sum(each.containers) for each in rows})
+    nodes = client.read_list(_call("nodes"), _nodes, lambda rows: {row.metadata.name: _sum((row,)) for row in rows})
+    pods = client.read_list(_call("pods"), _pods, lambda rows: {_key(row): _sum(row.containers) for row in rows})
     return ShownUsage(nodes, pods)
 
 
@@ -67,7 +67,7 @@ def _key(pod: _PodUse) -> str:
 
 
 def _sum(used: Iterable[_Use]) -> Resources:
-    return total(Resources.parse(each.usage or {}) for each in used)
+    return total(Resources.parse(row.usage or {}) for row in used)
 
 
 _SECONDS: Final = 10.0
