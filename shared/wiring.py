@@ -10,10 +10,11 @@ from typing import Final
 from shared.adapters.clock import SystemClock
 from shared.adapters.compute import RegionCommitments
 from shared.adapters.gke import GkeCluster, LabelPools
-from shared.adapters.kubernetes.access import Access, from_google, from_kubeconfig
+from shared.adapters.kubernetes.access import Access, from_google
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.discovery import AccessReviews
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.adapters.prices import load
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy.parsing import parse

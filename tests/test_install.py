@@ -89,14 +89,14 @@ def test_the_functions_and_the_commands_want_the_same_versions() -> None:
     assert both == functions
 
 
-def test_what_looks_at_a_cluster_takes_less_than_90_megabytes() -> None:
-    """Without bytecode, which pip writes beside it and uv does not."""
+def test_what_looks_at_a_cluster_takes_less_than_170_megabytes() -> None:
+    """Without bytecode, which pip writes beside it and uv does not; kubernetes is 71 of them, numpy 55."""
     files = [path for name in declared() for path in distribution(name).files or () if path.suffix != ".pyc"]
     own = [path for folder in PACKAGED for path in (ROOT / folder).rglob("*") if path.is_file() and is_source(path)]
 
     assert (
         sum(Path(str(path.locate())).stat().st_size for path in files) + sum(path.stat().st_size for path in own)
-        < 90 * MIB
+        < 170 * MIB
     )
 
 
@@ -118,7 +118,7 @@ def run_slim(*arguments: str | Path, **environment: str) -> subprocess.Completed
     extras, here = declared("cloud", "demo") - {"ebb"}, declared()
     owners = packages_distributions().items()
     names = {top for top, by in owners if (who := {canonicalize_name(each) for each in by}) & extras and not who & here}
-    assert {"google", "requests", "flask", "grpc"} <= names
+    assert {"google", "flask", "grpc"} <= names
     program = WITHOUT_EXTRAS.format(names=names)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("EBB_")}
     return subprocess.run(

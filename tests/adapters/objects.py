@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.core.cluster.pod import Pod
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -51,9 +51,9 @@ def api_pod(
     }
 
 
-def read(pod: dict[str, Any], folder: PodFolder | None = None) -> Pod:
+def read(pod: dict[str, Any], decoder: PodDecoder | None = None) -> Pod:
     """Read one pod as the adapters do."""
-    return (folder or PodFolder()).fold(msgspec.json.decode(msgspec.json.encode(pod), type=wire.Pod))
+    return (decoder or PodDecoder()).decode(msgspec.json.decode(msgspec.json.encode(pod), type=wire.Pod))
 
 
 def node_affinity(*terms: dict[str, Any]) -> dict[str, Any]:

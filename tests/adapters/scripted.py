@@ -80,7 +80,7 @@ class Script:
 
     @property
     def calls(self) -> list[tuple[str, str]]:
-        return [(each.method, each.path) for each in self.asked]
+        return [(asked.method, asked.path) for asked in self.asked]
 
 
 @contextmanager
@@ -115,9 +115,9 @@ class _Server(ThreadingHTTPServer):
         super().finish_request(request, client_address)
 
     def server_close(self) -> None:
-        for each in self.open:
+        for connection in self.open:
             with suppress(OSError):  # it has ended by itself
-                each.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
         super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -2,7 +2,6 @@
 
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,10 @@ import pytest
 from google.auth import exceptions
 
 from shared.adapters.gke import Endpoint
-from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.access import Access, from_gke
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
+from shared.adapters.kubernetes.transport import Call
 from shared.errors import BadSettings, EbbError, Retryable, Terminal
 from tests.adapters.access import kubeconfig
 from tests.adapters.certificates import DAY, Authority
@@ -54,11 +55,12 @@ def api() -> Iterator[Script]:
 
 def gke_access(api: Script, tokens: Tokens) -> Access:
     access = from_gke(Endpoint("control.plane", None, "dns"), tokens, lambda: None, lambda: tokens.now)
-    return replace(access, server=api.address)
+    access.configuration.host = api.address
+    return access
 
 
 def tokens_sent(api: Script) -> list[str]:
-    return [each.headers.get("authorization", "") for each in api.asked]
+    return [asked.headers.get("authorization", "") for asked in api.asked]
 
 
 def test_every_call_asks_for_the_token_and_a_valid_one_is_kept(api: Script) -> None:
@@ -200,12 +202,12 @@ def test_a_bad_kubeconfig_is_one_sentence_with_its_path(tmp_path: Path, content:
 
 def test_an_unknown_context_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match="elsewhere"):
-        from_kubeconfig(str(kubeconfig(tmp_path, "https://10.0.0.2")), "elsewhere")
+        from_kubeconfig(str(kubeconfig(tmp_path, server="https://10.0.0.2")), "elsewhere")
 
 
 def test_renewing_reads_the_kubeconfig_again(tmp_path: Path, api: Script) -> None:
-    access = from_kubeconfig(str(kubeconfig(tmp_path, api.address, bearer="old")))
-    kubeconfig(tmp_path, api.address, bearer="new")
+    access = from_kubeconfig(str(kubeconfig(tmp_path, server=api.address, token="old")))  # noqa: S106 - a test's
+    kubeconfig(tmp_path, server=api.address, token="new")  # noqa: S106 - a test's
     api.says(Say(401, status(401, "Unauthorized")), Say())
 
     KubernetesClient(access).ask(GET)

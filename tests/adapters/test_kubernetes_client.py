@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import Access, Bearer, Header, from_kubeconfig
-from shared.adapters.kubernetes.client import REPEATS, Call, KubernetesClient
+from shared.adapters.kubernetes.access import Bearer, Header
+from shared.adapters.kubernetes.client import REPEATS, KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
+from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
 from tests.adapters.access import access_to, kubeconfig, no_wait
@@ -103,7 +105,7 @@ def test_expired_credentials_are_renewed_once_and_the_call_repeated(api: Script)
         fetches.append(None)
         return "", None
 
-    access = Access(api.address, Bearer(fetch, first=("", None)))
+    access = replace(access_to(api.address), bearer=Bearer(fetch, first=("", None)))
     api.says(Say(401, status(401, "Unauthorized")), Say(body=api_node()))
 
     KubernetesClient(access).ask(GET)
@@ -139,7 +141,7 @@ def test_a_list_is_read_page_by_page(api: Script) -> None:
     pods = KubernetesCluster(client(api)).pods_on("n1")
 
     assert [pod.name for pod in pods] == ["a", "b"]
-    first, second = ({**each.query} for each in api.asked)
+    first, second = ({**asked.query} for asked in api.asked)
     assert first == {"fieldSelector": "spec.nodeName=n1", "limit": "500"}
     assert second == {**first, "continue": "more"}
     assert "resourceVersion" not in first, "a consistent read"
@@ -194,7 +196,7 @@ def test_a_snapshot_is_nodes_then_pods_then_budgets_then_namespaces_then_workloa
 
     reading = KubernetesCluster(client(api)).read()
 
-    assert [each.path for each in api.asked] == [
+    assert [asked.path for asked in api.asked] == [
         "/api/v1/nodes",
         PODS,
         "/apis/policy/v1/poddisruptionbudgets",
@@ -214,9 +216,11 @@ def test_a_snapshot_is_nodes_then_pods_then_budgets_then_namespaces_then_workloa
 def test_a_kubeconfigs_token_is_sent(api: Script, tmp_path: Any) -> None:
     api.says(Say(body=api_node()))
 
-    KubernetesClient(from_kubeconfig(str(kubeconfig(tmp_path, api.address, bearer="secret")))).ask(GET)
+    path = kubeconfig(tmp_path, server=api.address, token="secret")  # noqa: S106 - a test's
+    KubernetesClient(from_kubeconfig(str(path))).ask(GET)
 
     assert api.asked[0].headers["authorization"] == "Bearer secret"
+    assert api.asked[0].headers["user-agent"] == "ebb", "the manager of the fields that it writes"
 
 
 BUSY = Say(429, status(429, "too many requests"))

@@ -7,7 +7,7 @@ import pytest
 
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from shared.errors import EbbError, Forbidden, Gone, Retryable, Stale, Terminal
@@ -112,11 +112,11 @@ def test_each_answer_has_its_name(
 
 
 def test_pods_with_costs_of_ours_share_one_class_with_those_that_have_none() -> None:
-    folder = PodFolder()
-    plain = read(api_pod(), folder)
-    marked = [read(api_pod(f"web-{n}", meta={"annotations": both(str(-n))}), folder) for n in range(1, 9)]
-    assert {id(each.spec) for each in marked} == {id(plain.spec)}
-    assert [each.steered for each in marked] == [str(-n) for n in range(1, 9)]
+    decoder = PodDecoder()
+    plain = read(api_pod(), decoder)
+    marked = [read(api_pod(f"web-{n}", meta={"annotations": both(str(-n))}), decoder) for n in range(1, 9)]
+    assert {id(pod.spec) for pod in marked} == {id(plain.spec)}
+    assert [pod.steered for pod in marked] == [str(-n) for n in range(1, 9)]
 
 
 def test_of_a_cost_that_somebody_wrote_over_ours_the_class_knows_theirs() -> None:

@@ -5,20 +5,23 @@ import json
 import os
 import ssl
 import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
-from shared.adapters.gke import Endpoint
-from shared.adapters.kubernetes.access import from_gke, from_kubeconfig
-from shared.adapters.kubernetes.client import Call, KubernetesClient
-from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles
-from shared.errors import Retryable
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, from_kubeconfig
+from shared.adapters.kubernetes.transport import Call
+from shared.errors import BadSettings, Retryable
+from tests.adapters.access import kubeconfig
 from tests.adapters.certificates import Authority
 from tests.adapters.scripted import Say, scripted
-from tests.adapters.test_kubernetes_access import Tokens
 from tests.builders import NOW
 from tests.cli.running import run_ebb
 
@@ -28,6 +31,10 @@ Please run:
 
   $ gcloud auth login
 """
+GET = Call("get", "nodes", "/api/v1/nodes/n1")
+ANSWER = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"}
+EMPTY = {**ANSWER, "status": {}}
+SOCKS = {"server": "http://c.example", "proxy-url": "socks5://c.example"}
 
 
 def plugin(folder: Path, name: str, script: str) -> str:
@@ -38,20 +45,8 @@ def plugin(folder: Path, name: str, script: str) -> str:
     return str(path)
 
 
-def kubeconfig(folder: Path, command: str, **more: Any) -> str:
-    version = "client.authentication.k8s.io/v1"
-    user = {"exec": {"apiVersion": version, "command": command, **more}}
-    whole = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "here",
-        "clusters": [{"name": "here", "cluster": {"server": "http://127.0.0.1:9"}}],
-        "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
-        "users": [{"name": "me", "user": user}],
-    }
-    path = folder / "kubeconfig"
-    path.write_text(json.dumps(whole))
-    return str(path)
+def by_plugin(folder: Path, command: str, **more: Any) -> str:
+    return str(kubeconfig(folder, exec={"apiVersion": ANSWER["apiVersion"], "command": command, **more}))
 
 
 def says(text: str) -> str:
@@ -92,6 +87,7 @@ def says(text: str) -> str:
         ),
         pytest.param("other -x y` to see why", "other", "exit 3", {"args": ["-x", "y"]}, id="how to see it again"),
         pytest.param("it gave no credentials (its answer", "other", "echo", {}, id="an answer that is none"),
+        pytest.param("(its answer holds none)", "other", f"echo '{json.dumps(EMPTY)}'", {}, id="an empty answer"),
     ],
 )
 def test_the_sentence_shows_what_to_run(
@@ -99,7 +95,7 @@ def test_the_sentence_shows_what_to_run(
 ) -> None:
     command = plugin(tmp_path, name, script) if script else str(tmp_path / name)
     with pytest.raises(Retryable) as caught:
-        from_kubeconfig(kubeconfig(tmp_path, command, **more))
+        from_kubeconfig(by_plugin(tmp_path, command, **more))
     assert str(caught.value).startswith(f"credential plugin {command}: ")
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -107,35 +103,20 @@ def test_the_sentence_shows_what_to_run(
 
 def test_a_plugin_gives_a_token_and_when_it_expires(tmp_path: Path) -> None:
     until = NOW + timedelta(hours=1)
-    status = json.dumps({"status": {"token": "t", "expirationTimestamp": until.isoformat()}})
-    command = plugin(tmp_path, "other", f"echo '{status}'")
+    status = {"token": "t", "expirationTimestamp": until.isoformat()}
+    command = plugin(tmp_path, "other", f"echo '{json.dumps({**ANSWER, 'status': status})}'")
 
-    found = KubeconfigFiles(kubeconfig(tmp_path, command)).login().credentials
-
-    assert (found.authorization, found.expires) == ("Bearer t", until)
+    assert KubeconfigFiles(by_plugin(tmp_path, command)).login().header == ("Bearer t", until)
 
 
 def test_a_plugin_is_run_in_the_files_folder_and_shown_of_the_cluster(tmp_path: Path) -> None:
     script = """python3 -c 'import json, os; info = json.loads(os.environ["KUBERNETES_EXEC_INFO"])
-print(json.dumps({"status": {"token": os.environ["WHO"] + info["spec"]["cluster"]["server"]}}))'"""
+del info["spec"]["interactive"]
+print(json.dumps({**info, "status": {"token": os.environ["WHO"] + info["spec"]["cluster"]["server"]}}))'"""
     plugin(tmp_path, "other", script)
-    path = kubeconfig(tmp_path, "./other", env=[{"name": "WHO", "value": "me@"}], provideClusterInfo=True)
+    path = by_plugin(tmp_path, "./other", env=[{"name": "WHO", "value": "me@"}], provideClusterInfo=True)
 
-    assert KubeconfigFiles(path).login().credentials.authorization == "Bearer me@http://127.0.0.1:9"
-
-
-def written(folder: Path, name: str = "c", **user: str) -> Path:
-    """A file with one context, whose cluster is on a host of its name."""
-    folder.mkdir(exist_ok=True)
-    path = folder / "config"
-    document = {
-        "current-context": name,
-        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-        "clusters": [{"name": name, "cluster": {"server": f"http://{name}.example"}}],
-        "users": [{"name": name, "user": user}],
-    }
-    path.write_text(json.dumps(document))
-    return path
+    assert KubeconfigFiles(path).login().header[0] == "Bearer me@http://c.example"
 
 
 @pytest.mark.parametrize(
@@ -148,74 +129,156 @@ def written(folder: Path, name: str = "c", **user: str) -> Path:
     ],
 )
 def test_a_user_has_a_token_in_several_ways(expected: str, user: dict[str, Any], tmp_path: Path) -> None:
-    path = written(tmp_path, **user)
+    path = kubeconfig(tmp_path, **user)
     (tmp_path / "token").write_text("in a file\n")
 
-    assert KubeconfigFiles(str(path)).login().credentials.authorization == expected
+    assert KubeconfigFiles(str(path)).login().header[0] == expected
 
 
 def test_files_are_merged_and_the_first_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, other = written(tmp_path / "1", "a", tokenFile="mine"), written(tmp_path / "2", "b")
-    again = written(tmp_path / "3", "a", tokenFile="not-mine")
+    first, other = kubeconfig(tmp_path / "1", "a", tokenFile="mine"), kubeconfig(tmp_path / "2", "b")
+    again = kubeconfig(tmp_path / "3", "a", tokenFile="not-mine")
     (tmp_path / "1" / "mine").write_text("mine")
-    monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, (tmp_path / "nowhere", first, other, again))))
+    monkeypatch.setenv("KUBECONFIG", os.pathsep.join(map(str, (tmp_path / "nowhere", first, again, other))))
 
     merged = KubeconfigFiles("")
 
     assert (merged.contexts(), merged.current()) == (["a", "b"], "a")
-    assert merged.login().credentials.authorization == "Bearer mine"
-    assert merged.login("b").server == "http://b.example"
+    assert merged.login().header[0] == "Bearer mine"
+    assert merged.login("b").configuration.host == "http://b.example"
+
+
+def in_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def proof(how: str, folder: Path, shown: Path, key: Path) -> dict[str, Any]:
+    """Return the user of a kubeconfig who shows a certificate."""
+    if how == "beside":
+        return {"client-certificate": str(shown), "client-key": str(key)}
+    if how == "inside":
+        return {"client-certificate-data": in_base64(shown.read_text()), "client-key-data": in_base64(key.read_text())}
+    status = {"clientCertificateData": shown.read_text(), "clientKeyData": key.read_text()}
+    (folder / "answer").write_text(json.dumps({**ANSWER, "status": status}))
+    return {"exec": {"apiVersion": ANSWER["apiVersion"], "command": plugin(folder, "other", "cat answer")}}
 
 
 @pytest.mark.usefixtures("strict_by_default")
-@pytest.mark.parametrize("inline", [pytest.param(True, id="in the file itself"), pytest.param(False, id="next to it")])
-def test_a_certificate_goes_to_a_server_that_trusts_it(tmp_path: Path, *, inline: bool) -> None:
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param("inside", id="in the file itself"),
+        pytest.param("beside", id="next to it"),
+        pytest.param("by a plugin", id="of a plugin"),
+    ],
+)
+def test_a_certificate_goes_to_a_server_that_trusts_it(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     authority = Authority(tmp_path, "ca")
-    shown, key = (tmp_path / "ca" / "shown.pem", tmp_path / "ca" / "key.pem")
     server = authority.server(identifies_keys=False)
     server.verify_mode = ssl.CERT_REQUIRED
     server.load_verify_locations(cadata=authority.pem)
-    (tmp_path / "ca.pem").write_text(authority.pem)
-    parts = {"certificate-authority": tmp_path / "ca.pem", "client-certificate": shown, "client-key": key}
-    given = {
-        f"{name}-data" if inline else name: base64.b64encode(path.read_bytes()).decode() if inline else str(path)
-        for name, path in parts.items()
-    }
-    ca = {name: value for name, value in given.items() if name.startswith("certificate")}
-    user = {name: value for name, value in given.items() if name.startswith("client")}
+    user = proof(how, tmp_path, tmp_path / "ca" / "shown.pem", tmp_path / "ca" / "key.pem")
+    files = tmp_path / "files"
+    files.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(files))
 
     with scripted(server) as script:
-        path = written(tmp_path, **user)
-        document = json.loads(path.read_text())
-        document["clusters"][0]["cluster"] = {"server": script.address, **ca}
-        path.write_text(json.dumps(document))
+        ca = {"certificate-authority-data": in_base64(authority.pem)}
+        path = kubeconfig(tmp_path, server=script.address, **ca, **user)
+        before = path.read_bytes()
         script.says(Say(body={"kind": "Node"}))
 
-        assert KubernetesClient(from_kubeconfig(str(path))).ask(Call("get", "nodes", "/api/v1/nodes/n1"))
+        assert KubernetesClient(from_kubeconfig(str(path))).ask(GET)
+
+    assert (list(files.iterdir()), path.read_bytes()) == ([], before), "no key in a file, and nothing written"
+
+
+@pytest.mark.filterwarnings("ignore::urllib3.exceptions.InsecureRequestWarning")
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        pytest.param({"tls-server-name": "127.0.0.2"}, id="the name of the certificate is given"),
+        pytest.param({"insecure-skip-tls-verify": True}, id="nothing is checked"),
+    ],
+)
+def test_a_server_may_have_the_certificate_of_another_address(cluster: dict[str, Any], tmp_path: Path) -> None:
+    authority = Authority(tmp_path, "ca")
+    with scripted(authority.server(address="127.0.0.2")) as script:
+        path = kubeconfig(
+            tmp_path, server=script.address, **cluster, **{"certificate-authority-data": in_base64(authority.pem)}
+        )
+        script.says(Say(body={"kind": "Node"}))
+
+        assert KubernetesClient(from_kubeconfig(str(path))).ask(GET)
 
 
 @pytest.mark.parametrize(
-    ("expected", "proxy", "no_proxy"),
+    ("expected", "no_proxy", "own"),
     [
-        pytest.param("http://proxy:3128", "http://proxy:3128", "", id="a proxy of the environment"),
-        pytest.param("", "http://proxy:3128", "10.0.0.0/8", id="not for a network that is excluded"),
-        pytest.param("", "http://proxy:3128", "10.1.2.3", id="nor for an address"),
-        pytest.param("http://proxy:3128", "http://proxy:3128", "example.com", id="another is excluded"),
-        pytest.param("", "", "", id="none"),
+        pytest.param("proxy", "", False, id="a proxy of the environment"),
+        pytest.param("server", "127.0.0.0/8", False, id="not for a network that is excluded"),
+        pytest.param("server", "127.0.0.1", False, id="nor for an address"),
+        pytest.param("proxy", "example.com", False, id="another is excluded"),
+        pytest.param("proxy", "127.0.0.0/8", True, id="the file's own, whatever is excluded"),
     ],
 )
-def test_a_proxy_of_the_environment_is_used(
-    expected: str, proxy: str, no_proxy: str, monkeypatch: pytest.MonkeyPatch
+def test_a_request_goes_by_the_proxy(
+    expected: str, no_proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, own: bool
 ) -> None:
-    monkeypatch.setenv("https_proxy", proxy)
-    monkeypatch.setenv("no_proxy", no_proxy)
+    with scripted() as server, scripted() as proxy:
+        monkeypatch.setenv("no_proxy", no_proxy)
+        monkeypatch.setenv("http_proxy", "" if own else proxy.address)
+        path = kubeconfig(tmp_path, server=server.address, **{"proxy-url": proxy.address} if own else {})
+        by_name = {"proxy": proxy, "server": server}
+        by_name[expected].says(Say(body={"kind": "Node"}))
 
-    assert from_gke(Endpoint("10.1.2.3", None, "private"), Tokens(), lambda: None, lambda: NOW).proxy == expected
+        KubernetesClient(from_kubeconfig(str(path))).ask(GET)
+
+        assert [name for name, script in by_name.items() if script.asked] == [expected]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param({"users": []}, id="a user that is not there"),
+        pytest.param({"users": [{"name": "c", "user": {"auth-provider": {"name": "gcp"}}}]}, id="a provider that went"),
+        pytest.param({"clusters": []}, id="a cluster that is not there"),
+        pytest.param({"clusters": [{"name": "c", "cluster": SOCKS}]}, id="a proxy of another kind"),
+        pytest.param({"clusters": [{"name": "c", "cluster": {}}]}, id="a cluster without an address"),
+    ],
+)
+def test_nobody_is_asked_without_the_credentials_that_the_file_means(part: dict[str, Any], tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **part}))
+
+    with pytest.raises(BadSettings, match="cannot be used: "):
+        from_kubeconfig(str(path))
+
+
+def test_a_plugin_that_fails_on_a_terminal_is_no_anonymous_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = plugin(tmp_path, "other", "exit 1")
+    with open_terminal() as terminal:
+        for name in ("stdin", "stdout", "stderr"):
+            monkeypatch.setattr(sys, name, terminal)
+
+        with pytest.raises(Retryable, match="it gave no credentials; run"):
+            from_kubeconfig(by_plugin(tmp_path, command))
+
+
+@contextmanager
+def open_terminal() -> Iterator[TextIO]:
+    own, other = os.openpty()
+    with open(own, "r+b", buffering=0), open(other, "w") as terminal:  # noqa: PTH123 - descriptors
+        yield terminal
 
 
 def test_a_command_prints_that_sentence_alone(tmp_path: Path) -> None:
     command = plugin(tmp_path, "gke-gcloud-auth-plugin", says(GCLOUD_SAYS))
-    ended = run_ebb("plan", "--kubeconfig", kubeconfig(tmp_path, command))
+    ended = run_ebb("plan", "--kubeconfig", by_plugin(tmp_path, command))
     assert (ended.returncode, ended.stdout) == (1, "")
     first, second = ended.stderr.splitlines()
     assert first == (

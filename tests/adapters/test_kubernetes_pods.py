@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.core.cluster.pod import HostPort, Owner, Phase, Volume
 from shared.core.cluster.selectors import LabelSelector, NodeTerm, PodTerm, Requirement, SpreadConstraint, Toleration
 from shared.core.reasons import PodBlock
@@ -307,9 +307,9 @@ def test_every_phase_is_read(expected: Phase, phase: str) -> None:
 
 def test_an_extended_resource_that_a_driver_has_granted_is_a_claim_without_a_name() -> None:
     """The claim is made anew with each pod, so its name tells nothing; pods of one kind stay of one kind."""
-    folder = PodFolder()
+    decoder = PodDecoder()
     granted = [{"resourceClaimName": f"web-{each}", "requestMappings": []} for each in range(2)]
-    found = [read(api_pod(status={"extendedResourceClaimStatus": each}), folder).spec for each in (*granted, None)]
+    found = [read(api_pod(status={"extendedResourceClaimStatus": each}), decoder).spec for each in (*granted, None)]
 
     assert [each.resource_claims for each in found] == [("extendedResourceClaimStatus",)] * 2 + [()]
     assert found[0] is found[1]

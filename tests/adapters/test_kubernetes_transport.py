@@ -10,9 +10,9 @@ import pytest
 
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.transport import LOOK_AGAIN_AFTER
+from shared.adapters.kubernetes.transport import LOOK_AGAIN_AFTER, Call
 from shared.errors import EbbError, Retryable, Terminal
 from tests.adapters.access import access_to, no_wait
 from tests.adapters.certificates import Authority
@@ -94,7 +94,7 @@ def test_a_rotation_of_ca_and_address_is_followed(plane: Plane) -> None:
     plane.client.ask(GET)
 
     assert plane.gke.asked == 1
-    assert [each.headers["authorization"].startswith("Bearer token-") for each in plane.script.asked] == [True, True]
+    assert [asked.headers["authorization"].startswith("Bearer token-") for asked in plane.script.asked] == [True, True]
 
 
 def test_a_new_ca_at_the_old_name_is_followed(plane: Plane) -> None:
@@ -118,7 +118,7 @@ def test_a_write_that_never_left_goes_the_new_way_once(plane: Plane, call: Call)
 
     plane.client.ask(call)
 
-    assert [each.body for each in plane.script.asked] == [call.body]
+    assert [asked.body for asked in plane.script.asked] == [call.body]
 
 
 def test_where_the_cluster_is_is_asked_at_most_once_a_minute(plane: Plane) -> None:

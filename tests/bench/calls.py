@@ -18,9 +18,8 @@ from functions.planner.main import Tick, tick
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
 from shared.adapters.clock import system_time
-from shared.adapters.kubernetes.client import Call
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.transport import ApiReply
+from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import Order, Origin
 from shared.ports import Ports

@@ -19,9 +19,9 @@ from typing import Any, Final
 
 from functions.drainer.main import receive
 from shared.adapters.clock import system_time
-from shared.adapters.kubernetes.client import Call, KubernetesClient, TrafficMeter
+from shared.adapters.kubernetes.client import KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.transport import ApiReply
+from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.adapters.prices import load
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy, PoolPolicy

@@ -16,16 +16,8 @@ from infra.local.broker import Broker
 from infra.local.clocks import ManualClock
 from infra.local.http_messages import Handler, HttpRequest
 from infra.local.world.record import Record
-from shared.adapters.kubernetes.client import (
-    PAGE,
-    Call,
-    Item,
-    KubernetesClient,
-    Pages,
-    TrafficMeter,
-    readable,
-)
-from shared.adapters.kubernetes.transport import ApiReply
+from shared.adapters.kubernetes.client import PAGE, Item, KubernetesClient, Pages, TrafficMeter, readable
+from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.policy import Policy
 from shared.core.records.commitments import ListedCommitment
 from shared.core.records.orders import DrainResult, Order, encode

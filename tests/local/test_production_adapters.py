@@ -9,9 +9,9 @@ import pytest
 from infra.local.scenario import DEMO, load
 from infra.local.servers import SimulatedGkeServers
 from shared.adapters.gke import GkeCluster
-from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.core.records.drain_record import EvictionAnswer
 
 KINDS = ("nodes", "pods", "poddisruptionbudgets")

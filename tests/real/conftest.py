@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.cluster import KubernetesCluster
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from tests.real.control_plane import MERGE_PATCH, ControlPlane
 from tests.real.control_plane.definitions import (
     CAPACITY_BUFFER,

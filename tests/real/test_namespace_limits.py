@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from shared.adapters.kubernetes.fold import PodFolder
 from shared.adapters.kubernetes.namespace_limits import read_limits
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.adapters.kubernetes.templates import Template, template_class
 from shared.adapters.kubernetes.wire import Pod
 from shared.core.cluster.namespace_limits import NamespaceLimits
@@ -110,7 +110,7 @@ def test_a_limit_range_writes_and_refuses_as_ebb_shows(twenty_nodes: ControlPlan
             said = "refused" if answer.status == 403 else "let in"
             seen[said] += 1
             let_in = answer.status == 201
-            folded = PodFolder().fold(msgspec.json.decode(json.dumps(answer.body), type=Pod)) if let_in else None
+            folded = PodDecoder().decode(msgspec.json.decode(json.dumps(answer.body), type=Pod)) if let_in else None
             same = bool(ebb.refused_by) != let_in and (folded is None or folded.spec.requests == ebb.requests)
             if not same:
                 wrong.append(json.dumps({"bounds": bounds["spec"], "pod": spec, "said": answer.body.get("message"),

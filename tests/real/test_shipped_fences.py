@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from functions.cli.doctor.rights import PolicyCheck, admission_policies, roles
-from shared.adapters.kubernetes.access import from_kubeconfig
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.discovery import AccessReviews
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.errors import Forbidden
 from tests.cli.doctor.standing import keyed
 from tests.cli.doctor.test_doctor import FakeReviews

@@ -5,7 +5,6 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,13 @@ from google.auth.exceptions import RefreshError
 from infra.local.bound_process import free_ports
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
-from shared.adapters.kubernetes.access import Access, from_gke, from_kubeconfig
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.access import Access, from_gke
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
+from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError
 from shared.log import JsonLog, trace_id
+from tests.adapters.access import document
 from tests.adapters.scripted import Say, Script, scripted, status
 from tests.builders import CLUSTER
 from tests.pages import ROOT
@@ -31,15 +33,7 @@ NODES = Call("list", "nodes", "/api/v1/nodes")
 
 
 def kubeconfig(server: str = "http://127.0.0.1:9", user: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    secrets = {"token": BEARER, "password": PASSWORD, "username": "jane", **(user or {})}
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "c",
-        "clusters": [{"name": "c", "cluster": {"server": server}}],
-        "users": [{"name": "u", "user": secrets}],
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-    }
+    return document(server=server, **{"token": BEARER, "password": PASSWORD, "username": "jane", **(user or {})})
 
 
 def without(*path: str | int) -> str:
@@ -62,6 +56,7 @@ def without(*path: str | int) -> str:
         pytest.param(json.dumps([BEARER]), id="a list"),
         pytest.param(json.dumps({**kubeconfig(), "users": BEARER}), id="users that are text"),
         pytest.param(json.dumps({**kubeconfig(), "users": [{"name": BEARER}]}), id="no such user"),
+        pytest.param(json.dumps({**kubeconfig(), "users": [{"name": "c", "token": BEARER}]}), id="no body of a user"),
         pytest.param(json.dumps(kubeconfig(user={"client-key-data": PRIVATE_KEY})), id="a key that is no base64"),
         pytest.param(json.dumps(kubeconfig(user={"auth-provider": {"name": PASSWORD}})), id="an auth provider"),
         pytest.param(without("current-context"), id="no current context"),
@@ -90,7 +85,8 @@ class Credentials:
 
 def access(server: str, fault: Exception | None = None) -> Access:
     made = from_gke(Endpoint("stand-in", None, "dns"), Credentials(fault), lambda: None, system_time)
-    return replace(made, server=server)
+    made.configuration.host = server
+    return made
 
 
 ANSWERS: Mapping[str, tuple[Say, ...]] = {
@@ -120,8 +116,8 @@ def test_the_token_goes_to_the_server_and_into_no_failure(answers: tuple[Say, ..
 def test_an_unreachable_server_and_an_identity_that_fails_show_no_token() -> None:
     nowhere = access("http://127.0.0.1:9")
     refused = access("http://127.0.0.1:9", RefreshError("invalid_grant"))  # type: ignore[no-untyped-call]  # google's is untyped
-    for each in (nowhere, refused):
-        said = failure(lambda each=each: KubernetesClient(each).ask(NODES))  # type: ignore[misc]
+    for way_in in (nowhere, refused):
+        said = failure(lambda way_in=way_in: KubernetesClient(way_in).ask(NODES))  # type: ignore[misc]
         assert said
         assert leaked(said) == []
 
@@ -174,7 +170,7 @@ def test_a_request_with_its_token_and_a_function_with_its_secrets_write_neither(
     ]
     written = capfd.readouterr()
     assert written.out
-    assert leaked(written.out + written.err + "".join(each.get_data(as_text=True) for each in answers)) == []
+    assert leaked(written.out + written.err + "".join(answer.get_data(as_text=True) for answer in answers)) == []
 
 
 def test_a_line_is_one_line_whatever_it_holds() -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from functions.cli.doctor.installation import CheckResult, InstallationParts, ok, warn
 from functions.cli.output.format import count, some
-from shared.adapters.kubernetes.fold import EXTENDED
+from shared.adapters.kubernetes.pod_objects import EXTENDED
 from shared.core.cluster import names
 from shared.core.cluster.node import UNKNOWN_VERSION, Node
 from shared.errors import Forbidden

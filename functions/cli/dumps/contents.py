@@ -23,8 +23,8 @@ from shared.adapters.kubernetes import (
     wire,
 )
 from shared.adapters.kubernetes.buffer_objects import BufferRows
-from shared.adapters.kubernetes.fold import PodFolder
-from shared.adapters.kubernetes.odd_objects import OddObjects
+from shared.adapters.kubernetes.malformed_objects import MalformedObjects
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.adapters.kubernetes.workloads import OTHERS, other, pods_of_others, workloads
 from shared.core.cluster.names import KUBE_SYSTEM
 from shared.core.cluster.namespace_limits import NamespaceLimits
@@ -159,16 +159,16 @@ _MAY_BE_EMPTY: Final = (storage_lists.ATTACHMENTS.resource, storage_lists.DRIVER
 class DumpContents:
     """What has been read so far. `ignored` counts items of kinds that no plan needs; `demand` keeps some, undecoded."""
 
-    def __init__(self, folder: PodFolder | None = None, now: datetime | None = None) -> None:
+    def __init__(self, folder: PodDecoder | None = None, now: datetime | None = None) -> None:
         """`now`: the clock of the machine that reads; objects with later times have their names in `future`."""
-        self._folder = folder or PodFolder()
+        self._folder = folder or PodDecoder()
         self._latest = now + AHEAD if now else LAST
-        self._odd = OddObjects()
+        self._odd = MalformedObjects()
         self._storage = storage_lists.StorageRows()
         self._buffers = BufferRows()
         self._readers: Mapping[str, Callable[[Bytes], Rows]] = {
             "Node": self._node,
-            "Pod": lambda raw: _keyed(self._folder.fold(_pod.decode(raw))),
+            "Pod": lambda raw: _keyed(self._folder.decode(_pod.decode(raw))),
             "PodDisruptionBudget": lambda raw: _keyed(node_objects.disruption_budget(_budget.decode(raw))),
             "Namespace": self._namespace,
             **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet", *OTHERS), _controllers),
@@ -314,7 +314,7 @@ class DumpContents:
         yield meta.name, meta.labels or {}
 
     def _autoscalers(self, raw: Bytes) -> Rows:
-        read = self._odd.left_out(vertical_autoscalers.RESOURCE, iter((raw,)), vertical_autoscalers.from_dump)
+        read = self._odd.skip_malformed(vertical_autoscalers.RESOURCE, iter((raw,)), vertical_autoscalers.from_dump)
         return ((each.key, each) for each in read)
 
 

@@ -19,7 +19,7 @@ from functions.cli.dumps.files import MAKE_ONE, ReadBytes, files_of, name_of, pi
 from functions.cli.dumps.homes import ClusterSigns, Home
 from functions.cli.dumps.objects import Document, Found, NoList, NotJson, Values, documents
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.errors import BadDump, BadInput
 from shared.port_types import ClusterReading
 
@@ -86,7 +86,7 @@ def read_dumps(
     Raises:
         BadDump: a file cannot be read, an item is malformed, there are no nodes, or parts cannot be separated.
     """
-    folder = PodFolder()
+    folder = PodDecoder()
     parts = [part for file in files_of(paths) for part in _parts(file, lambda: DumpContents(folder, now), progress)]
     found = clusters_of(parts)
     if not any(each.contents.nodes for each in found):

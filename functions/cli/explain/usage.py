@@ -10,7 +10,8 @@ import msgspec
 from functions.cli.errors import message_of
 from functions.cli.input.options import Sources
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.transport import Call
 from shared.core.cluster.resources import Resources, total
 from shared.errors import EbbError
 
@@ -66,7 +67,7 @@ def _key(pod: _PodUse) -> str:
 
 
 def _sum(used: Iterable[_Use]) -> Resources:
-    return total(Resources.parse(use.usage or {}) for use in used)
+    return total(Resources.parse(row.usage or {}) for row in used)
 
 
 _SECONDS: Final = 10.0
@@ -78,7 +79,7 @@ def usage_of(sources: Sources) -> ShownUsage:
     """Return the usage of the cluster that is explained; a dump has none."""
     if sources.dumps:
         return ShownUsage()
-    from shared.adapters.kubernetes.access import from_kubeconfig
+    from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 
     path = str(sources.kubeconfig or os.environ.get("EBB_KUBECONFIG", ""))
     try:

@@ -149,10 +149,9 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
         BadSettings: the kubeconfig or the environment cannot be used.
         Retryable, Terminal: the cluster or the GKE API cannot be read.
     """
-    from shared.adapters.kubernetes.access import from_kubeconfig
     from shared.adapters.kubernetes.client import KubernetesClient
     from shared.adapters.kubernetes.cluster import KubernetesCluster
-    from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles
+    from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, from_kubeconfig
 
     path, now = str(kubeconfig or os.environ.get("EBB_KUBECONFIG", "")), system_time()
     with _or_by_a_dump():

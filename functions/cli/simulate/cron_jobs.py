@@ -10,7 +10,7 @@ from functions.cli.analysis.simulated_days.patterns import CronJob, Demand, Over
 from functions.cli.output.format import count
 from functions.cli.simulate.patterns import note, unreadable
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.policy.values import DEFAULT_ZONE, Schedule
 from shared.errors import BadInput
@@ -66,7 +66,7 @@ def beside(
 ) -> tuple[Demand, tuple[str, ...]]:
     """Return the demand with the runs of CronJobs, and notes on what runs and on what does not."""
     raws = [raw for kind, raw in objects if kind == KIND]
-    folder = PodFolder()
+    folder = PodDecoder()
     read = {each.key: each for raw in raws if (each := _read(raw, folder)) is not None}
     runs = {key: each for key, each in read.items() if _has_schedule(each, snapshot, usual)}
     found = with_cron_jobs(demand, tuple(runs.values()), snapshot, lasts, usual)
@@ -92,14 +92,14 @@ def _has_schedule(job: CronJob, snapshot: Snapshot, usual: timedelta) -> bool:
     return True
 
 
-def _read(raw: bytes, folder: PodFolder) -> CronJob | None:
+def _read(raw: bytes, folder: PodDecoder) -> CronJob | None:
     try:
         return _job(_decoder.decode(raw), folder)
     except (msgspec.MsgspecError, BadInput):
         return None
 
 
-def _job(read: _WrittenCronJob, folder: PodFolder) -> CronJob:
+def _job(read: _WrittenCronJob, folder: PodDecoder) -> CronJob:
     """Return the CronJob. Its Jobs share one owner: what each is called nobody knows, and nothing asks."""
     meta, job = read.metadata, read.spec.job_template.spec
     namespace, limit = meta.namespace or "default", job.active_deadline_seconds
@@ -111,7 +111,7 @@ def _job(read: _WrittenCronJob, folder: PodFolder) -> CronJob:
         namespace,
         meta.name,
         Schedule(read.spec.schedule, timedelta(), read.spec.time_zone or DEFAULT_ZONE),
-        folder.fold(msgspec.structs.replace(job.template, metadata=named)).spec,
+        folder.decode(msgspec.structs.replace(job.template, metadata=named)).spec,
         job.pods,
         None if limit is None else timedelta(seconds=min(limit, _LONGEST)),
         suspended=bool(read.spec.suspend or job.suspend),

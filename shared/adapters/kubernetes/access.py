@@ -1,25 +1,22 @@
-"""The way into the cluster: its address, the TLS that checks it, and a token that renews itself.
+"""The way into the cluster: the official client's configuration, the TLS that checks it, a token that renews itself.
 
-From a kubeconfig, or from the GKE API and a Google token. TLS and HTTP are imported when first used: a dump needs none.
+The client, TLS and HTTP are imported when first used: a dump needs none.
 """
 
-import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
 from shared.adapters.google_failures import Service, identity
-from shared.adapters.kubernetes.kubeconfig import KubeconfigFiles, Login
-from shared.errors import BadSettings
 
 if TYPE_CHECKING:
     from ssl import SSLContext
+
+    from kubernetes.client import Configuration
 
 _RENEW_BEFORE: Final = timedelta(minutes=5)
 _IDENTITY: Final = Service("Google token", "Check that the function's service account exists and is enabled.")
@@ -38,7 +35,10 @@ class GoogleCredentials(Protocol):
 
 
 class Bearer:
-    """The Authorization header, renewed before it expires; calls run in parallel, renewals one at a time."""
+    """The Authorization header, renewed before it expires; calls run in parallel, renewals one at a time.
+
+    The client's own hook renews nothing after a 401, and only logs that a credential plugin failed.
+    """
 
     def __init__(
         self, fetch: Callable[[], Header], now: Callable[[], datetime] = system_time, first: Header | None = None
@@ -68,40 +68,13 @@ def _has_not_moved() -> None:
 
 @dataclass(frozen=True)
 class Access:
-    """Where the API server is, how it is checked (`name` where its certificate is not of the address), who asks."""
+    """Where the API server is, with its proxy and the name in its certificate; how it is checked; who asks."""
 
-    server: str
+    configuration: "Configuration"
     bearer: Bearer
     tls: "SSLContext | None" = None
-    name: str = ""
-    proxy: str = ""
     find_again: Callable[[], "Access | None"] = _has_not_moved
     """Look for the cluster once more: the access to where it is now, None where that has not changed."""
-
-
-def from_kubeconfig(path: str, context: str | None = None) -> Access:
-    """Return the access that a kubeconfig describes; an empty path means kubectl's own place.
-
-    Raises:
-        BadSettings: the file cannot be read, or describes no such context.
-        Retryable: its credential plugin gives no credentials; the sentence names the command to run.
-    """
-
-    def log_in() -> Login:
-        return KubeconfigFiles(path).login(context)
-
-    def again() -> Header:
-        credentials = log_in().credentials
-        return credentials.authorization, credentials.expires
-
-    login = log_in()
-    proof = login.credentials
-    try:
-        tls = _tls(login.ca, proof.certificate + proof.key, is_checked=login.is_checked)
-    except (OSError, ValueError) as fault:
-        raise BadSettings(f"{path or 'kubeconfig'}: cannot be used (a certificate or key is not PEM).") from fault
-    bearer = Bearer(again, first=(proof.authorization, proof.expires))
-    return Access(login.server, bearer, tls, login.name, login.proxy or _proxy(login.server))
 
 
 def from_gke(
@@ -116,6 +89,7 @@ def from_gke(
     `request` makes google-auth's transport for a refresh, `find` asks the GKE API where the cluster is by now. An
     endpoint without CA (the DNS endpoint) is checked against the system's.
     """
+    from kubernetes.client import Configuration
 
     def find_again() -> Access | None:
         moved = find() if find else endpoint
@@ -126,9 +100,8 @@ def from_gke(
             credentials.refresh(request())
         return f"Bearer {credentials.token}", credentials.expiry and credentials.expiry.replace(tzinfo=UTC)
 
-    server = f"https://{endpoint.host}"
-    tls = _tls(endpoint.ca_pem or "")
-    return Access(server, Bearer(fetch, now), tls, proxy=_proxy(server), find_again=find_again)
+    configuration = Configuration(host=f"https://{endpoint.host}", ca_cert_data=endpoint.ca_pem)
+    return Access(configuration, Bearer(fetch, now), take_trust(configuration), find_again)
 
 
 def from_google(find: Callable[[], Endpoint]) -> Access:
@@ -146,11 +119,12 @@ def from_google(find: Callable[[], Endpoint]) -> Access:
     return from_gke(endpoint, credentials, Request, system_time, find)
 
 
-def _tls(ca: str, shown: str = "", *, is_checked: bool = True) -> "SSLContext":
-    """Return what checks a server by a CA, the system's own if it is empty, and shows a certificate with its key.
+def take_trust(configuration: "Configuration") -> "SSLContext":
+    """Take out of a configuration what checks a server (a CA, or else the system's) and what is shown to it.
 
     It checks name, chain and expiry as kubectl does, and alike on every Python: by itself one from 3.13 on refuses old
-    clusters, whose certificates identify no keys (VERIFY_X509_STRICT; kubernetes-client/python#2394).
+    clusters, whose certificates identify no keys (VERIFY_X509_STRICT; kubernetes-client/python#2394). Only the client's
+    asyncio copy has a switch for that. What was in files is read here, so that they may go.
 
     Raises:
         OSError, ValueError: one of them is no PEM.
@@ -161,39 +135,14 @@ def _tls(ca: str, shown: str = "", *, is_checked: bool = True) -> "SSLContext":
 
     context = create_urllib3_context()
     context.verify_flags = ssl.VERIFY_X509_TRUSTED_FIRST | ssl.VERIFY_X509_PARTIAL_CHAIN
-    if not is_checked:
+    if not configuration.verify_ssl:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    elif ca:
-        context.load_verify_locations(cadata=ca)
+    elif configuration.ssl_ca_cert or configuration.ca_cert_data:
+        context.load_verify_locations(configuration.ssl_ca_cert, cadata=configuration.ca_cert_data)
     else:
         context.load_default_certs()
-    if shown:
-        # OpenSSL reads a key from a file alone; it is gone as soon as it is read.
-        with TemporaryDirectory(prefix="ebb-") as folder:
-            file = Path(folder) / "shown.pem"
-            file.touch(mode=0o600)
-            file.write_text(shown, encoding="ascii")
-            context.load_cert_chain(file)
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+    configuration.ssl_ca_cert = configuration.ca_cert_data = configuration.cert_file = configuration.key_file = None
     return context
-
-
-def _proxy(server: str) -> str:
-    """Return the proxy that the environment names for an address; networks in no_proxy count, as for kubectl."""
-    from urllib.parse import urlsplit
-    from urllib.request import getproxies_environment, proxy_bypass
-
-    address = urlsplit(server)
-    networks = (os.environ.get("no_proxy") or os.environ.get("NO_PROXY", "")).split(",")
-    if proxy_bypass(address.netloc) or any(_holds(each.strip(), address.hostname) for each in networks):
-        return ""
-    return getproxies_environment().get(address.scheme, "")
-
-
-def _holds(network: str, host: str | None) -> bool:
-    from ipaddress import ip_address, ip_network
-
-    try:
-        return ip_address(host or "") in ip_network(network, strict=False)
-    except ValueError:
-        return False

@@ -16,7 +16,7 @@ import msgspec
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.discovery import AdvisoryLists
-from shared.adapters.kubernetes.odd_objects import OddObjects
+from shared.adapters.kubernetes.malformed_objects import MalformedObjects
 from shared.adapters.kubernetes.templates import Template, template_class
 from shared.adapters.kubernetes.wire import Partial
 from shared.core.cluster import names
@@ -35,16 +35,12 @@ from shared.core.cluster.resources import Resources
 from shared.core.cluster.selectors import NodeTerm, Requirement, Toleration
 
 
-class Reference(Partial, frozen=True):
-    name: str = ""
-
-
 class BufferSpec(Partial, frozen=True):
     provisioning_strategy: str | None = ""
 
 
 class BufferStatus(Partial, frozen=True):
-    pod_template_ref: Reference | None = None
+    pod_template_ref: wire.Named | None = None
     replicas: int | None = None
     ready_replicas: int | None = None
     provisioning_strategy: str | None = ""
@@ -83,7 +79,7 @@ class ComputeClass(Partial, frozen=True):
 
 
 def classes_of(given: Iterable[ComputeClass], *, unread: bool = False) -> ComputeClasses:
-    return ComputeClasses({each.metadata.name: autoscaling_policy(each) for each in given}, unread)
+    return ComputeClasses({found.metadata.name: autoscaling_policy(found) for found in given}, unread)
 
 
 def autoscaling_policy(given: ComputeClass) -> AutoscalingPolicy:
@@ -124,27 +120,27 @@ Templates = Mapping[str, PodTemplate]
 """By `namespace/name`."""
 
 
-def held(
+def find_buffers(
     buffers: Iterable[Buffer],
     templates: Templates,
     classes: Iterable[ComputeClass],
-    odd: OddObjects,
+    odd: MalformedObjects,
 ) -> Iterator[CapacityBuffer]:
     """Yield what holds room on running nodes; what is not of the API's shape goes to `odd`.
 
     A ComputeClass counts by itself only until the autoscaler has made an object of its buffer.
     """
     known = tuple(buffers)
-    for each in known:
-        template = templates.get(template_of(each))
-        if template is not None and replicas_of(each):
-            yield from odd.attempt(_named(each.metadata, BUFFER_KIND), partial(_buffer, each, template.template))
-    made = {_class_of(each) for each in known}
+    for buffer in known:
+        template = templates.get(template_of(buffer))
+        if template is not None and replicas_of(buffer):
+            yield from odd.attempt(_describe(buffer.metadata, BUFFER_KIND), partial(_buffer, buffer, template.template))
+    made = {_class_of(buffer) for buffer in known}
     for compute_class in classes:
         if compute_class.metadata.name not in made:
             for each_buffer in compute_class.spec.buffers or ():
                 read = partial(_of_class, compute_class.metadata.name, each_buffer)
-                found = odd.attempt(_named(compute_class.metadata, COMPUTE_CLASS), read)
+                found = odd.attempt(_describe(compute_class.metadata, COMPUTE_CLASS), read)
                 yield from filter(None, found)
 
 
@@ -158,7 +154,7 @@ def replicas_of(given: Buffer) -> int:
     """Return how many chunks the autoscaler holds on running nodes."""
     status = given.status
     strategy = status.provisioning_strategy or given.spec.provisioning_strategy or ACTIVE
-    refused = any(each.type == _READY and each.status == "False" for each in status.conditions or ())
+    refused = any(condition.type == _READY and condition.status == "False" for condition in status.conditions or ())
     return 0 if strategy != ACTIVE or refused else max(status.replicas or 0, 0)
 
 
@@ -182,7 +178,7 @@ def chunk_class(buffer: wire.Meta, template: Template) -> PodClass:
 def _class_of(given: Buffer) -> str:
     """Return the ComputeClass of which the autoscaler has made the object; empty of people's own."""
     owners = given.metadata.owner_references or ()
-    return next((each.name for each in owners if each.kind == COMPUTE_CLASS), "")
+    return next((owner.name for owner in owners if owner.kind == COMPUTE_CLASS), "")
 
 
 def _of_class(name: str, given: ClassBuffer) -> CapacityBuffer | None:
@@ -192,7 +188,7 @@ def _of_class(name: str, given: ClassBuffer) -> CapacityBuffer | None:
     return CapacityBuffer(CLASS_NAMESPACE, name, _class_chunk(name), chunks)
 
 
-def _named(meta: wire.Meta, kind: str) -> str:
+def _describe(meta: wire.Meta, kind: str) -> str:
     return f"{kind} {meta.namespace}/{meta.name}" if meta.namespace else f"{kind} {meta.name}"
 
 
@@ -239,16 +235,16 @@ class BufferRows:
 
     rows: dict[str, dict[str, Any]] = field(default_factory=lambda: {resource: {} for resource in _ONE})
     unread: list[str] = field(default_factory=list)
-    odd: OddObjects = field(default_factory=OddObjects)
+    odd: MalformedObjects = field(default_factory=MalformedObjects)
 
     def keep(self, resource: str, items: Iterable[Buffer | PodTemplate | ComputeClass]) -> None:
         """Add objects; the first one of a name is kept."""
-        for each in items:
-            self.rows[resource].setdefault(f"{each.metadata.namespace}/{each.metadata.name}", each)
+        for item in items:
+            self.rows[resource].setdefault(f"{item.metadata.namespace}/{item.metadata.name}", item)
 
     def add(self, resource: str, raw: bytes | msgspec.Raw) -> None:
         """Add one item of a dump; one that cannot be read is named."""
-        self.keep(resource, self.odd.left_out(resource, iter((raw,)), _ONE[resource].decode))
+        self.keep(resource, self.odd.skip_malformed(resource, iter((raw,)), _ONE[resource].decode))
 
     def merge(self, other: "BufferRows") -> None:
         """Add what was printed elsewhere of the same cluster; what is known already stays."""
@@ -259,7 +255,7 @@ class BufferRows:
     @property
     def templates_used(self) -> list[str]:
         """The templates of buffers that hold room; empty names for those that have none yet."""
-        return [template_of(each) for each in self.rows[BUFFERS].values() if replicas_of(each)]
+        return [template_of(buffer) for buffer in self.rows[BUFFERS].values() if replicas_of(buffer)]
 
     def read_dumped(self) -> Buffers:
         """The same of a dump, in which a list that is needed may have been left out."""
@@ -268,7 +264,7 @@ class BufferRows:
         return self.read()
 
     def read(self) -> Buffers:
-        found = held(self.rows[BUFFERS].values(), self.rows[TEMPLATES], self.rows[CLASSES].values(), self.odd)
+        found = find_buffers(self.rows[BUFFERS].values(), self.rows[TEMPLATES], self.rows[CLASSES].values(), self.odd)
         return Buffers(sorted_buffers(found), tuple(self.unread), self.odd.faults)
 
     def read_classes(self) -> ComputeClasses:

@@ -1,26 +1,25 @@
 """Calls to the Kubernetes API: one request out, one answer or a named failure back, in the API's own words.
 
-Each call has a connect and a read timeout. No package of the API's models is used: lists of a large cluster would take
-minutes and gigabytes in them.
+Each call has a connect and a read timeout. The official client connects; its models of the API are not used: lists of
+a large cluster would take minutes and gigabytes in them.
 """
 
-import json
 import random
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Any, Final, TypeAlias, TypeVar
-from urllib.parse import quote, urlencode
+from typing import Final, TypeAlias, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
-from shared.adapters.kubernetes.transport import ApiReply, RawRequest, Transport, is_reset
+from shared.adapters.kubernetes.transport import ApiReply, Call, Transport, is_reset
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
 
@@ -32,7 +31,6 @@ CONNECT_SECONDS: Final = 5.0
 READ_SECONDS: Final = 30.0
 PAGE: Final = 500
 _LIST_ATTEMPTS: Final = 3
-_MERGE_PATCH: Final = "application/merge-patch+json"
 _CHANGED: Final[Mapping[int, type[Stale]]] = {HTTPStatus.NOT_FOUND: Gone, HTTPStatus.CONFLICT: Stale}
 _PASSING: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT)
 REPEATS: Final = 3
@@ -45,26 +43,6 @@ LONGEST_PAUSE: Final = 5.0
 Item = TypeVar("Item")
 T = TypeVar("T")
 Pages: TypeAlias = msgspec.json.Decoder[wire.Page[Item]]
-
-
-@dataclass(frozen=True)
-class Call:
-    """One request. `verb` and `resource` are RBAC's words, for the sentence when it is refused."""
-
-    verb: str
-    resource: str
-    path: str
-    query: Mapping[str, str] = field(default_factory=dict)
-    body: Mapping[str, Any] | None = None
-    granted_by: str = "infra/rbac.yaml"
-    """The file with the right to it."""
-
-    @property
-    def method(self) -> str:
-        return {"create": "POST", "patch": "PATCH"}.get(self.verb, "GET")
-
-    def __str__(self) -> str:
-        return f"{self.verb} {self.resource}"
 
 
 class PageExpired(Retryable):
@@ -102,11 +80,9 @@ class KubernetesClient:
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        from urllib3 import Timeout
-
         self._sleep = sleep
         self.meter = TrafficMeter()
-        self._transport = Transport(access, Timeout(connect=connect_seconds, read=read_seconds), monotonic)
+        self._transport = Transport(access, (connect_seconds, read_seconds), monotonic)
 
     def ask(self, call: Call) -> bytes:
         """Return the body of a call that succeeded.
@@ -119,7 +95,7 @@ class KubernetesClient:
             raise _failure(call, reply)
         return reply.body
 
-    def fetch(self, call: Call, decoder: msgspec.json.Decoder[T]) -> T:
+    def fetch(self, call: Call, decode: Callable[[bytes], T]) -> T:
         """Return the decoded body of a call that succeeded.
 
         Raises:
@@ -127,7 +103,7 @@ class KubernetesClient:
         """
         body = self.ask(call)
         with readable(call):
-            return decoder.decode(body)
+            return decode(body)
 
     def send(self, call: Call) -> ApiReply:
         """Return the answer with its code; a read that met passing trouble or a reset is repeated a few times.
@@ -137,7 +113,7 @@ class KubernetesClient:
         """
         for attempt in range(REPEATS):
             try:
-                reply = self._authorized(call)
+                reply = self._send_authorized(call)
             except _Reset:
                 pause = _pause(attempt, "")
             else:
@@ -145,9 +121,9 @@ class KubernetesClient:
                 if call.method != "GET" or not _passes(reply.code) or pause > LONGEST_PAUSE:
                     return reply
             self._sleep(pause)
-        return self._authorized(call)
+        return self._send_authorized(call)
 
-    def _authorized(self, call: Call) -> ApiReply:
+    def _send_authorized(self, call: Call) -> ApiReply:
         """Return the answer to a call whose credentials are good.
 
         A 401 is answered once with fresh credentials: a token may have expired on the way. A second 401 is an
@@ -170,7 +146,7 @@ class KubernetesClient:
 
         answered = 0
         try:
-            reply = self._transport.send(_request(call))
+            reply = self._transport.send(call)
             answered = len(reply.body)
         except (HTTPError, OSError) as fault:
             kind = _Reset if call.method == "GET" and is_reset(fault) else Retryable
@@ -214,15 +190,6 @@ def _no_answer(server: str, fault: Exception) -> str:
     if isinstance(reason.__cause__, ConnectionRefusedError):
         return f"the connection to the server {server} was refused - is that the right host and port?"
     return f"no answer from {server} ({getattr(reason.__cause__, 'strerror', None) or _POOL.sub('', str(reason))})"
-
-
-def _request(call: Call) -> RawRequest:
-    headers = {"Accept": "application/json", "User-Agent": "ebb"}
-    if call.body is not None:
-        headers["Content-Type"] = _MERGE_PATCH if call.verb == "patch" else "application/json"
-    target = f"{call.path}?{urlencode(call.query)}" if call.query else call.path
-    body = None if call.body is None else json.dumps(call.body).encode()
-    return RawRequest(call.method, target, body, headers)
 
 
 @contextmanager

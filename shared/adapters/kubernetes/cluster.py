@@ -15,10 +15,11 @@ import msgspec
 from shared.adapters.clock import system_time
 from shared.adapters.kubernetes import node_objects, wire, writes
 from shared.adapters.kubernetes.buffer_objects import read_buffers
-from shared.adapters.kubernetes.client import Call, Item, KubernetesClient, Pages, readable, segment
-from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes.client import Item, KubernetesClient, Pages, segment
 from shared.adapters.kubernetes.namespace_limits import read_limits
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.adapters.kubernetes.storage_lists import read_storage
+from shared.adapters.kubernetes.transport import Call
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
 from shared.adapters.kubernetes.workloads import Controllers, read_others
 from shared.core.cluster.autoscaling import Buffers, ComputeClasses
@@ -167,7 +168,7 @@ class KubernetesCluster:
         return writes.set_cost(self._client, pod, cost)
 
     def _pods(self, query: Mapping[str, str]) -> tuple[Pod, ...]:
-        return self._list("pods", "/api/v1/pods", _pods, lambda items: tuple(map(PodFolder().fold, items)), query)
+        return self._list("pods", "/api/v1/pods", _pods, lambda items: tuple(map(PodDecoder().decode, items)), query)
 
     def _events(self, fields: Mapping[str, str], gather: Callable[[Iterator[wire.Event]], T]) -> T:
         selector = ",".join(f"{path}={value}" for path, value in fields.items())
@@ -185,9 +186,7 @@ class KubernetesCluster:
 
     def _read_afresh(self, node: Node) -> tuple[Node, node_objects.RawNode]:
         call = Call("get", "nodes", _node_path(node.name))
-        body = self._client.ask(call)
-        with readable(call):
-            fresh, raw = node_objects.node(_node.decode(body)), _raw_node.decode(body)
+        fresh, raw = self._client.fetch(call, lambda body: (_read_node(body), _raw_node.decode(body)))
         if fresh.uid != node.uid:
             raise Gone(f"node {node.name}: another node has its name now.")
         return fresh, raw
@@ -196,9 +195,11 @@ class KubernetesCluster:
         return self._ask_for_node(Call("patch", "nodes", _node_path(node.name), body=patch))
 
     def _ask_for_node(self, call: Call) -> Node:
-        body = self._client.ask(call)
-        with readable(call):
-            return node_objects.node(_node.decode(body))
+        return self._client.fetch(call, _read_node)
+
+
+def _read_node(body: bytes) -> Node:
+    return node_objects.node(_node.decode(body))
 
 
 def _check_version(node: Node, fresh: Node) -> None:
@@ -211,15 +212,15 @@ def _node_path(name: str) -> str:
 
 
 def _labels(items: Iterator[wire.Namespace]) -> dict[str, Mapping[str, str]]:
-    return {each.metadata.name: each.metadata.labels or {} for each in items}
+    return {namespace.metadata.name: namespace.metadata.labels or {} for namespace in items}
 
 
 def _by_autoscaler(items: Iterator[wire.Event]) -> Iterator[tuple[datetime, wire.Event]]:
     """Yield what the autoscaler itself wrote, with its time: others may write events of its reasons."""
-    for each in items:
-        at = each.last_timestamp or each.event_time
-        if at is not None and _AUTOSCALER in {each.source.component, each.reporting_component}:
-            yield at, each
+    for event in items:
+        at = event.last_timestamp or event.event_time
+        if at is not None and _AUTOSCALER in {event.source.component, event.reporting_component}:
+            yield at, event
 
 
 def _attempts(items: Iterator[wire.Event]) -> DeletionAttempts:
@@ -228,15 +229,15 @@ def _attempts(items: Iterator[wire.Event]) -> DeletionAttempts:
     A failure alone does not count: where it could not mark the node, it does not clear its cordon either.
     """
     events = tuple(_by_autoscaler(items))
-    begun = (at for at, each in events if each.reason == _SCALE_DOWN and each.message.startswith(_MARKED))
-    failed = ((at, each.message) for at, each in events if each.reason == _SCALE_DOWN_FAILED)
+    begun = (at for at, event in events if event.reason == _SCALE_DOWN and event.message.startswith(_MARKED))
+    failed = ((at, event.message) for at, event in events if event.reason == _SCALE_DOWN_FAILED)
     return DeletionAttempts(max(begun, default=None), max(failed, default=(None, ""), key=lambda row: row[0])[1])
 
 
 def _newest(items: Iterator[wire.Event]) -> Mapping[str, datetime]:
     """Return the newest time by the object (namespace/name) that events are about."""
     newest: dict[str, datetime] = {}
-    for at, each in _by_autoscaler(items):
-        key = f"{each.involved_object.namespace}/{each.involved_object.name}"
+    for at, event in _by_autoscaler(items):
+        key = f"{event.involved_object.namespace}/{event.involved_object.name}"
         newest[key] = max(at, newest.get(key, at))
     return newest

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.odd_objects import RawPart
+from shared.adapters.kubernetes.malformed_objects import RawPart
 from shared.core.cluster.pod import ANY_ADDRESS, HostPort
 from shared.core.cluster.requests import (
     UNREPORTED,
@@ -40,8 +40,27 @@ _quantities: Final = RawPart("resources", wire.Quantities)
 _ports: Final = RawPart("ports", list[ContainerPort])
 
 
-def _requested(resources: wire.Requests | None) -> bytes:
+class TemplateContainer(wire.Partial, frozen=True):
+    name: str = ""
+    resources: wire.RequestsAndLimits | None = None
+    restart_policy: str | None = ""
+
+
+class TemplateRequests(wire.Partial, frozen=True):
+    """What of a template's spec is read otherwise than of a pod's."""
+
+    containers: list[TemplateContainer] | None = None
+    init_containers: list[TemplateContainer] | None = None
+    overhead: msgspec.Raw = wire.ABSENT
+    resources: wire.RequestsAndLimits | None = None
+
+
+def _request_words(resources: wire.Requests | None) -> bytes:
     return bytes(resources.requests) if resources else b""
+
+
+def _limit_words(resources: wire.Requests | None) -> bytes:
+    return bytes(resources.limits) if isinstance(resources, wire.RequestsAndLimits) else b""
 
 
 @lru_cache(maxsize=4096)
@@ -55,27 +74,37 @@ def parse(raw: bytes) -> Resources:
     return Resources.parse(given) if given else NOTHING
 
 
-def requests_of(spec: wire.PodSpec) -> ContainerRequests:
-    """Return what a pod asks for, with one object for each container that asks for the same.
+def requests_of(spec: wire.PodSpec | TemplateRequests) -> ContainerRequests:
+    """Return what a pod asks for, or one that is made of a template; containers that ask for the same are one object.
 
     Raises:
         BadInput: a value is no quantity.
     """
-    rows = [_container(each.name, _requested(each.resources)) for each in spec.containers or ()]
-    rows += [
-        _container(each.name, _requested(each.resources), init=True, sidecar=_is_sidecar(each))
-        for each in spec.init_containers or ()
-    ]
-    return ContainerRequests(tuple(rows), parse(bytes(spec.overhead)), parse(_requested(spec.resources)))
+    rows = [_row(container, init=False) for container in spec.containers or ()]
+    rows += [_row(container, init=True) for container in spec.init_containers or ()]
+    whole = _fill_requests(_request_words(spec.resources), _limit_words(spec.resources))
+    return ContainerRequests(tuple(rows), parse(bytes(spec.overhead)), whole)
 
 
-def _is_sidecar(container: wire.Container) -> bool:
+def _row(given: wire.Container | TemplateContainer, *, init: bool) -> Container:
+    requests, limits = _request_words(given.resources), _limit_words(given.resources)
+    return _container(given.name, requests, limits, init=init, sidecar=init and _is_sidecar(given))
+
+
+def _is_sidecar(container: wire.Container | TemplateContainer) -> bool:
     return container.restart_policy == SIDECAR
 
 
 @lru_cache(maxsize=4096)
-def _container(name: str, requests: bytes, *, init: bool = False, sidecar: bool = False) -> Container:
-    return Container(name, parse(requests), init=init, sidecar=sidecar)
+def _container(name: str, requests: bytes, limits: bytes, *, init: bool, sidecar: bool) -> Container:
+    return Container(name, _fill_requests(requests, limits), init, sidecar, parse(limits))
+
+
+def _fill_requests(requests: bytes, limits: bytes) -> Resources:
+    """Return the requests; a limit without a request is one, as the API server writes it into pods."""
+    if not limits:
+        return parse(requests)
+    return Resources.parse({**(_quantities.read(limits) or {}), **(_quantities.read(requests) or {})})
 
 
 def amounts(given: wire.Quantities | None) -> Resources:
@@ -88,7 +117,7 @@ def host_ports(spec: wire.PodSpec) -> tuple[HostPort, ...]:
     Init containers other than sidecars take none in the scheduler's eyes: they are gone when the pod runs.
     """
     running = chain(spec.containers or (), filter(_is_sidecar, spec.init_containers or ()))
-    ports = chain.from_iterable(_ports.read(each.ports) or () for each in running)
+    ports = chain.from_iterable(_ports.read(container.ports) or () for container in running)
     taken = {_host_port(port, host_network=spec.host_network) for port in ports}
     return tuple(sorted((port for port in taken if port is not None), key=astuple))
 
@@ -112,30 +141,36 @@ class _RawRequests:
     sidecar: bool = False
 
 
-def booked(pod: wire.Pod) -> Resources | None:
+def occupied_resources(pod: wire.Pod, *, infeasible: bool) -> Resources | None:
     """Return what a running pod occupies, or None where its status reports nothing but the spec.
+
+    `infeasible`: the node could never hold what the pod was resized to, by the kubelet.
 
     Raises:
         BadInput: a reported value is no quantity.
     """
     status, spec = pod.status, pod.spec
     statuses = {
-        each.name: each for each in chain(status.container_statuses or (), status.init_container_statuses or ())
+        container.name: container
+        for container in chain(status.container_statuses or (), status.init_container_statuses or ())
     }
-    infeasible = _infeasible(status)
     if not infeasible and not _reports_other_than_spec(pod, statuses):
         return None
-    return _occupied(
+    return _add_up(
         _rows(spec.containers, statuses),
         _rows(spec.init_containers, statuses),
         bytes(spec.overhead),
-        _RawRequests(_requested(spec.resources), _reported(status.allocated_resources), _actuated(status.resources)),
+        _RawRequests(
+            _request_words(spec.resources),
+            _reported_words(status.allocated_resources),
+            _actuated_words(status.resources),
+        ),
         infeasible=infeasible,
     )
 
 
 @lru_cache(maxsize=4096)
-def _occupied(
+def _add_up(
     containers: tuple[_RawRequests, ...],
     init: tuple[_RawRequests, ...],
     overhead: bytes,
@@ -145,7 +180,7 @@ def _occupied(
 ) -> Resources:
     return occupied(
         RunningPod(
-            (*(_running(row) for row in containers), *(_running(row, init=True) for row in init)),
+            (*(_running_container(row) for row in containers), *(_running_container(row, init=True) for row in init)),
             parse(overhead),
             parse(whole.desired),
             _report(whole),
@@ -154,7 +189,7 @@ def _occupied(
     )
 
 
-def _running(raw: _RawRequests, *, init: bool = False) -> RunningContainer:
+def _running_container(raw: _RawRequests, *, init: bool = False) -> RunningContainer:
     return RunningContainer(parse(raw.desired), _report(raw), init, raw.sidecar)
 
 
@@ -165,22 +200,24 @@ def _report(raw: _RawRequests) -> Report:
 
 
 def _rows(containers: Iterable[wire.Container] | None, statuses: _Statuses) -> tuple[_RawRequests, ...]:
-    return tuple(_raw_requests(each, statuses.get(each.name)) for each in containers or ())
+    return tuple(_raw_requests(container, statuses.get(container.name)) for container in containers or ())
 
 
 def _raw_requests(container: wire.Container, status: wire.ContainerStatus | None) -> _RawRequests:
-    desired, sidecar = _requested(container.resources), _is_sidecar(container)
+    desired, sidecar = _request_words(container.resources), _is_sidecar(container)
     if status is None:
         return _RawRequests(desired, sidecar=sidecar)
-    return _RawRequests(desired, _reported(status.allocated_resources), _actuated(status.resources), sidecar)
+    return _RawRequests(
+        desired, _reported_words(status.allocated_resources), _actuated_words(status.resources), sidecar
+    )
 
 
-def _reported(raw: msgspec.Raw) -> bytes:
+def _reported_words(raw: msgspec.Raw) -> bytes:
     return b"" if raw in wire.SILENT else bytes(raw)
 
 
-def _actuated(resources: wire.Requests | None) -> bytes | None:
-    return _reported(resources.requests) if resources else None
+def _actuated_words(resources: wire.Requests | None) -> bytes | None:
+    return _reported_words(resources.requests) if resources else None
 
 
 def _reports_other_than_spec(pod: wire.Pod, statuses: _Statuses) -> bool:
@@ -198,9 +235,3 @@ def _differs(spec: wire.Requests | None, allocated: msgspec.Raw, actuated: wire.
     return (allocated != desired and allocated not in wire.SILENT) or (
         reported != desired and reported not in wire.SILENT
     )
-
-
-def _infeasible(status: wire.PodStatus) -> bool:
-    """Return whether the node could never hold what the pod was resized to, by the kubelet."""
-    pending = next((each for each in status.conditions or () if each.type == "PodResizePending"), None)
-    return pending is not None and pending.reason == "Infeasible"

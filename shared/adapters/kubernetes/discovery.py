@@ -11,8 +11,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient
-from shared.adapters.kubernetes.odd_objects import RAW_PAGES, OddObjects
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.malformed_objects import RAW_PAGES, MalformedObjects
+from shared.adapters.kubernetes.transport import Call
 from shared.errors import EbbError, Gone
 
 T = TypeVar("T")
@@ -28,14 +29,10 @@ class ApiGroup(wire.Partial, frozen=True):
     versions: list[GroupVersion] | None = None
 
 
-class ApiResource(wire.Partial, frozen=True):
-    name: str = ""
-
-
 class ApiResources(wire.Partial, frozen=True):
     """What `/apis/GROUP/VERSION` answers: a kind need not be served in each version of its group."""
 
-    resources: list[ApiResource] | None = None
+    resources: list[wire.Named] | None = None
 
 
 _group: Final = msgspec.json.Decoder(ApiGroup)
@@ -48,17 +45,17 @@ def path_of(client: KubernetesClient, group: str, resource: str) -> str | None:
     Raises:
         Retryable, Terminal: the cluster does not answer.
     """
-    found = _served(client, group, "", _group)
-    for each in (found.versions if found else None) or ():
-        kinds = _served(client, group, f"/{each.version}", _resources)
+    found = _fetch_served(client, group, "", _group.decode)
+    for served in (found.versions if found else None) or ():
+        kinds = _fetch_served(client, group, f"/{served.version}", _resources.decode)
         if any(kind.name == resource for kind in (kinds.resources if kinds else None) or ()):
-            return f"/apis/{group}/{each.version}/{resource}"
+            return f"/apis/{group}/{served.version}/{resource}"
     return None
 
 
-def _served(client: KubernetesClient, group: str, version: str, decoder: msgspec.json.Decoder[T]) -> T | None:
+def _fetch_served(client: KubernetesClient, group: str, version: str, decode: Callable[[bytes], T]) -> T | None:
     try:
-        return client.fetch(Call("get", group, f"/apis/{group}{version}"), decoder)
+        return client.fetch(Call("get", group, f"/apis/{group}{version}"), decode)
     except Gone:
         return None
 
@@ -71,7 +68,7 @@ class AdvisoryLists:
     """
 
     client: KubernetesClient
-    odd: OddObjects | None = None
+    odd: MalformedObjects | None = None
     unread: list[str] = field(default_factory=list)
 
     def read(self, resource: str, item: Callable[[bytes | msgspec.Raw], T], group: str = "") -> tuple[T, ...]:
@@ -81,7 +78,7 @@ class AdvisoryLists:
         """
 
         def gather(raws: Iterator[msgspec.Raw]) -> tuple[T, ...]:
-            return tuple(self.odd.left_out(resource, raws, item) if self.odd is not None else map(item, raws))
+            return tuple(self.odd.skip_malformed(resource, raws, item) if self.odd is not None else map(item, raws))
 
         try:
             path = path_of(self.client, group, resource) if group else f"/api/v1/{resource}"
@@ -126,7 +123,7 @@ class AccessReviews:
             "spec": {"resourceAttributes": asked},
         }
         call = Call("create", "selfsubjectaccessreviews", _REVIEWS, body=body)
-        return self._client.fetch(call, _review).status.allowed
+        return self._client.fetch(call, _review.decode).status.allowed
 
     def serves(self, group: str, resource: str) -> bool:
         """Whether the cluster has that kind.
@@ -143,6 +140,6 @@ class AccessReviews:
             Forbidden: the one who asks may not see it. Retryable, Terminal: the API server does not answer.
         """
         try:
-            return self._client.fetch(Call("get", resource, f"/apis/{group}/v1/{resource}/{name}"), _object)
+            return self._client.fetch(Call("get", resource, f"/apis/{group}/v1/{resource}/{name}"), _object.decode)
         except Gone:
             return None

@@ -1,144 +1,74 @@
-"""A kubeconfig: the cluster that a context names, how to trust it, and the credentials of its user, a plugin's too.
+"""A kubeconfig, read by the official client: the cluster that a context names, and the credentials of its user.
 
-Files are merged as kubectl merges them: the first that names a thing wins, and relative paths start at their file's
-folder. Formats: kubernetes.io/docs/reference/config-api/kubeconfig.v1 and client-authentication.v1.
+Where the client is not safe or not as kubectl is, its input is prepared here. It only logs a credential plugin that
+fails, and calls without credentials; it fetches an OpenID token over TLS that is not checked; of several files it takes
+the last current-context; its messages quote the file, tokens and all.
+Formats: kubernetes.io/docs/reference/config-api/kubeconfig.v1 and client-authentication.v1.
 """
 
 import base64
-import json
 import os
 import re
-import subprocess
-import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-import yaml
 
+from shared.adapters.kubernetes.access import Access, Bearer, Header, take_trust
 from shared.errors import BadSettings, Retryable
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from kubernetes.client import Configuration
+    from kubernetes.config.kube_config import ConfigNode, KubeConfigMerger
 
 _KUBECTLS_OWN: Final = "~/.kube/config"
 _GKE: Final = "gke-gcloud-auth-plugin"
 INSTALL_GKE: Final = "run `gcloud components install gke-gcloud-auth-plugin`"
 LOG_IN: Final = "run `gcloud auth login`"
 _GCLOUDS_MODULE: Final = re.compile(r"^\([\w.-]+\) ")
+_EXIT: Final = re.compile(r"^exec: process returned -?\d+(\. )?")
+_UNREADABLE: Final = "its answer cannot be read"
 _LONGEST: Final = 200
-_PLUGINS_EXTENSION: Final = "client.authentication.k8s.io/exec"
+_OTHER_SHAPE: Final = "it has not the shape of a kubeconfig"
+_NO_PEM: Final = "a certificate, key or token in it cannot be read"
+_NO_FILE: Final = "File does not exist: "
+_SHAPE_FAULTS: Final = (TypeError, AttributeError, KeyError, RecursionError)
+"""What the client raises for a document of another shape, with no exception of its own."""
 
-
-class _KubeconfigPart(msgspec.Struct, rename="kebab", frozen=True):
-    """A part of the file; what is not read here is passed over."""
-
-
-class _Context(_KubeconfigPart, frozen=True):
-    cluster: str
-    user: str = ""
-
-
-class _Extension(_KubeconfigPart, frozen=True):
-    name: str = ""
-    extension: Any = None
-
-
-class _Cluster(_KubeconfigPart, frozen=True):
-    server: str = ""
-    certificate_authority: str = ""
-    certificate_authority_data: str = ""
-    insecure_skip_tls_verify: bool = False
-    tls_server_name: str = ""
-    proxy_url: str = ""
-    extensions: list[_Extension] | None = None
-
-
-class _Variable(_KubeconfigPart, frozen=True):
-    name: str
-    value: str
-
-
-class _Plugin(msgspec.Struct, rename="camel", frozen=True):
-    """A command that prints credentials (`exec`)."""
-
-    command: str
-    api_version: str
-    args: list[str] | None = None
-    env: list[_Variable] | None = None
-    install_hint: str | None = None
-    provide_cluster_info: bool = False
-
-
-class _Provider(_KubeconfigPart, frozen=True):
-    """OpenID Connect; the others are gone from kubectl."""
-
-    config: dict[str, str] | None = None
-
-
-class _User(_KubeconfigPart, frozen=True):
-    token: str = ""
-    token_file: str = msgspec.field(default="", name="tokenFile")
-    client_certificate: str = ""
-    client_certificate_data: str = ""
-    client_key: str = ""
-    client_key_data: str = ""
-    exec: _Plugin | None = None
-    auth_provider: _Provider | None = None
-
-
-class _Entry(_KubeconfigPart, frozen=True):
-    """One of a list: it holds the part that the list is of."""
-
-    name: str
-    context: _Context | None = None
-    cluster: _Cluster | None = None
-    user: _User | None = None
-
-
-class _File(_KubeconfigPart, frozen=True):
-    current_context: str = ""
-    contexts: list[_Entry] | None = None
-    clusters: list[_Entry] | None = None
-    users: list[_Entry] | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class Credentials:
-    """What proves who asks: the Authorization header and its end, or a certificate with its key as PEM."""
-
-    authorization: str = ""
-    expires: datetime | None = None
-    certificate: str = ""
-    key: str = ""
+_one_at_a_time: Final = threading.Lock()
 
 
 @dataclass(frozen=True, repr=False)
 class Login:
-    """Where a context leads; `ca` is PEM, empty means the system's own."""
+    """Where a context leads: the client's configuration, the TLS that checks it and shows a certificate, the header."""
 
-    server: str
-    ca: str
-    is_checked: bool
-    name: str
-    """That the server's certificate carries, where it is not that of the address."""
-    proxy: str
-    credentials: Credentials
+    configuration: "Configuration"
+    tls: "SSLContext"
+    header: Header
 
 
-class _ExecStatus(msgspec.Struct, rename="camel", frozen=True):
-    token: str = ""
-    client_certificate_data: str = ""
-    client_key_data: str = ""
-    expiration_timestamp: datetime | None = None
+def from_kubeconfig(path: str, context: str | None = None) -> Access:
+    """Return the access that a kubeconfig describes; an empty path means kubectl's own place.
 
-
-class _ExecCredential(msgspec.Struct, frozen=True):
-    status: _ExecStatus
+    Raises:
+        BadSettings: the file cannot be read, or describes no such context.
+        Retryable: its credential plugin gives no credentials; the sentence names the command to run.
+    """
+    login = KubeconfigFiles(path).login(context)
+    bearer = Bearer(lambda: KubeconfigFiles(path).login(context).header, first=login.header)
+    return Access(login.configuration, bearer, login.tls)
 
 
 class KubeconfigFiles:
-    """The files of a path, or of the variable KUBECONFIG, or else kubectl's own.
+    """The files of a path, or of the variable KUBECONFIG, or else kubectl's own, merged as kubectl does.
 
     Raises:
         BadSettings: one of them cannot be read.
@@ -149,33 +79,52 @@ class KubeconfigFiles:
         self._path = path or variable or _KUBECTLS_OWN
         whose = " (KUBECONFIG)" if variable else " (kubectl's default)"
         self._named = path or f"{self._path}{whose}"
-        self._files = list(self._read())
+        with self._naming_faults():
+            self._files = self._merge()
 
-    def _read(self) -> Iterator[tuple[_File, Path]]:
-        paths = [Path(each).expanduser() for each in self._path.split(os.pathsep) if each]
-        for path in paths:
-            if len(paths) > 1 and not path.exists():
-                continue  # as kubectl does
-            try:
-                with path.open("rb") as file:
-                    yield msgspec.convert(yaml.safe_load(file), _File), path.parent
-            except yaml.YAMLError as fault:
-                raise self._unusable("it is not YAML") from fault  # the parser's words may hold a token
-            except (OSError, msgspec.ValidationError, ValueError, RecursionError) as fault:
-                raise self._unusable(getattr(fault, "strerror", None) or str(fault)) from fault
+    def _merge(self) -> "KubeConfigMerger":
+        from kubernetes.config.kube_config import KubeConfigMerger
+        from yaml import YAMLError
+
+        try:
+            files = KubeConfigMerger(self._path)
+        except YAMLError:
+            raise self._unusable("it is not YAML") from None  # the parser's words may hold a token
+        if files.config is None:
+            raise self._unusable("No such file or directory")
+        return files
+
+    @contextmanager
+    def _naming_faults(self) -> Iterator[None]:
+        """Name a fault in the files. The client's own words are kept where they cannot hold a token."""
+        from kubernetes.config import ConfigException
+
+        try:
+            yield
+        except ConfigException as fault:
+            text = str(fault)
+            raise self._unusable(text if text.startswith(_NO_FILE) else _OTHER_SHAPE) from None
+        except OSError as fault:
+            raise self._unusable(f"{fault.filename}: {fault.strerror}" if fault.filename else _NO_PEM) from None
+        except ValueError:
+            raise self._unusable(_NO_PEM) from None
+        except _SHAPE_FAULTS:
+            raise self._unusable(_OTHER_SHAPE) from None
 
     def _unusable(self, why: str) -> BadSettings:
         return BadSettings(f"kubeconfig {self._named} cannot be used: {why}; --kubeconfig FILE names another.")
 
     def contexts(self) -> list[str]:
-        return list(dict.fromkeys(each.name for file, _ in self._files for each in file.contexts or ()))
+        with self._naming_faults():
+            return [context["name"] for context in self._files.config["contexts"].value]
 
     def current(self) -> str:
         """Return the name of the current context. Raises BadSettings if there is none."""
-        found = next((file.current_context for file, _ in self._files if file.current_context), "")
+        names = (file.get("current-context") for file in self._files.config_files.values())
+        found = next(filter(None, names), "")
         if not found:
             raise self._unusable("it has no current-context")
-        return found
+        return str(found)
 
     def login(self, context: str | None = None) -> Login:
         """Return where a context leads, the current one if none is named.
@@ -185,119 +134,111 @@ class KubeconfigFiles:
             Retryable: its credential plugin gives no credentials; the sentence names the command to run.
         """
         name = context or self.current()
-        for each, _ in self._entries("contexts", name):
-            if each.context:
-                return self._login(each.context)
-        raise self._unusable(f"it has no context {name!r}; there are {', '.join(self.contexts()) or 'none'}")
+        if name not in self.contexts():
+            raise self._unusable(f"it has no context {name!r}; there are {', '.join(self.contexts()) or 'none'}")
+        with self._naming_faults():
+            return self._log_in(name)
 
-    def _entries(self, part: str, name: str) -> Iterator[tuple[_Entry, Path]]:
-        for file, folder in self._files:
-            yield from ((each, folder) for each in getattr(file, part) or () if each.name == name)
+    def _log_in(self, context: str) -> Login:
+        from kubernetes.client import Configuration
+        from kubernetes.config import load_kube_config_from_dict
 
-    def _login(self, context: _Context) -> Login:
-        cluster, folder = next(
-            ((each.cluster, at) for each, at in self._entries("clusters", context.cluster) if each.cluster),
-            (_Cluster(), Path()),
-        )
-        if not cluster.server:
-            raise self._unusable(f"the cluster {context.cluster!r} has no server")
-        if cluster.proxy_url and not cluster.proxy_url.startswith(("http://", "https://")):
+        config, configuration = self._files.config, Configuration()
+        chosen = config["contexts"].get_with_name(context)["context"]
+        cluster, expires = self._cluster(chosen["cluster"]), None
+        if chosen.safe_get("user"):
+            expires = self._resolve_credentials(self._part("user", chosen["user"]), cluster)
+        # OpenSSL reads a key from a file alone; the client shares its files among threads.
+        with _one_at_a_time, TemporaryDirectory(prefix="ebb-") as folder:
+            load_kube_config_from_dict(config, context, configuration, persist_config=False, temp_file_path=folder)
+            tls = take_trust(configuration)
+        if cluster.safe_get("proxy-url"):
+            configuration.no_proxy = None  # that is about the proxy of the environment
+        return Login(configuration, tls, (configuration.api_key.get("BearerToken", "").strip(), expires))
+
+    def _part(self, kind: str, name: str) -> "ConfigNode":
+        found = self._files.config[f"{kind}s"].get_with_name(name, safe=True)
+        if found is None:
+            raise self._unusable(f"it has no {kind} {name!r}")
+        return found[kind]
+
+    def _cluster(self, name: str) -> "ConfigNode":
+        cluster = self._part("cluster", name)
+        if not cluster.safe_get("server"):
+            raise self._unusable(f"the cluster {name!r} has no server")
+        if not (cluster.safe_get("proxy-url") or "http://").startswith(("http://", "https://")):
             raise self._unusable("a proxy-url has to be of http or https")
-        return Login(
-            cluster.server,
-            self._pem(cluster.certificate_authority_data, cluster.certificate_authority, folder),
-            not cluster.insecure_skip_tls_verify,
-            cluster.tls_server_name,
-            cluster.proxy_url,
-            self._credentials(context.user, cluster),
-        )
+        return cluster
 
-    def _pem(self, data: str, path: str, folder: Path) -> str:
-        """Return what stands in the file itself, or in the one that it names."""
-        try:
-            return base64.b64decode(data, validate=True).decode("ascii") if data else self._text(path, folder)
-        except ValueError:
-            raise self._unusable("a certificate or key in it is no PEM in base64") from None
+    def _resolve_credentials(self, user: "ConfigNode", cluster: "ConfigNode") -> datetime | None:
+        """Replace what the client would get from elsewhere by what it gets; return when that expires.
 
-    def _text(self, path: str, folder: Path) -> str:
-        try:
-            return (folder / path).read_text(encoding="utf-8") if path else ""
-        except OSError as fault:
-            raise self._unusable(f"{path}: {fault.strerror}") from fault
-
-    def _credentials(self, name: str, cluster: _Cluster) -> Credentials:
-        user, folder = next(
-            ((each.user, at) for each, at in self._entries("users", name) if each.user), (_User(), Path())
-        )
-        given = user.token or self._text(user.token_file, folder).strip() or _id_token(user.auth_provider)
-        if user.exec and not given:
-            return _run(user.exec, cluster, folder)
-        return Credentials(
-            f"Bearer {given}" if given else "",
-            None,
-            self._pem(user.client_certificate_data, user.client_certificate, folder),
-            self._pem(user.client_key_data, user.client_key, folder),
-        )
+        Raises:
+            BadSettings, Retryable: there is nothing to get, and a call without credentials would follow.
+        """
+        own = user.value
+        plugin = user["exec"] if own.get("exec") else None
+        provider = own.pop("auth-provider", None)
+        own.pop("exec", None)
+        if own.get("token") or own.get("tokenFile"):
+            return None
+        if provider:
+            own["token"] = (provider.get("config") or {}).get("id-token", "")
+            if not own["token"]:
+                raise self._unusable("its auth-provider holds no id-token, and kubectl knows no other kind")
+        elif plugin:
+            status = _run(plugin, cluster)
+            own["token"] = status.token
+            own["client-certificate-data"] = _in_base64(status.client_certificate_data)
+            own["client-key-data"] = _in_base64(status.client_key_data)
+            return status.expiration_timestamp
+        return None
 
 
-def _id_token(provider: _Provider | None) -> str:
-    return ((provider and provider.config) or {}).get("id-token", "")
+class _ExecStatus(msgspec.Struct, rename="camel", frozen=True):
+    token: str = ""
+    client_certificate_data: str = ""
+    client_key_data: str = ""
+    expiration_timestamp: datetime | None = None
 
 
-def _run(plugin: _Plugin, cluster: _Cluster, folder: Path) -> Credentials:
-    """Run a credential plugin. Raises Retryable if it gives nothing."""
-    interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-    command = str(folder / plugin.command) if os.path.dirname(plugin.command) else plugin.command  # noqa: PTH120 - text
-    added = {each.name: each.value for each in plugin.env or ()}
+def _run(plugin: "ConfigNode", cluster: "ConfigNode") -> _ExecStatus:
+    """Run a credential plugin in the folder of its file. Raises Retryable if it gives nothing."""
+    from kubernetes.config import ConfigException
+    from kubernetes.config.exec_provider import ExecProvider
+
+    provider = ExecProvider(plugin, str(Path(plugin.path).absolute().parent), cluster)
     try:
-        done = subprocess.run(  # noqa: S603 - the person's own command, and no shell
-            [command, *(plugin.args or ())],
-            env={**os.environ, **added, "KUBERNETES_EXEC_INFO": _exec_info(plugin, cluster, interactive=interactive)},
-            stdin=None if interactive else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=None if interactive else subprocess.PIPE,  # a login shows there what a person has to do
-            check=False,
-        )
+        status = msgspec.convert(provider.run(), _ExecStatus)
     except OSError as fault:
         raise _not_installed(plugin) from fault
-    if done.returncode:
-        raise _no_credentials(plugin, _complaint((done.stderr or b"").decode(errors="replace")))
-    try:
-        status = msgspec.json.decode(done.stdout, type=_ExecCredential).status
-    except (msgspec.MsgspecError, RecursionError):
-        raise _no_credentials(plugin, "its answer cannot be read") from None
+    except AttributeError:  # the client's own fault: what failed has shown on the terminal why
+        raise _no_credentials(plugin, "") from None
+    except ConfigException as fault:
+        failed = _EXIT.match(str(fault))
+        why = _complaint(str(fault)[failed.end() :]) if failed else _UNREADABLE
+        raise _no_credentials(plugin, why) from None
+    except (msgspec.ValidationError, TypeError):
+        raise _no_credentials(plugin, _UNREADABLE) from None
     if not (status.token or status.client_certificate_data):
         raise _no_credentials(plugin, "its answer holds none")
-    return Credentials(
-        f"Bearer {status.token}" if status.token else "",
-        status.expiration_timestamp,
-        status.client_certificate_data,
-        status.client_key_data,
-    )
+    return status
 
 
-def _exec_info(plugin: _Plugin, cluster: _Cluster, *, interactive: bool) -> str:
-    spec: dict[str, Any] = {"interactive": interactive}
-    if plugin.provide_cluster_info:
-        config = next((each.extension for each in cluster.extensions or () if each.name == _PLUGINS_EXTENSION), None)
-        kept = {name: value for name, value in msgspec.to_builtins(cluster).items() if value and name != "extensions"}
-        spec["cluster"] = {**kept, **({"config": config} if config else {})}
-    return json.dumps({"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec})
+def _not_installed(plugin: "ConfigNode") -> Retryable:
+    hint = " ".join((plugin.safe_get("installHint") or "").split()).rstrip(".")
+    how = INSTALL_GKE if _is_gke(plugin) else hint or "install it, or put its folder on PATH"
+    return Retryable(f"credential plugin {plugin['command']}", f"it is not installed; {how}")
 
 
-def _not_installed(plugin: _Plugin) -> Retryable:
-    hint = " ".join((plugin.install_hint or "").split()).rstrip(".") or "install it, or put its folder on PATH"
-    how = INSTALL_GKE if _is_gke(plugin) else hint
-    return Retryable(f"credential plugin {plugin.command}", f"it is not installed; {how}")
+def _no_credentials(plugin: "ConfigNode", why: str) -> Retryable:
+    command = " ".join([plugin["command"], *(plugin.safe_get("args") or ())])
+    again = LOG_IN if _is_gke(plugin) else f"run `{command}` to see why"
+    return Retryable(f"credential plugin {plugin['command']}", f"it gave no credentials{why and f' ({why})'}; {again}")
 
 
-def _no_credentials(plugin: _Plugin, why: str) -> Retryable:
-    again = LOG_IN if _is_gke(plugin) else f"run `{' '.join([plugin.command, *(plugin.args or ())])}` to see why"
-    return Retryable(f"credential plugin {plugin.command}", f"it gave no credentials{why and f' ({why})'}; {again}")
-
-
-def _is_gke(plugin: _Plugin) -> bool:
-    return os.path.basename(plugin.command).removesuffix(".exe") == _GKE  # noqa: PTH119 - a Windows path on any system
+def _is_gke(plugin: "ConfigNode") -> bool:
+    return os.path.basename(str(plugin["command"])).removesuffix(".exe") == _GKE  # noqa: PTH119 - a Windows path on any system
 
 
 def _complaint(logged: str) -> str:
@@ -306,3 +247,7 @@ def _complaint(logged: str) -> str:
     own = next((line for line in lines if "ERROR: " in line), lines[0])
     short = _GCLOUDS_MODULE.sub("", own.rpartition("ERROR: ")[2].strip()).rstrip(".")
     return short if len(short) <= _LONGEST else f"{short[:_LONGEST]}…"
+
+
+def _in_base64(pem: str) -> str:
+    return base64.b64encode(pem.encode()).decode()

@@ -103,7 +103,7 @@ def range_from_dump(raw: bytes | msgspec.Raw) -> LimitRange:
         BadInput, msgspec.ValidationError: a value is no quantity, or the object is not of the API's shape.
     """
     given = _one_range.decode(raw)
-    rows = (each for each in given.spec.limits or () if each.type in {_OF_POD, _OF_CONTAINER})
+    rows = (row for row in given.spec.limits or () if row.type in {_OF_POD, _OF_CONTAINER})
     return LimitRange(given.metadata.namespace, given.metadata.name, tuple(map(_item, rows)))
 
 
@@ -122,15 +122,19 @@ def quota_from_dump(raw: bytes | msgspec.Raw) -> ResourceQuota:
     """Return a ResourceQuota as its controller last counted it. Raises as `range_from_dump`."""
     given = _one_quota.decode(raw)
     rows = given.spec.scope_selector.match_expressions if given.spec.scope_selector else None
-    scopes = [QuotaScope(each) for each in given.spec.scopes or ()]
-    scopes += [QuotaScope(each.scope_name, each.operator, frozenset(each.values or ())) for each in rows or ()]
+    scopes = [QuotaScope(name) for name in given.spec.scopes or ()]
+    scopes += [QuotaScope(row.scope_name, row.operator, frozenset(row.values or ())) for row in rows or ()]
     meta, status = given.metadata, given.status
     return ResourceQuota(
-        meta.namespace, meta.name, _counted(status.hard or {}), _counted(status.used or {}), tuple(scopes)
+        meta.namespace,
+        meta.name,
+        _counted_amounts(status.hard or {}),
+        _counted_amounts(status.used or {}),
+        tuple(scopes),
     )
 
 
-def _counted(given: wire.Quantities) -> Mapping[str, int]:
+def _counted_amounts(given: wire.Quantities) -> Mapping[str, int]:
     """Return the amounts of what pods use; of a resource that is named in two forms the smaller."""
     found: dict[str, int] = {}
     for name, text in given.items():
@@ -143,7 +147,7 @@ def _counted(given: wire.Quantities) -> Mapping[str, int]:
 
 def counted_name(name: str) -> tuple[str, str]:
     """Return prefix and resource of what a quota counts, `requests.` and `cpu`; both empty for what pods do not use."""
-    prefix = next((each for each in _PREFIXES if name.startswith(each)), "")
+    prefix = next((known for known in _PREFIXES if name.startswith(known)), "")
     resource = name.removeprefix(prefix)
     used = {"": resource in _OF_PODS or resource.startswith("hugepages-"), _COUNT: resource == PODS}
     return (prefix, resource) if used.get(prefix, resource != _OF_CLAIMS) else ("", "")

@@ -42,7 +42,7 @@ def node(given: wire.Node) -> Node:
     if created is None:
         raise BadInput(f"node {meta.name!r} has no metadata.creationTimestamp; it must come from a cluster as it is.")
     conditions = given.status.conditions or ()
-    condition = next((each for each in conditions if each.type == _READY), None)
+    condition = next((found for found in conditions if found.type == _READY), None)
     version = given.status.node_info.kubelet_version if given.status.node_info else ""
     return Node(
         name=meta.name,
@@ -56,7 +56,7 @@ def node(given: wire.Node) -> Node:
         ready=condition is not None and condition.status == "True",
         once_ready=_once_ready(condition, created),
         allocatable=Resources.parse(given.status.allocatable or {}),
-        conditions=frozenset(each.type for each in conditions if each.type in _KEPT and each.status == "True"),
+        conditions=frozenset(found.type for found in conditions if found.type in _KEPT and found.status == "True"),
         kubelet=Kubelet(minor_version(version), frozenset(given.status.declared_features or ())),
         version=version.removeprefix("v"),
     )
@@ -99,7 +99,7 @@ def disruption_budget(given: wire.PodDisruptionBudget) -> PodDisruptionBudget:
         desired_healthy=status.desired_healthy,
         observed=status.observed_generation >= meta.generation,
         fault=next(
-            (each.message or _SYNC_FAILED for each in status.conditions or () if each.reason == _SYNC_FAILED), ""
+            (found.message or _SYNC_FAILED for found in status.conditions or () if found.reason == _SYNC_FAILED), ""
         ),
     )
 
@@ -158,7 +158,7 @@ class RawNode(wire.Partial, frozen=True):
     @property
     def cordoned_by_another(self) -> bool:
         """Whether somebody else set `unschedulable` last, by the API server's managedFields."""
-        owners = {each.manager for each in self.metadata.managed_fields or () if each.cordoned}
+        owners = {writer.manager for writer in self.metadata.managed_fields or () if writer.cordoned}
         return bool(owners) and _MANAGER not in owners
 
 

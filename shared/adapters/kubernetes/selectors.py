@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.odd_objects import RawPart
+from shared.adapters.kubernetes.malformed_objects import RawPart
 from shared.core.cluster.selectors import (
     Labels,
     LabelSelector,
@@ -89,32 +89,32 @@ def label_selector(selector: wire.LabelSelector | None) -> LabelSelector | None:
 
 
 def _requirements(expressions: list[wire.Expression] | None) -> tuple[Requirement, ...]:
-    return tuple(Requirement(each.key, each.operator, tuple(each.values or ())) for each in expressions or ())
+    return tuple(Requirement(row.key, row.operator, tuple(row.values or ())) for row in expressions or ())
 
 
 def taints(given: list[wire.Taint] | None) -> tuple[Taint, ...]:
-    return tuple(Taint(each.key, each.effect, each.value) for each in given or ())
+    return tuple(Taint(taint.key, taint.effect, taint.value) for taint in given or ())
 
 
 @lru_cache(maxsize=1024)
 def tolerations(raw: bytes) -> tuple[Toleration, ...]:
     return tuple(
-        Toleration(each.key or "", each.operator or "Equal", each.value or "", each.effect or "")
-        for each in _tolerations.read(raw) or ()
+        Toleration(given.key or "", given.operator or "Equal", given.value or "", given.effect or "")
+        for given in _tolerations.read(raw) or ()
     )
 
 
 @lru_cache(maxsize=1024)
 def hard_spread(raw: bytes) -> tuple[SpreadConstraint, ...]:
     """Return the spread constraints that the scheduler enforces."""
-    given = _spread.read(raw) or ()
-    return tuple(_spread_constraint(each) for each in given if each.when_unsatisfiable == "DoNotSchedule")
+    hard = (row for row in _spread.read(raw) or () if row.when_unsatisfiable == "DoNotSchedule")
+    return tuple(map(_spread_constraint, hard))
 
 
 @lru_cache(maxsize=1024)
 def unknown_spread(raw: bytes) -> tuple[str, ...]:
     """Return the fields of spread constraints whose value is a word that this version does not know."""
-    return tuple(sorted({field for each in _spread.read(raw) or () for field in _unknown(each)}))
+    return tuple(sorted({field for constraint in _spread.read(raw) or () for field in _unknown(constraint)}))
 
 
 def _unknown(given: TopologySpreadConstraint) -> Iterator[str]:
@@ -123,7 +123,7 @@ def _unknown(given: TopologySpreadConstraint) -> Iterator[str]:
         ("whenUnsatisfiable", given.when_unsatisfiable, ("DoNotSchedule", "ScheduleAnyway")),
         ("nodeAffinityPolicy", given.node_affinity_policy, _POLICIES),
         ("nodeTaintsPolicy", given.node_taints_policy, _POLICIES),
-        *(("labelSelector", each.operator, _OPERATORS) for each in expressions or ()),
+        *(("labelSelector", expression.operator, _OPERATORS) for expression in expressions or ()),
     )
     return (f"topologySpreadConstraints.{field}: {word}" for field, word, known in words if word not in known)
 
@@ -154,21 +154,21 @@ def node_terms(given: Affinity, *, pinned: bool = False) -> tuple[NodeTerm, ...]
     if required is None:
         return None
     terms = selector_terms(required, pinned=pinned)
-    return None if pinned and any(not each.expressions for each in terms) else terms
+    return None if pinned and any(not term.expressions for term in terms) else terms
 
 
 def selector_terms(given: NodeSelector, *, pinned: bool = False) -> tuple[NodeTerm, ...]:
     """Return the terms, those of a pinned pod without their field expressions."""
     return tuple(
-        NodeTerm(_requirements(each.match_expressions), () if pinned else _requirements(each.match_fields))
-        for each in given.node_selector_terms or ()
+        NodeTerm(_requirements(term.match_expressions), () if pinned else _requirements(term.match_fields))
+        for term in given.node_selector_terms or ()
     )
 
 
 def pod_terms(given: PodAffinity | None, namespace: str, labels: Labels) -> tuple[PodTerm, ...]:
     """Return the required terms of a pod with these labels; one that names no namespace means the pod's own."""
     terms = given.required_during_scheduling_ignored_during_execution if given else None
-    return tuple(_pod_term(each, namespace, labels) for each in terms or ())
+    return tuple(_pod_term(term, namespace, labels) for term in terms or ())
 
 
 def _pod_term(term: PodAffinityTerm, namespace: str, labels: Labels) -> PodTerm:
@@ -192,6 +192,6 @@ def _with_label_keys(term: PodAffinityTerm, labels: Labels) -> LabelSelector | N
         return None
     asked = [(key, "In") for key in term.match_label_keys or ()]
     asked += [(key, "NotIn") for key in term.mismatch_label_keys or ()]
-    written = {(each.key, each.operator) for each in selector.requirements if len(each.values) == 1}
-    missing = (each for each in asked if each[0] in labels and each not in written)
+    written = {(known.key, known.operator) for known in selector.requirements if len(known.values) == 1}
+    missing = (row for row in asked if row[0] in labels and row not in written)
     return LabelSelector(selector.requirements + tuple(Requirement(key, how, (labels[key],)) for key, how in missing))

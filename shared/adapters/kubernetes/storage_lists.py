@@ -15,9 +15,10 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient
-from shared.adapters.kubernetes.odd_objects import RawPart
+from shared.adapters.kubernetes.client import KubernetesClient
+from shared.adapters.kubernetes.malformed_objects import RawPart
 from shared.adapters.kubernetes.selectors import NodeSelector, selector_terms
+from shared.adapters.kubernetes.transport import Call
 from shared.core.cluster import names
 from shared.core.cluster.selectors import NO_LABELS, Labels, NodeTerm, Requirement
 from shared.core.cluster.storage import (
@@ -79,7 +80,7 @@ def claim(given: wire.Claim) -> PersistentVolumeClaim:
         volume=volume,
         bound=bool(volume) and _BIND_COMPLETED in notes,
         storage_class=intern(notes.get(_CLASS_ANNOTATION) or spec.storage_class_name or ""),
-        access_modes=_shared(spec.access_modes),
+        access_modes=_share_modes(spec.access_modes),
         lost=given.status.phase == "Lost",
         deleting=meta.deletion_timestamp is not None,
         selected_node=notes.get(_SELECTED_NODE, ""),
@@ -102,12 +103,12 @@ def volume(given: wire.Volume) -> PersistentVolume:
         plugin=_PLUGINS.get(kind, ""),
         node_terms=_node_terms(bytes(spec.get("nodeAffinity", wire.ABSENT))),
         labels=labels,
-        access_modes=_shared(_strings.read(spec.get("accessModes", wire.ABSENT))),
+        access_modes=_share_modes(_strings.read(spec.get("accessModes", wire.ABSENT))),
         claim=f"{claimed.namespace}/{claimed.name}" if claimed else "",
     )
 
 
-def _shared(modes: list[str] | None) -> tuple[str, ...]:
+def _share_modes(modes: list[str] | None) -> tuple[str, ...]:
     return _same(tuple(modes or ()))
 
 
@@ -146,7 +147,7 @@ def storage_class(given: wire.StorageClass) -> StorageClass:
     meta = given.metadata
     notes = meta.annotations or {}
     default = any(notes.get(key) == "true" for key in _DEFAULT_CLASS)
-    terms = tuple(NodeTerm(_topology(each)) for each in given.allowed_topologies or ())
+    terms = tuple(NodeTerm(_topology(term)) for term in given.allowed_topologies or ())
     return StorageClass(
         name=meta.name,
         provisioner=given.provisioner or "",
@@ -157,11 +158,11 @@ def storage_class(given: wire.StorageClass) -> StorageClass:
 
 
 def _topology(given: wire.TopologyTerm) -> tuple[Requirement, ...]:
-    return tuple(Requirement(each.key, "In", tuple(each.values or ())) for each in given.match_label_expressions or ())
+    return tuple(Requirement(row.key, "In", tuple(row.values or ())) for row in given.match_label_expressions or ())
 
 
 def csi_node(given: wire.CSINode) -> CSINode:
-    drivers = ((each.name, each.allocatable.count if each.allocatable else None) for each in given.spec.drivers or ())
+    drivers = ((row.name, row.allocatable.count if row.allocatable else None) for row in given.spec.drivers or ())
     plugins = (given.metadata.annotations or {}).get(_MIGRATED_PLUGINS, "")
     return CSINode(
         limits={name: count for name, count in drivers if count is not None},
@@ -194,8 +195,8 @@ class StorageList(Generic[StorageItem, Row]):
 
     def gather(self, items: Iterator[StorageItem]) -> dict[str, Row]:
         rows: dict[str, Row] = {}
-        for each in items:
-            self._keep(rows, each)
+        for item in items:
+            self._keep(rows, item)
         return rows
 
     def add(self, rows: dict[str, Row], raw: bytes | msgspec.Raw) -> None:
@@ -203,7 +204,7 @@ class StorageList(Generic[StorageItem, Row]):
         self._keep(rows, self._item.decode(raw))
 
 
-def _named(convert: Callable[[Any], Row]) -> Callable[[dict[str, Row], Any], object]:
+def _keep_by_name(convert: Callable[[Any], Row]) -> Callable[[dict[str, Row], Any], object]:
     """Return what keeps an object under its name."""
     return lambda rows, given: rows.setdefault(given.metadata.name, convert(given))
 
@@ -222,14 +223,19 @@ def _keep_attachment(rows: dict[str, tuple[VolumeAttachment, ...]], given: wire.
 
 
 CLAIMS: Final = StorageList("PersistentVolumeClaim", "/api/v1/persistentvolumeclaims", wire.Claim, _keep_claim)
-VOLUMES: Final = StorageList("PersistentVolume", "/api/v1/persistentvolumes", wire.Volume, _named(volume))
-CLASSES: Final = StorageList("StorageClass", f"{_STORAGE_API}/storageclasses", wire.StorageClass, _named(storage_class))
-CSI_NODES: Final = StorageList("CSINode", f"{_STORAGE_API}/csinodes", wire.CSINode, _named(csi_node))
+VOLUMES: Final = StorageList("PersistentVolume", "/api/v1/persistentvolumes", wire.Volume, _keep_by_name(volume))
+CLASSES: Final = StorageList(
+    "StorageClass", f"{_STORAGE_API}/storageclasses", wire.StorageClass, _keep_by_name(storage_class)
+)
+CSI_NODES: Final = StorageList("CSINode", f"{_STORAGE_API}/csinodes", wire.CSINode, _keep_by_name(csi_node))
 ATTACHMENTS: Final = StorageList(
     "VolumeAttachment", f"{_STORAGE_API}/volumeattachments", wire.VolumeAttachment, _keep_attachment
 )
 DRIVERS: Final = StorageList(
-    "CSIDriver", f"{_STORAGE_API}/csidrivers", wire.CSIDriver, _named(lambda given: bool(given.spec.storage_capacity))
+    "CSIDriver",
+    f"{_STORAGE_API}/csidrivers",
+    wire.CSIDriver,
+    _keep_by_name(lambda given: bool(given.spec.storage_capacity)),
 )
 ALL: Final[tuple[StorageList[Any, Any], ...]] = (CLAIMS, VOLUMES, CLASSES, CSI_NODES, ATTACHMENTS, DRIVERS)
 """Claims first, so that the volume of each is read after it and is there."""
@@ -239,7 +245,7 @@ ALL: Final[tuple[StorageList[Any, Any], ...]] = (CLAIMS, VOLUMES, CLASSES, CSI_N
 class StorageRows:
     """What the lists held, by resource and then by name, and which could not be read."""
 
-    rows: dict[str, dict[str, Any]] = field(default_factory=lambda: {each.resource: {} for each in ALL})
+    rows: dict[str, dict[str, Any]] = field(default_factory=lambda: {kind.resource: {} for kind in ALL})
     unread: list[str] = field(default_factory=list)
 
     def merge(self, other: "StorageRows") -> None:
@@ -266,10 +272,10 @@ class StorageRows:
 def read_storage(client: KubernetesClient) -> Storage:
     """Read all lists. Raises as `KubernetesClient.read_list`; a list that may not be read is only named."""
     found = StorageRows()
-    for each in ALL:
+    for kind in ALL:
         try:
-            call = Call("list", each.resource, each.path)
-            found.rows[each.resource] = client.read_list(call, each.pages, each.gather)
+            call = Call("list", kind.resource, kind.path)
+            found.rows[kind.resource] = client.read_list(call, kind.pages, kind.gather)
         except Forbidden:
-            found.unread.append(each.resource)
+            found.unread.append(kind.resource)
     return found.storage()

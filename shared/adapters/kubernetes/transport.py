@@ -6,8 +6,8 @@ GKE rotates a cluster's CA and with it its address, and an instance may live for
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -15,9 +15,8 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.access import Access
 from shared.errors import EbbError
 
-if TYPE_CHECKING:
-    from urllib3 import PoolManager, Timeout
-
+Timeout: TypeAlias = tuple[float, float]
+"""Seconds to connect, and seconds to wait for the next part of an answer."""
 _CONNECTIONS: Final = 32
 """More than the evictions that run in parallel, so that none waits for a connection."""
 LOOK_AGAIN_AFTER: Final = 60.0
@@ -25,13 +24,28 @@ LOOK_AGAIN_AFTER: Final = 60.0
 
 
 @dataclass(frozen=True)
-class RawRequest:
-    """What is sent; `target` is the path with its query."""
+class Call:
+    """One request. `verb` and `resource` are RBAC's words, for the sentence when it is refused."""
 
-    method: str
-    target: str
-    body: bytes | None
-    headers: Mapping[str, str]
+    verb: str
+    resource: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    granted_by: str = "infra/rbac.yaml"
+    """The file with the right to it."""
+
+    @property
+    def method(self) -> str:
+        return {"create": "POST", "patch": "PATCH"}.get(self.verb, "GET")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        kind = "application/merge-patch+json" if self.verb == "patch" else "application/json"
+        return {"Accept": "application/json", **({} if self.body is None else {"Content-Type": kind})}
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}"
 
 
 class Cause(wire.Partial, frozen=True):
@@ -77,32 +91,25 @@ class ApiReply:
 
 
 class Connection:
-    """One address with its CA, its credentials and its connections."""
+    """One address with its CA, its credentials and its connections: the official client."""
 
     def __init__(self, access: Access) -> None:
-        self.access = access
-        self._pool = _pool(access)
+        from kubernetes.client import ApiClient
 
-    def send(self, request: RawRequest, timeout: "Timeout") -> ApiReply:
+        configuration = access.configuration
+        configuration.retries, configuration.connection_pool_maxsize = 0, _CONNECTIONS
+        self.access = access
+        self._client = ApiClient(configuration)
+        self._client.user_agent = "ebb"
+        self._client.rest_client.pool_manager.connection_pool_kw["ssl_context"] = access.tls
+
+    def send(self, call: Call, timeout: Timeout) -> ApiReply:
         """Return the answer. Raises urllib3's HTTPError, OSError, and what fetching credentials raises."""
         header = self.access.bearer.header()
-        answer = self._pool.request(
-            request.method,
-            f"{self.access.server.rstrip('/')}{request.target}",
-            body=request.body,
-            headers={**request.headers, **({"Authorization": header} if header else {})},
-            timeout=timeout,
-        )
-        return ApiReply(answer.status, answer.data, answer.headers.get("Retry-After", ""))
-
-
-def _pool(access: Access) -> "PoolManager":
-    from urllib3 import PoolManager, ProxyManager
-
-    options: dict[str, Any] = {"maxsize": _CONNECTIONS, "retries": 0, "ssl_context": access.tls}
-    if access.name:
-        options |= {"server_hostname": access.name, "assert_hostname": access.name}
-    return ProxyManager(access.proxy, **options) if access.proxy else PoolManager(**options)
+        headers = {**call.headers, **({"Authorization": header} if header else {})}
+        sent = self._client.param_serialize(call.method, call.path, None, call.query, headers, call.body)
+        answer = self._client.call_api(*sent, _request_timeout=timeout)
+        return ApiReply(answer.status, answer.read(), answer.headers.get("Retry-After", ""))
 
 
 def is_reset(fault: Exception) -> bool:
@@ -128,7 +135,7 @@ def _cause(fault: Exception) -> Exception | None:
 class Transport:
     """The way in that leads to the cluster now. Safe to use from several threads."""
 
-    def __init__(self, access: Access, timeout: "Timeout", monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, access: Access, timeout: Timeout, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._connection = Connection(access)
         self._timeout = timeout
         self._monotonic = monotonic
@@ -138,13 +145,13 @@ class Transport:
     @property
     def server(self) -> str:
         """Where requests go now."""
-        return self._connection.access.server
+        return str(self._connection.access.configuration.host)
 
     def renew(self) -> None:
         """Fetch new credentials: the old ones were refused."""
         self._connection.access.bearer.renew()
 
-    def send(self, request: RawRequest) -> ApiReply:
+    def send(self, call: Call) -> ApiReply:
         """Return the answer; a request that never left goes another way, where there is one by now.
 
         Raises:
@@ -154,11 +161,11 @@ class Transport:
 
         connection = self._connection
         try:
-            return connection.send(request, self._timeout)
+            return connection.send(call, self._timeout)
         except HTTPError as fault:
             if not _never_left(fault) or not self._is_elsewhere(connection):
                 raise
-        return self._connection.send(request, self._timeout)
+        return self._connection.send(call, self._timeout)
 
     def _is_elsewhere(self, connection: Connection) -> bool:
         """Whether another way than this one leads to the cluster now; one thread asks, the others wait for it."""

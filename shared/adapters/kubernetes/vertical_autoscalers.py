@@ -14,7 +14,7 @@ from shared.adapters.kubernetes import wire
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.containers import amounts
 from shared.adapters.kubernetes.discovery import AdvisoryLists
-from shared.adapters.kubernetes.odd_objects import OddObjects
+from shared.adapters.kubernetes.malformed_objects import MalformedObjects
 from shared.core.cluster.resources import CPU, Resources
 from shared.core.cluster.returning import (
     ANY_CONTAINER,
@@ -99,7 +99,7 @@ _one: Final = msgspec.json.Decoder(Autoscaler)
 
 def read_autoscalers(client: KubernetesClient) -> VerticalAutoscalers:
     """Read all of them. They only advise: a list that cannot be read is named as unread."""
-    odd = OddObjects()
+    odd = MalformedObjects()
     lists = AdvisoryLists(client, odd)
     found = lists.read(RESOURCE, from_dump, GROUP)
     return VerticalAutoscalers(found, tuple(lists.unread), odd.faults)
@@ -121,24 +121,24 @@ def from_dump(raw: bytes | msgspec.Raw) -> VerticalAutoscaler:
         meta.name,
         f"{meta.namespace}/{target.kind}/{target.name}",
         acts=update is None or update.update_mode != _OFF,
-        recommended={each.container_name: amounts(each.target) for each in rows or ()},
+        recommended={row.container_name: amounts(row.target) for row in rows or ()},
         policies=dict(_policies(spec.resource_policy)),
         boost=_boost(spec.startup_boost),
     )
 
 
 def _policies(given: ResourcePolicy | None) -> Iterator[tuple[str, ContainerPolicy]]:
-    for each in (given.container_policies if given else None) or ():
-        controlled = each.controlled_resources
+    for policy in (given.container_policies if given else None) or ():
+        controlled = policy.controlled_resources
         yield (
-            each.container_name or ANY_CONTAINER,
+            policy.container_name or ANY_CONTAINER,
             ContainerPolicy(
-                scaled=each.mode != _OFF,
-                least=amounts(each.min_allowed),
-                most=amounts(each.max_allowed),
+                scaled=policy.mode != _OFF,
+                least=amounts(policy.min_allowed),
+                most=amounts(policy.max_allowed),
                 controlled=CONTROLLED if controlled is None else frozenset(controlled),
-                below_limits=each.controlled_values == _REQUESTS_ONLY,
-                boost=_boost(each.startup_boost),
+                below_limits=policy.controlled_values == _REQUESTS_ONLY,
+                boost=_boost(policy.startup_boost),
             ),
         )
 

@@ -17,6 +17,12 @@ class Partial(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """A struct over the API's camelCase fields. Without cycles, so the garbage collector need not look at it."""
 
 
+class Named(Partial, frozen=True):
+    """Of something only its name."""
+
+    name: str = ""
+
+
 class OwnerReference(Partial, frozen=True):
     kind: str = ""
     name: str = ""
@@ -161,15 +167,17 @@ class Requests(Partial, frozen=True):
     requests: msgspec.Raw = ABSENT
 
 
+class RequestsAndLimits(Requests, frozen=True):
+    """Of a template; in a pod the API server has written limits into the requests, and no rule reads them."""
+
+    limits: msgspec.Raw = ABSENT
+
+
 class Container(Partial, frozen=True):
     name: str = ""
     resources: Requests | None = None
     ports: msgspec.Raw = ABSENT
     restart_policy: str | None = ""
-
-
-class PodOS(Partial, frozen=True):
-    name: str = ""
 
 
 class PodSpec(Partial, frozen=True):
@@ -179,7 +187,7 @@ class PodSpec(Partial, frozen=True):
     overhead: msgspec.Raw = ABSENT
     resources: Requests | None = None
     node_selector: msgspec.Raw = ABSENT
-    os: PodOS | None = None
+    os: Named | None = None
     affinity: msgspec.Raw = ABSENT
     tolerations: msgspec.Raw = ABSENT
     topology_spread_constraints: msgspec.Raw = ABSENT
@@ -224,7 +232,7 @@ class Pod(Partial, frozen=True):
 
 class ClaimSpec(Partial, frozen=True):
     volume_name: str | None = ""
-    storage_class_name: str | None = ""
+    storage_class_name: str | None = None
     access_modes: list[str] | None = None
 
 
@@ -245,12 +253,21 @@ class Volume(Partial, frozen=True):
     spec: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict)
 
 
-class VolumeSource(Partial, frozen=True):
-    """How two volumes of one kind differ: of csi the first two, of gcePersistentDisk the last."""
+class ClaimTemplate(Partial, frozen=True):
+    """What an ephemeral volume's claim is made from."""
 
+    spec: ClaimSpec = ClaimSpec()
+
+
+class VolumeSource(Partial, frozen=True):
+    """How two volumes of one kind differ for Ebb, of a pod or of the cluster; all else is the kubelet's business."""
+
+    medium: str | None = ""
+    claim_name: str | None = ""
     driver: str | None = ""
     volume_handle: str | None = ""
     pd_name: str | None = ""
+    volume_claim_template: ClaimTemplate | None = None
 
 
 class ClaimReference(Partial, frozen=True):
@@ -258,13 +275,8 @@ class ClaimReference(Partial, frozen=True):
     name: str | None = ""
 
 
-class TopologyExpression(Partial, frozen=True):
-    key: str = ""
-    values: list[str] | None = None
-
-
 class TopologyTerm(Partial, frozen=True):
-    match_label_expressions: list[TopologyExpression] | None = None
+    match_label_expressions: list[Expression] | None = None
 
 
 class StorageClass(Partial, frozen=True):

@@ -16,11 +16,12 @@ import msgspec
 from msgspec import structs
 
 from shared.adapters.kubernetes import controller_wire, wire
-from shared.adapters.kubernetes.client import Call, KubernetesClient, segment
+from shared.adapters.kubernetes.client import KubernetesClient, segment
 from shared.adapters.kubernetes.controller_wire import Controller, RollingUpdate
 from shared.adapters.kubernetes.discovery import AdvisoryLists
 from shared.adapters.kubernetes.node_objects import limit
 from shared.adapters.kubernetes.templates import Template, template_class
+from shared.adapters.kubernetes.transport import Call
 from shared.core.cluster import names
 from shared.core.cluster.pod import CLAIM, Pod, PodClass, Volume
 from shared.core.cluster.selectors import NO_LABELS, Labels
@@ -51,13 +52,13 @@ def workloads(
     stateful_sets: Iterable[Controller],
 ) -> dict[str, Workload]:
     """Return the workloads by `namespace/kind/name` of the controller that a pod names; `deployments` are by key."""
-    rows = {_key(each, REPLICA_SET): replica_set(each, deployments.get(owner_key(each))) for each in replica_sets}
-    return {**rows, **{_key(each, STATEFUL_SET): stateful_set(each) for each in stateful_sets}}
+    rows = {_key(found, REPLICA_SET): replica_set(found, deployments.get(owner_key(found))) for found in replica_sets}
+    return {**rows, **{_key(found, STATEFUL_SET): stateful_set(found) for found in stateful_sets}}
 
 
 def by_key(found: Iterable[Controller]) -> dict[str, Controller]:
     """Return Deployments by `namespace/name`."""
-    return {f"{each.metadata.namespace}/{each.metadata.name}": each for each in found}
+    return {f"{deployment.metadata.namespace}/{deployment.metadata.name}": deployment for deployment in found}
 
 
 def owner(replica_set: Controller) -> str:
@@ -67,7 +68,7 @@ def owner(replica_set: Controller) -> str:
 
 
 def _controlled_by(given: Controller) -> wire.OwnerReference | None:
-    return next((each for each in given.metadata.owner_references or () if each.controller), None)
+    return next((owner for owner in given.metadata.owner_references or () if owner.controller), None)
 
 
 def owner_key(replica_set: Controller) -> str:
@@ -80,13 +81,13 @@ def replica_set(given: Controller, deployment: Controller | None) -> Workload:
     The next pod is made from the ReplicaSet's template, or from the Deployment's, if that has just been changed. A
     ReplicaSet's template stays as it is while something controls it, which has put its hash on the ReplicaSet's name.
     """
-    template, templates = given.spec.template or Template(), _made(given)
+    template, templates = given.spec.template or Template(), _template_classes(given)
     fixed, mark = _controlled_by(given) is not None, template.annotation(names.STEERED)
     if deployment is None:
         return _workload(given, REPLICA_SET, templates, rolling=False, fixed_template=fixed, template_mark=mark)
     newest, rolling = deployment.spec.template or Template(), _deployment_rolls(deployment)
     if newest.spec != template.spec:
-        templates = (*templates, *_made(deployment))
+        templates = (*templates, *_template_classes(deployment))
     return _workload(deployment, DEPLOYMENT, templates, rolling=rolling, fixed_template=fixed, template_mark=mark)
 
 
@@ -95,13 +96,13 @@ def stateful_set(given: Controller) -> Workload:
     update = spec.update_strategy.rolling_update if spec.update_strategy.type != _ON_DELETE else None
     newest = "" if _is_unseen(given) else status.update_revision
     first = (spec.ordinals.start if spec.ordinals else 0) + update.partition if update else 0
-    made = _made(given, {names.REVISION_LABEL: newest} if newest else NO_LABELS)
-    templates = tuple(_with_claims(each, given) for each in made)
+    made = _template_classes(given, {names.REVISION_LABEL: newest} if newest else NO_LABELS)
+    templates = tuple(_with_claims(template, given) for template in made)
     revisions = Revisions(status.current_revision, newest, first)
     return _workload(given, STATEFUL_SET, templates, rolling=_stateful_set_rolls(given), revisions=revisions)
 
 
-def _made(given: Controller, labels: Labels = NO_LABELS) -> tuple[PodClass, ...]:
+def _template_classes(given: Controller, labels: Labels = NO_LABELS) -> tuple[PodClass, ...]:
     """Return what is made of a controller's template, if it has one.
 
     Raises:
@@ -118,8 +119,9 @@ def _made(given: Controller, labels: Labels = NO_LABELS) -> tuple[PodClass, ...]
 
 def _with_claims(made: PodClass, given: Controller) -> PodClass:
     """Return the class with the claims that are made for each pod, which stand for volumes of the same name."""
-    claims = {each.metadata.name: Volume(each.metadata.name, CLAIM) for each in given.spec.volume_claim_templates or ()}
-    others = (each for each in made.volumes if each.name not in claims)
+    names_given = (claim.metadata.name for claim in given.spec.volume_claim_templates or ())
+    claims = {name: Volume(name, CLAIM) for name in names_given}
+    others = (volume for volume in made.volumes if volume.name not in claims)
     return replace(made, volumes=(*claims.values(), *others)) if claims else made
 
 
@@ -157,7 +159,7 @@ def deployment(given: Controller, template: str = "") -> Deployment:
         updated=status.updated_replicas,
         available=status.available_replicas,
         observed=not _is_unseen(given),
-        progressing=all(each.status != "False" for each in status.conditions or () if each.type == _PROGRESSING),
+        progressing=all(row.status != "False" for row in status.conditions or () if row.type == _PROGRESSING),
         rolling_update=spec.strategy.type in {"", _ROLLING_UPDATE},
         max_surge=limit(update.max_surge, name) or A_QUARTER,
         max_unavailable=limit(update.max_unavailable, name) or A_QUARTER,
@@ -189,7 +191,7 @@ def _deployment_rolls(given: Controller) -> bool:
     status = given.status
     if _is_unseen(given) or status.replicas != status.updated_replicas:
         return True
-    reasons = (each.reason for each in status.conditions or () if each.type == _PROGRESSING)
+    reasons = (condition.reason for condition in status.conditions or () if condition.type == _PROGRESSING)
     return any(reason not in _AT_REST for reason in reasons)
 
 
@@ -225,8 +227,8 @@ class Controllers:
 
         ReplicaSets first: a Deployment that is read after that is at least as new.
         """
-        sets = self._listed("replicasets", namespace)
-        return workloads(sets, by_key(self._listed("deployments", namespace)), self._listed("statefulsets", namespace))
+        sets = self._list("replicasets", namespace)
+        return workloads(sets, by_key(self._list("deployments", namespace)), self._list("statefulsets", namespace))
 
     def of(self, controllers: Iterable[str]) -> Mapping[str, Workload]:
         """Read those named `namespace/kind/name`; what is not there, or of another kind, is left out.
@@ -260,26 +262,26 @@ class Controllers:
     def _get(self, plural: str, namespace: str, name: str) -> controller_wire.Controller | None:
         path = f"/apis/apps/v1/namespaces/{segment(namespace)}/{plural}/{segment(name)}"
         try:
-            return self._client.fetch(Call("get", plural, path), _one)
+            return self._client.fetch(Call("get", plural, path), _one.decode)
         except Gone:
             return None
 
-    def _listed(self, plural: str, namespace: str) -> tuple[controller_wire.Controller, ...]:
+    def _list(self, plural: str, namespace: str) -> tuple[controller_wire.Controller, ...]:
         within = f"namespaces/{segment(namespace)}/" if namespace else ""
-        return self._client.read_list(Call("list", plural, f"/apis/apps/v1/{within}{plural}"), _page, _read)
+        return self._client.read_list(Call("list", plural, f"/apis/apps/v1/{within}{plural}"), _page, _keep_active)
 
 
 def _kind(controller: str) -> str:
     return controller.split("/", 2)[1] if controller.count("/") > 1 else ""
 
 
-def _read(items: Iterator[controller_wire.Controller]) -> tuple[controller_wire.Controller, ...]:
+def _keep_active(items: Iterator[controller_wire.Controller]) -> tuple[controller_wire.Controller, ...]:
     """Leave out what has no pods: a Deployment keeps ten old ReplicaSets at zero."""
-    return tuple(map(_kept, (each for each in items if each.spec.replicas != 0 or each.status.replicas)))
+    return tuple(_keep_own_parts(found) for found in items if found.spec.replicas != 0 or found.status.replicas)
 
 
-def _kept(given: controller_wire.Controller) -> controller_wire.Controller:
-    template = given.spec.template and given.spec.template.kept()
+def _keep_own_parts(given: controller_wire.Controller) -> controller_wire.Controller:
+    template = given.spec.template and given.spec.template.copy()
     return structs.replace(given, spec=structs.replace(given.spec, template=template))
 
 
@@ -292,8 +294,8 @@ def read_others(client: KubernetesClient, pods: Iterable[Pod]) -> tuple[dict[str
     found: dict[str, Workload] = {}
     for kind, (resource, group) in OTHERS.items():
         if any(_kind(name) == kind for name in counted):
-            for each in lists.read(resource, partial(_read_other, kind, counted), group):
-                found |= each
+            for workload in lists.read(resource, partial(_read_other, kind, counted), group):
+                found |= workload
     return found, tuple(lists.unread)
 
 
@@ -315,4 +317,4 @@ def other(kind: str, counted: Mapping[str, int], given: Controller) -> dict[str,
     name = _key(given, kind)
     if name not in counted:
         return {}
-    return {name: Workload(name, counted[name], templates=_made(given), fixed_template=kind == JOB)}
+    return {name: Workload(name, counted[name], templates=_template_classes(given), fixed_template=kind == JOB)}

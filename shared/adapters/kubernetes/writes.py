@@ -13,8 +13,8 @@ from typing import Any, Final
 import msgspec
 
 from shared.adapters.kubernetes import controller_wire, wire, workloads
-from shared.adapters.kubernetes.client import DENIED, Call, KubernetesClient, readable, segment
-from shared.adapters.kubernetes.transport import ApiReply
+from shared.adapters.kubernetes.client import DENIED, KubernetesClient, segment
+from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.cluster import names
 from shared.core.cluster.names import SURGE_STAMP, SURGED_BEFORE
 from shared.core.cluster.pod import Pod
@@ -145,9 +145,9 @@ def _patch(given: Deployment, stamp: str) -> Mapping[str, Any]:
 
 
 def _ask(client: KubernetesClient, call: Call) -> Deployment:
-    body = client.ask(call)
-    with readable(call):
-        return workloads.deployment(_deployment.decode(body), _digest(_raw.decode(body).spec.template))
+    return client.fetch(
+        call, lambda body: workloads.deployment(_deployment.decode(body), _digest(_raw.decode(body).spec.template))
+    )
 
 
 def _digest(template: Mapping[str, Any]) -> str:
@@ -173,7 +173,7 @@ _object: Final = msgspec.json.Decoder(_AnyObject)
 def set_cost(client: KubernetesClient, pod: Pod, cost: int | None) -> bool:
     """Read the pod afresh and patch the version read: what stands there by then decides. See `ports.Cluster`."""
     path = _pod_path(pod)
-    fresh = client.fetch(Call("get", "pods", path), _object).metadata
+    fresh = client.fetch(Call("get", "pods", path), _object.decode).metadata
     if fresh.uid != pod.uid:
         raise Gone(f"pod {pod.key}: another pod has its name now.")
     patch = cost_patch(fresh, cost)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import islice
 from time import process_time
 
-from shared.adapters.kubernetes.client import PAGE, Call, KubernetesClient, TrafficMeter
+from shared.adapters.kubernetes.client import PAGE, KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
-from shared.adapters.kubernetes.transport import ApiReply
+from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.core.cluster.snapshot import Snapshot
 from shared.port_types import PoolsReading
 from shared.store.snapshots import pools_by_label, snapshot_of

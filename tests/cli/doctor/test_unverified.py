@@ -8,7 +8,7 @@ import pytest
 
 from functions.cli.doctor.installation import CheckResult, Grade
 from functions.cli.doctor.unverified import SIGHTINGS, unverified
-from shared.adapters.kubernetes.fold import EXTENDED
+from shared.adapters.kubernetes.pod_objects import EXTENDED
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits, ResourceQuota

@@ -51,7 +51,7 @@ _named: Final = msgspec.json.Decoder(NamedObject)
 
 
 @dataclass
-class OddObjects:
+class MalformedObjects:
     """What could not be read, a sentence each, however often a list was begun again."""
 
     found: dict[str, None] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class OddObjects:
     def faults(self) -> tuple[str, ...]:
         return tuple(self.found)
 
-    def left_out(
+    def skip_malformed(
         self, kind: str, items: Iterator[bytes | msgspec.Raw], read: Callable[[bytes | msgspec.Raw], T]
     ) -> Iterator[T]:
         """Yield what is read of each item of a list, without those that cannot be read."""

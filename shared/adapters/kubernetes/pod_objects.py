@@ -1,6 +1,6 @@
 """Pods: the API's into the core's. Those of one kind share one `PodClass`, found by raw words, decoded once.
 
-The folder finds the kind of each pod by comparing words, which most pods have in common with another one.
+The decoder finds the kind of each pod by comparing words, which most pods have in common with another one.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from shared.adapters.kubernetes import containers, selectors, wire
-from shared.adapters.kubernetes.odd_objects import RawPart
+from shared.adapters.kubernetes.malformed_objects import RawPart
 from shared.core.cluster import names
 from shared.core.cluster.pod import Owner, Phase, Pod, PodClass, Volume
 from shared.core.cluster.requests import ContainerRequests
@@ -36,15 +36,11 @@ Words = tuple[bytes, bytes]
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class NamedItem(wire.Partial, frozen=True):
-    name: str = ""
-
-
 _labels: Final = RawPart("metadata.labels", dict[str, str])
 _node_selector: Final = RawPart("spec.nodeSelector", dict[str, str])
-_claims: Final = RawPart("spec.resourceClaims", list[NamedItem])
-_responders: Final = RawPart("spec.evictionResponders", list[NamedItem])
-_gates: Final = RawPart("spec.schedulingGates", list[NamedItem])
+_claims: Final = RawPart("spec.resourceClaims", list[wire.Named])
+_responders: Final = RawPart("spec.evictionResponders", list[wire.Named])
+_gates: Final = RawPart("spec.schedulingGates", list[wire.Named])
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +51,14 @@ class _Kind:
     booked: Resources | None
 
 
-class PodFolder:
+class PodDecoder:
     """Turns the pods of one reading into core pods whose classes are shared. Not for use across readings."""
 
     def __init__(self) -> None:
         self._kinds: dict[tuple[Words, bool], _Kind] = {}
         self._classes: dict[Words, PodClass] = {}
 
-    def fold(self, pod: wire.Pod) -> Pod:
+    def decode(self, pod: wire.Pod) -> Pod:
         """Return the pod.
 
         Raises:
@@ -93,7 +89,7 @@ class PodFolder:
 
     def _learn(self, words: tuple[Words, bool], pod: wire.Pod, *, running: bool) -> _Kind:
         spec = self._class(pod)
-        booked = containers.booked(pod) if running else None
+        booked = containers.occupied_resources(pod, infeasible=words[1]) if running else None
         if len(self._kinds) >= MOST_KINDS:
             self._kinds.clear()
         kind = self._kinds[words] = _Kind(spec, None if booked == spec.requests else booked)
@@ -129,7 +125,7 @@ def _parts(pod: wire.Pod) -> tuple[object, ...]:
     owner = _controller(meta.owner_references)
     return (
         meta.namespace,
-        _kept(meta.annotations),
+        _kept_annotations(meta.annotations),
         owner,
         spec.containers,
         spec.init_containers,
@@ -141,10 +137,10 @@ def _parts(pod: wire.Pod) -> tuple[object, ...]:
         spec.tolerations,
         spec.topology_spread_constraints,
         spec.resource_claims,
-        _given(pod.status.extended_resource_claim_status),
+        _is_given(pod.status.extended_resource_claim_status),
         spec.scheduling_gates,
-        _given(spec.workload_ref),
-        _given(spec.scheduling_group),
+        _is_given(spec.workload_ref),
+        _is_given(spec.scheduling_group),
         spec.eviction_responders,
         spec.host_network,
         spec.scheduler_name,
@@ -167,14 +163,14 @@ def _own_labels(raw: msgspec.Raw) -> bytes:
 def _conditions(conditions: list[wire.Condition] | None) -> tuple[bool, datetime | None, datetime | None, bool]:
     """Return whether the pod is Ready and since when, since when it has no place, and whether its resize fails."""
     ready, since, unschedulable, infeasible = False, None, None, False
-    for each in conditions or ():
-        if each.type == "Ready":
-            ready = each.status == "True"
-            since = each.last_transition_time if ready else None
-        elif each.type == "PodScheduled" and each.status == "False" and each.reason == "Unschedulable":
-            unschedulable = each.last_transition_time
-        elif each.type == "PodResizePending":
-            infeasible = each.reason == "Infeasible"
+    for condition in conditions or ():
+        if condition.type == "Ready":
+            ready = condition.status == "True"
+            since = condition.last_transition_time if ready else None
+        elif condition.type == "PodScheduled" and condition.status == "False" and condition.reason == "Unschedulable":
+            unschedulable = condition.last_transition_time
+        elif condition.type == "PodResizePending":
+            infeasible = condition.reason == "Infeasible"
     return ready, since, unschedulable, infeasible
 
 
@@ -188,12 +184,12 @@ def pod_class(pod: wire.Pod, asks: ContainerRequests | None = None) -> PodClass:
     owner, labels = _controller(meta.owner_references), _labels.read(_own_labels(meta.labels)) or {}
     affinity, spread = selectors.affinity(_affinity_words(spec, owner)), bytes(spec.topology_spread_constraints)
     asks, grace = asks or containers.requests_of(spec), spec.termination_grace_period_seconds
-    extended = _given(pod.status.extended_resource_claim_status)
+    extended = _is_given(pod.status.extended_resource_claim_status)
     return PodClass(
         namespace=meta.namespace,
         owner=Owner(owner.kind, owner.name, owner.uid) if owner else None,
         labels=labels,
-        annotations=dict(_kept(meta.annotations)),
+        annotations=dict(_kept_annotations(meta.annotations)),
         requests=asks.total,
         asks=asks,
         node_selector=_node_selector.read(spec.node_selector) or {},
@@ -218,20 +214,20 @@ def pod_class(pod: wire.Pod, asks: ContainerRequests | None = None) -> PodClass:
     )
 
 
-def _names(given: list[NamedItem] | None) -> tuple[str, ...]:
-    return tuple(each.name for each in given or ())
+def _names(given: list[wire.Named] | None) -> tuple[str, ...]:
+    return tuple(item.name for item in given or ())
 
 
 def _gang(spec: wire.PodSpec) -> tuple[str, ...]:
     """Return the fields by which pods ask to be scheduled together (Kubernetes 1.35 and later)."""
     given = {"workloadRef": spec.workload_ref, "schedulingGroup": spec.scheduling_group}
-    return tuple(name for name, raw in given.items() if _given(raw))
+    return tuple(name for name, raw in given.items() if _is_given(raw))
 
 
 def _controller(owners: list[wire.OwnerReference] | None) -> wire.OwnerReference | None:
-    for each in owners or ():
-        if each.controller:
-            return each
+    for owner in owners or ():
+        if owner.controller:
+            return owner
     return None
 
 
@@ -243,7 +239,7 @@ def _affinity_words(spec: wire.PodSpec, owner: wire.OwnerReference | None) -> by
     return words
 
 
-def _kept(annotations: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
+def _kept_annotations(annotations: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
     """Return what the rules read, without a deletion cost of Ebb's own: it would make a class of each cost."""
     if not annotations or names.POD_ANNOTATIONS.isdisjoint(annotations):
         return ()
@@ -253,33 +249,13 @@ def _kept(annotations: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((key, annotations[key]) for key in kept))
 
 
-def _given(raw: msgspec.Raw) -> bool:
+def _is_given(raw: msgspec.Raw) -> bool:
     return raw not in wire.SILENT
-
-
-class ClaimTemplateSpec(wire.Partial, frozen=True):
-    storage_class_name: str | None = None
-
-
-class ClaimTemplate(wire.Partial, frozen=True):
-    """What an ephemeral volume's claim is made from."""
-
-    spec: ClaimTemplateSpec = ClaimTemplateSpec()
-
-
-class VolumeSource(wire.Partial, frozen=True):
-    """How two volumes of one kind differ for Ebb; the other fields are the kubelet's business."""
-
-    medium: str | None = ""
-    claim_name: str | None = ""
-    driver: str | None = ""
-    pd_name: str | None = ""
-    volume_claim_template: ClaimTemplate | None = None
 
 
 _volumes: Final = RawPart("spec.volumes", list[dict[str, msgspec.Raw]])
 _name: Final = RawPart("spec.volumes[].name", str)
-_source: Final = RawPart("spec.volumes[]", VolumeSource)
+_source: Final = RawPart("spec.volumes[]", wire.VolumeSource)
 
 
 def _volume_words(raw: msgspec.Raw) -> bytes:
@@ -289,13 +265,13 @@ def _volume_words(raw: msgspec.Raw) -> bytes:
 
 def _volume_list(raw: bytes) -> tuple[Volume, ...]:
     """Return each volume with its kind, the API's field name, and the name that it gives as detail."""
-    return tuple(_volume(each) for each in _volumes.read(raw) or ())
+    return tuple(_volume(volume) for volume in _volumes.read(raw) or ())
 
 
 def _volume(fields: dict[str, msgspec.Raw]) -> Volume:
     name = _name.read(fields.get("name", wire.ABSENT)) or ""
     kind = next((key for key in fields if key != "name"), "emptyDir")
-    source = _source.read(fields.get(kind, wire.ABSENT)) or VolumeSource()
+    source = _source.read(fields.get(kind, wire.ABSENT)) or wire.VolumeSource()
     template = source.volume_claim_template
     detail = source.claim_name or source.medium or source.driver or source.pd_name or ""
     return Volume(name, kind, detail, template.spec.storage_class_name if template else None)

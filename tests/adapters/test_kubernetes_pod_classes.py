@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.kubernetes import fold, wire
-from shared.adapters.kubernetes.fold import PodFolder
+from shared.adapters.kubernetes import pod_objects, wire
+from shared.adapters.kubernetes.pod_objects import PodDecoder
 from shared.core.cluster import names
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.selectors import NodeTerm, Requirement
@@ -14,29 +14,29 @@ from tests.adapters.objects import api_pod, container, node_affinity, read
 
 
 def test_pods_of_one_kind_share_one_class() -> None:
-    folder = PodFolder()
+    decoder = PodDecoder()
     token: dict[str, Any] = {"projected": {"sources": []}}
-    one = read(api_pod("web-1", nodeName="n1", volumes=[{"name": "kube-api-access-abc12", **token}]), folder)
-    two = read(api_pod("web-2", nodeName="n2", volumes=[{"name": "kube-api-access-xyz89", **token}]), folder)
+    one = read(api_pod("web-1", nodeName="n1", volumes=[{"name": "kube-api-access-abc12", **token}]), decoder)
+    two = read(api_pod("web-2", nodeName="n2", volumes=[{"name": "kube-api-access-xyz89", **token}]), decoder)
 
     assert one.spec is two.spec
 
 
 def test_the_zone_that_a_pod_got_from_its_node_is_not_its_own() -> None:
-    folder = PodFolder()
+    decoder = PodDecoder()
     zones = [{"app": "web", names.ZONE_LABEL: zone, names.REGION_LABEL: "r"} for zone in ("r-a", "r-b")]
 
-    first, second = (read(api_pod(meta={"labels": labels}), folder) for labels in zones)
+    first, second = (read(api_pod(meta={"labels": labels}), decoder) for labels in zones)
 
     assert first.spec is second.spec
     assert dict(first.spec.labels) == {"app": "web"}
 
 
 def test_pods_of_one_daemon_set_share_one_class_although_each_names_its_node() -> None:
-    folder = PodFolder()
+    decoder = PodDecoder()
     meta = {"ownerReferences": [{"kind": "DaemonSet", "name": "logs", "uid": "d", "controller": True}]}
     pods = [
-        read(api_pod(meta=meta, nodeName=name, affinity=node_affinity({"matchFields": [_named(name)]})), folder)
+        read(api_pod(meta=meta, nodeName=name, affinity=node_affinity({"matchFields": [_named(name)]})), decoder)
         for name in ("n1", "n2")
     ]
 
@@ -69,17 +69,17 @@ def test_any_other_pod_that_names_its_node_keeps_showing_so() -> None:
     ],
 )
 def test_whatever_rules_read_parts_two_classes(changes: dict[str, Any]) -> None:
-    folder = PodFolder()
+    decoder = PodDecoder()
 
-    assert read(api_pod(), folder).spec is not read(api_pod(**changes), folder).spec
+    assert read(api_pod(), decoder).spec is not read(api_pod(**changes), decoder).spec
 
 
 def test_annotations_that_no_rule_reads_are_dropped() -> None:
-    folder = PodFolder()
+    decoder = PodDecoder()
     plain, noted = api_pod(), api_pod(meta={"annotations": {"checksum/config": "1", names.SAFE_TO_EVICT: "true"}})
 
-    assert read(noted, folder).spec.annotations == {names.SAFE_TO_EVICT: "true"}
-    assert read(api_pod(meta={"annotations": {"checksum/config": "2"}}), folder).spec is read(plain, folder).spec
+    assert read(noted, decoder).spec.annotations == {names.SAFE_TO_EVICT: "true"}
+    assert read(api_pod(meta={"annotations": {"checksum/config": "2"}}), decoder).spec is read(plain, decoder).spec
 
 
 _BIG = {"requests": {"cpu": "9"}}
@@ -150,11 +150,11 @@ def _said(pod: Pod) -> tuple[Any, ...]:
     ],
 )
 def test_a_pod_is_read_alike_whatever_its_folder_has_read_before(varied: dict[str, Any]) -> None:
-    folder = PodFolder()
+    decoder = PodDecoder()
     for known in (_plain(), _resized(), _resized(**_GIVEN_TO_ALL)):
-        read(known, folder)
+        read(known, decoder)
 
-    assert _said(read(varied, folder)) == _said(read(varied))
+    assert _said(read(varied, decoder)) == _said(read(varied))
 
 
 def test_every_field_that_is_decoded_of_a_pod_is_varied_above_or_its_own() -> None:
@@ -165,9 +165,9 @@ def test_every_field_that_is_decoded_of_a_pod_is_varied_above_or_its_own() -> No
 
 
 def test_many_kinds_are_not_all_kept_by_their_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fold, "MOST_KINDS", 2)
-    folder = PodFolder()
+    monkeypatch.setattr(pod_objects, "MOST_KINDS", 2)
+    decoder = PodDecoder()
     kinds = [api_pod(priority=number % 5) for number in range(20)]
 
-    assert [read(kind, folder).spec.priority for kind in kinds] == [number % 5 for number in range(20)]
-    assert len({id(read(kind, folder).spec) for kind in kinds}) == 5
+    assert [read(kind, decoder).spec.priority for kind in kinds] == [number % 5 for number in range(20)]
+    assert len({id(read(kind, decoder).spec) for kind in kinds}) == 5
