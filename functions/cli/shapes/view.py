@@ -22,9 +22,6 @@ IN_PLACE: Final = (
     "Add the new pools, cordon and drain the nodes that go, and only then remove the old ones. "
     "Write your cluster's name and location, and add what else a pool has (disk, image, service account, network tags)."
 )
-LOOSE: Final = "How close this is to the best is not known: the bound is far off (this saves {share:.0%} as much)."
-_NEAR: Final = 0.5
-"""A share of the bound below which it shows nothing of the advice."""
 NOTHING: Final = (
     "No other machine types would save money at this price of a pod that moves. "
     "ebb plan shows what the removal of nodes saves."
@@ -65,7 +62,6 @@ def document(found: Advice, request: ShapeRequest, cluster: str) -> dict[str, An
         "proposed_per_hour": money(dollars(found.proposed)),
         "saving_per_hour": money(dollars(found.saving)),
         "pods_moved": found.moved,
-        "share_of_best": round(found.share, 3),
         "pools": [_pool(each) for each in found.pools],
         "commands": list(commands(found)),
     }
@@ -110,8 +106,7 @@ def parts(found: Advice, request: ShapeRequest, whose: str) -> Iterator[PagePart
         return
     yield (
         f"Proposed: {count(found.after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less. "
-        f"{count(found.moved, 'pod')} would move once, each counted as ${float(request.pod_worth):g} a month. "
-        f"{_how_close(found.share)}"
+        f"{count(found.moved, 'pod')} would move once, each counted as ${float(request.pod_worth):g} a month."
     )
     yield (
         f"With Ebb, {whose}, and the machine types of now: {monthly(found.steady)} in steady state (ebb plan). "
@@ -120,12 +115,6 @@ def parts(found: Advice, request: ShapeRequest, whose: str) -> Iterator[PagePart
     yield Table.of(_POOLS, map(_row, found.pools))
     yield IN_PLACE
     yield Table.of((Column("what makes the change", code=True, wraps=True),), ((line,) for line in commands(found)))
-
-
-def _how_close(share: float) -> str:
-    if share < _NEAR:
-        return LOOSE.format(share=share)
-    return f"This is at least {share:.0%} of what any choice could save."
 
 
 def _row(each: PoolAdvice) -> Sequence[str]:

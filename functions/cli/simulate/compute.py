@@ -16,7 +16,7 @@ from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Delays
-from functions.cli.input.files import read_policy, write_text
+from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, committed_of, gather
 from functions.cli.input.options import AnswerFormat, Sources, duration
 from functions.cli.input.pricing import basis, priced
@@ -24,7 +24,7 @@ from functions.cli.output.documents import print_document
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
-from functions.cli.simulate import cron_jobs, svg, table
+from functions.cli.simulate import cron_jobs, table
 from functions.cli.simulate.patterns import Hours, demand_of
 from functions.cli.simulate.synthetic import NAME, made_up
 from functions.cli.simulate.view import DaysView, PlayedDay
@@ -59,7 +59,6 @@ class SimulateRequest:
     weekend: int
     time_zone: str
     boot: str
-    picture: Path | None
     job_minutes: int
 
 
@@ -69,9 +68,7 @@ def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
     Raises:
         BadInput: an option or a file cannot be used, or the dump does not hold the whole cluster.
     """
-    view = played_days(request, _inputs(request))
-    if request.picture is not None:
-        write_text(request.picture, svg.drawn(view), "--picture")
+    view = run_simulation(request, _inputs(request))
     if output is AnswerFormat.TABLE:
         with printing() as console:
             table.show(console, view)
@@ -81,7 +78,7 @@ def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
         print_document(table.document(view), output, view.notes)
 
 
-def played_days(request: SimulateRequest, inputs: Inputs) -> DaysView:
+def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
     """Play the days of what was gathered.
 
     Raises:

@@ -1,6 +1,6 @@
 """What is shown of simulated days: each run with its figures, and what they rest on.
 
-Table, markdown, JSON and SVG draw it.
+Table, markdown and JSON draw it.
 """
 
 from collections.abc import Callable
