@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Final
 
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, policy_at_rest
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest, find_steady_state
 from functions.cli.output.format import count, duration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
@@ -66,9 +66,9 @@ def pace_of_a_night(situation: Situation, policy: Policy, careful: NightPace, pr
     """Return the pace that budgets alone set, or the careful one of this policy if that moves fewer pods for a node."""
     policy = replace(policy, dry_run=False)
     tonight = in_the_night(situation.snapshot, policy)
-    slow = policy_at_rest(Situation(tonight, ClusterState(), policy), {}, prices)
+    slow = find_steady_state(Situation(tonight, ClusterState(), policy), {}, prices)
     lifted = replace(policy, rate=None)
-    fast = policy_at_rest(Situation(tonight, ClusterState(), lifted), {}, prices)
+    fast = find_steady_state(Situation(tonight, ClusterState(), lifted), {}, prices)
     if not fast.rest.begins or moves_more(fast.rest, slow.rest):
         return FoundPace(replace(careful, forecast=_sentence(slow)), slow)
     pace = NightPace(timedelta(), _in_one_pass(fast), _in_an_hour(fast), _sentence(fast), is_forecast=True)

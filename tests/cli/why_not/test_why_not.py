@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from functions.cli.analysis.changes import CHANGES, Harm, Scope, Subject, how
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.analysis.forecast.at_rest import policy_at_rest
 from functions.cli.analysis.forecast.relaxations import Held
+from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, WhyNot
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.explain.parts import show
@@ -83,7 +83,7 @@ def test_a_change_is_made_by(expected: str, subject: Subject) -> None:
     assert how(subject).startswith(expected)
 
 
-BASE = policy_at_rest(
+BASE = find_steady_state(
     Situation(cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=2)]), ClusterState(), policy()), {}, load()
 )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from functions.cli.analysis.changes import CHANGES, Change, Scope, Subject, workload_of
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.workloads import PodDisruptionBudget

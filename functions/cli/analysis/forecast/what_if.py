@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from functions.cli.analysis.changes import Subject, lifted
-from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, PolicyAtRest, Rest
 from functions.cli.analysis.forecast.bound import bound
 from functions.cli.analysis.forecast.relaxations import Held, Relaxations, relaxations
+from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, PolicyAtRest, Rest
 from functions.cli.analysis.recommendations import Oversized, as_recommended, oversized
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
