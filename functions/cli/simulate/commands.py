@@ -20,9 +20,7 @@ def _demand(option: str, metavar: str, text: str, least: int | None = None, most
     return typer.Option(option, metavar=metavar, rich_help_panel=_DEMAND, help=text, min=least, max=most)
 
 
-_FILE: Final = _demand(
-    "--demand", "FILE", "CSV of replicas by hour, or cluster_state log lines; else HPA limits, else --night."
-)
+_FILE: Final = _demand("--demand", "FILE", "CSV of replicas by hour; else HPA limits, else --night.")
 _NIGHT: Final = _demand(
     "--night", "PERCENT", "Replicas that each Deployment keeps at night; 60 if demand is unknown.", 0, 100
 )

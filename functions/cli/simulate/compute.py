@@ -93,12 +93,12 @@ def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
     live = request.synthetic is None and not inputs.dumped
     hours = Hours(request.demand, request.night, request.weekend, request.time_zone, inputs.demand, live)
     demand, about = _demand(request, hours, inputs.snapshot, lasts)
-    commitments = next((each.commitments for each in policies.values() if each.commitments), NO_COMMITMENTS)
+    commitments = next((policy.commitments for policy in policies.values() if policy.commitments), NO_COMMITMENTS)
     days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays, commitments)
     what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Playing"):
         outcomes = _played(days, (None, *policies.values()))
-    runs = [PlayedDay(name, each) for name, each in zip((ALONE, *policies), outcomes, strict=True)]
+    runs = [PlayedDay(name, outcome) for name, outcome in zip((ALONE, *policies), outcomes, strict=True)]
     view = DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, tuple(runs), ())
     return replace(view, notes=(*_costing_more(view), *about, *inputs.notes))
 

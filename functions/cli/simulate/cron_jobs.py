@@ -67,14 +67,14 @@ def beside(
     """Return the demand with the runs of CronJobs, and notes on what runs and on what does not."""
     raws = [raw for kind, raw in objects if kind == KIND]
     folder = PodFolder()
-    read = {each.key: each for raw in raws if (each := _read(raw, folder)) is not None}
-    runs = {key: each for key, each in read.items() if _has_schedule(each, snapshot, usual)}
+    read = {job.key: job for raw in raws if (job := _read(raw, folder)) is not None}
+    runs = {key: job for key, job in read.items() if _has_schedule(job, snapshot, usual)}
     found = with_cron_jobs(demand, tuple(runs.values()), snapshot, lasts, usual)
     return found, tuple(filter(None, _notes(len(raws), read, runs, usual)))
 
 
 def _notes(all_: int, read: Mapping[str, CronJob], runs: Mapping[str, CronJob], usual: timedelta) -> Iterator[str]:
-    suspended = [key for key, each in runs.items() if each.suspended]
+    suspended = [key for key, job in runs.items() if job.suspended]
     unscheduled, every = [key for key in read if key not in runs], count(all_, KIND)
     if at_work := len(runs) - len(suspended):
         verb, minutes = ("runs at its schedule", "run at their schedule")[at_work != 1], usual // timedelta(minutes=1)

@@ -282,24 +282,6 @@ def test_pods_of_a_run(expected: int, changes: dict[str, int]) -> None:
     assert (run.spec.workload, run.spec.labels) == ("shop/Job/nightly", {"app": "nightly"})
 
 
-def test_recorded_log_lines_show_how_demand_rose(dump: str, tmp_path: Path) -> None:
-    rows = [
-        {
-            "timestamp": f"2026-03-04T{hour:02}:00:00Z",
-            "labels": {"event": "cluster_state"},
-            "jsonPayload": {"requested_cpu": 40 if 8 <= hour < 18 else 4},
-        }
-        for hour in range(24)
-    ]
-    path = tmp_path / "log.json"
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    found = json.loads(told("simulate", "--dump", dump, "--demand", str(path), "-o", "json").stdout)
-
-    assert found["runs"][0]["least_nodes"] < 12
-    path.write_text("{}", encoding="utf-8")
-    assert "no cluster_state line" in told("simulate", "--dump", dump, "--demand", str(path), code=2).output
-
-
 @pytest.mark.parametrize(
     "cell",
     [

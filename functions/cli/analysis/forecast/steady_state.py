@@ -122,13 +122,15 @@ def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -
         drains = passes(announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         started = pace.let_go(drains, until)
-        going = [each.node.name for each in drains if each.node.name in started.begun]
+        going = [drain.node.name for drain in drains if drain.node.name in started.begun]
         if going and len(started.begun) + len(started.never) == len(drains) and rounds < effort.rounds:
             until = min(until, pace.now)  # all have begun: the next pass does not wait for the autoscaler
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
         step = rest.drained([*going, *taken], {*going, *names, *passes.wave}, taken)
-        passes.keep(each.node for each in drains if each.node.name in started.never.union(going).difference(step.gone))
+        passes.keep(
+            drain.node for drain in drains if drain.node.name in started.never.union(going).difference(step.gone)
+        )
         rest = rest.after(step)
         is_rest = not step.gone and not drains
         if names and drains:
@@ -146,7 +148,7 @@ def _first_removal(start: Rest) -> timedelta:
 def _never(rest: Rest, passes: UnpacedPass, pace: Pace) -> Counter[Reason]:
     """Return what keeps nodes for good that could go together in steady state, with how many it keeps."""
     shut = pace.never.keys() & rest.snapshot.node_by_name.keys()
-    return Counter(pace.never[each] for each in passes.together(rest.snapshot, shut)) if shut else Counter()
+    return Counter(pace.never[name] for name in passes.together(rest.snapshot, shut)) if shut else Counter()
 
 
 @dataclass
@@ -291,7 +293,7 @@ def find_steady_state(
     snapshot = with_pending_placed(situation.snapshot)
     situation = Situation(snapshot, situation.state, situation.policy)
     things = len(snapshot.nodes) + len(snapshot.pods)
-    size = next(each for each in _SIZES if things <= each.most)
+    size = next(size for size in _SIZES if things <= size.most)
     start, known = beginning(situation, workings or Workings()), None if assume_marked else marks
     passes = UnpacedPass(situation, known, prices, size.effort.share, start.workings)
     rest = under_policy(start, passes, pace_of(situation), size.effort)

@@ -99,7 +99,7 @@ class UnpacedPass:
         """Return the drains of one round, in order."""
         plan = self._plan(snapshot, self._kept, self._left(snapshot) or None)
         self.decisions, self.wave = plan.decisions, plan.wave
-        times = {each.name: each.drain or DrainTime() for each in plan.decisions}
+        times = {decision.name: decision.drain or DrainTime() for decision in plan.decisions}
         most = len(plan.orders) if plan.wave else ceil(self._share * len(snapshot.nodes))
         rows = ((snapshot.node_by_name[order.node], order.reason) for order in plan.orders[:most])
         return tuple(self._paced(snapshot, node, reason, times[node.name].most) for node, reason in rows)
@@ -137,7 +137,7 @@ class UnpacedPass:
 
     def together(self, snapshot: Snapshot, names: Collection[str]) -> tuple[str, ...]:
         """Return which of these nodes would be gone in the end, were nothing shut."""
-        kept = {uid: each for uid, each in self._kept.items() if each.node not in names}
+        kept = {uid: backoff for uid, backoff in self._kept.items() if backoff.node not in names}
         plan = self._plan(snapshot, kept)
         ordered = (order.node for order in plan.orders)
         found = dict.fromkeys((*ordered, *(plan.at_rest.nodes if plan.at_rest else ())))

@@ -94,11 +94,11 @@ class Advice:
     @property
     def has_other_types(self) -> bool:
         """Whether a pool gets nodes of another machine type."""
-        return any(machine != each.machine for each in self.pools for machine in each.types)
+        return any(machine != pool.machine for pool in self.pools for machine in pool.types)
 
     @property
     def moved(self) -> int:
-        return sum(each.moved for each in self.pools)
+        return sum(pool.moved for pool in self.pools)
 
 
 def advise(
@@ -112,8 +112,8 @@ def advise(
 
     Several situations are one cluster at different times: the pods of each must fit. Money is that of the fullest one.
     """
-    most = _most_offered(each.snapshot for each in situations)
-    fullest, *others = sorted(situations, key=lambda each: -_booked_of(each.snapshot, most))
+    most = _most_offered(situation.snapshot for situation in situations)
+    fullest, *others = sorted(situations, key=lambda situation: -_booked_of(situation.snapshot, most))
     steady = bill.of_all(find_steady_state(fullest, marks, bill.prices).rest.snapshot.nodes)
     study = Study(fullest, bill, request)
     found, proof = study.prove(study.search(progress))
@@ -129,7 +129,7 @@ def booked(snapshot: Snapshot) -> float:
 
 def _most_offered(snapshots: Iterable[Snapshot]) -> Resources:
     """Return the CPU and memory of the largest: a cluster of few full nodes needs less than one of many half-full."""
-    rows = [total(node.allocatable for node in each.nodes if not node.outside) for each in snapshots]
+    rows = [total(node.allocatable for node in snapshot.nodes if not node.outside) for snapshot in snapshots]
     return Resources.of({name: max(row.get(name) for row in rows) for name in (CPU, MEMORY)})
 
 

@@ -84,9 +84,9 @@ class NodeTemplates:
         self._like: dict[NodeGroup, Node] = {}
         self._daemons: dict[str, dict[str, PodClass]] = {}
         own = {pool: own_taints(nodes) for pool, nodes in snapshot.nodes_by_pool.items()}
-        self._taints = {pool: tuple(sorted(taints, key=lambda each: each.key)) for pool, taints in own.items()}
+        self._taints = {pool: tuple(sorted(taints, key=lambda taint: taint.key)) for pool, taints in own.items()}
         by_name = snapshot.node_by_name
-        for node in sorted(snapshot.nodes, key=lambda each: each.name):
+        for node in sorted(snapshot.nodes, key=lambda node: node.name):
             if node.pool:
                 self._like.setdefault((node.pool, node.zone), node)
         for pod in snapshot.pods:
@@ -197,7 +197,8 @@ class _ScaleUpLook:
         """Return the pools and zones of the machines that these pods need."""
         machines: list[_Machine] = []
         for spec in self._homeless(pods):
-            home = next((each for each in machines if each.takes(spec) and self._admits(spec, each.group)), None)
+            fitting = (own for own in machines if own.takes(spec) and self._admits(spec, own.group))
+            home = next(fitting, None)
             if home is None and (home := self._bought(spec)) is not None:
                 machines.append(home)
             if home is not None:
@@ -213,7 +214,7 @@ class _ScaleUpLook:
 
     def _bought(self, spec: PodClass) -> _Machine | None:
         for zones in self._pools:
-            for group in sorted(zones, key=lambda each: (self._sizes[each], each)):
+            for group in sorted(zones, key=lambda group: (self._sizes[group], group)):
                 machine = _Machine(group, self._free(group))
                 if machine.takes(spec) and self._admits(spec, group):
                     self._sizes[group] += 1
@@ -235,7 +236,7 @@ class _ScaleUpLook:
     def _would_take(self, spec: PodClass, node: Node) -> bool:
         """Ask the rules about other pods and volumes, too, as if there were a machine of each kind."""
         if self._trial is None:
-            nodes = sorted((*self._snapshot.nodes, *self._like.values()), key=lambda each: each.name)
+            nodes = sorted((*self._snapshot.nodes, *self._like.values()), key=lambda node: node.name)
             self._trial = Packing(ClusterArrays(replace(self._snapshot, nodes=tuple(nodes))), FIRST_FIT)
         arrays = self._trial.arrays
         return bool(self._trial.taking(arrays.kind_of[spec])[arrays.index[node.name]])
