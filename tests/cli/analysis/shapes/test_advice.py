@@ -75,10 +75,10 @@ BARS = {"memory-bound": (0.8, 0.90, "n2-highmem-8"), "cpu-bound": (0.55, 0.90, "
 def test_other_shapes_are_found_where_pods_ask_for_other_proportions(
     name: str, fill: float, least: float, machine: str
 ) -> None:
-    seen, asked = drawn(KINDS[name], fill), {"trials": 100, "pod_worth": Fraction(0)}
-    found = advice(seen, **asked)
-    request = ShapeRequest(fill=100, **asked)
-    assert share(found, Situation(seen, ClusterState(), EVERY_POOL), Bill(PRICES), request) >= least
+    situation = Situation(drawn(KINDS[name], fill), ClusterState(), EVERY_POOL)
+    request = ShapeRequest(pod_worth=Fraction(0), fill=100, trials=100)
+    found = advise([situation], Bill(PRICES), request)
+    assert share(found, situation, Bill(PRICES), request) >= least
     assert machine in found.pools[0].types
     assert found.more > 0
 
