@@ -90,7 +90,6 @@ pages: $(VENV)/.dev ## Write the parts of README, docs/ and terraform/README.md 
 	@$(BIN)/python -m tests.docs.written
 
 pictures: $(VENV)/.dev ## Draw docs/pictures of generated clusters, and record the demo (the report's need Chromium, or Debian's apt)
-	@$(BIN)/python -m tests.docs.simulated_week
 	@$(BIN)/python -m tests.docs.recording
 	@$(BIN)/python -m tests.browser.pictures
 

@@ -22,6 +22,7 @@ from tests.bench.beside import comparison, reaper
 from tests.bench.days import table as days
 from tests.bench.headroom import table
 from tests.bench.scale import report
+from tests.bench.shapes import share as shapes
 
 BENCHES = {
     "cold_start": cold_start.run,
@@ -43,6 +44,7 @@ BENCHES = {
     "reaper": reaper.run,
     "steer": steering.run,
     "days": days.run,
+    "shapes": shapes.run,
 }
 
 

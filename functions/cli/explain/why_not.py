@@ -5,10 +5,9 @@ from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state
 from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
 from functions.cli.analysis.recommendations import Oversized
-from functions.cli.analysis.shapes.advice import least_cost
 from functions.cli.explain.parts import PagePart, as_text, show
 from functions.cli.input.inputs import gather, remembered
 from functions.cli.input.options import AnswerFormat, Sources
@@ -19,7 +18,7 @@ from functions.cli.output.tables import BOLD, Column, Table
 from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import money
 from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
-from functions.cli.plan.sentences import is_odd, other_types, show_odd, show_rests_on
+from functions.cli.plan.sentences import is_odd, show_odd, show_rests_on
 from shared.collector import no_search_for_cycles
 from shared.core.cluster.node import Node
 from shared.core.planning.prices import GIB
@@ -148,12 +147,12 @@ _CHANGES: Final = (
 )  # fmt: skip
 
 
-def page(found: WhyNot, cluster: str, whose: str, notes: Sequence[str], more: Sequence[str] = ()) -> str:
+def page(found: WhyNot, cluster: str, whose: str, notes: Sequence[str]) -> str:
     title = f"# What single changes would save: {text(cluster or 'the cluster')}"
-    return "\n\n".join((title, as_text(parts(found, whose, more)), *(f"> {text(note)}" for note in notes)))
+    return "\n\n".join((title, as_text(parts(found, whose)), *(f"> {text(note)}" for note in notes)))
 
 
-def parts(found: WhyNot, whose: str, more: Sequence[str] = ()) -> Iterator[PagePart]:
+def parts(found: WhyNot, whose: str) -> Iterator[PagePart]:
     freeing = [freed for freed in found.freed if freed.saving]
     yield _base(found, whose)
     yield SAVES.format(what="" if found.base.bill.is_list else " on the bill") if freeing else NOTHING
@@ -162,7 +161,6 @@ def parts(found: WhyNot, whose: str, more: Sequence[str] = ()) -> Iterator[PageP
         yield Table.of(_CHANGES, map(_row, freeing), foot="" if is_whole else AT_LEAST)
     if found.recommended:
         yield from _if_as_recommended(found.recommended)
-    yield from more
     yield from _covered(found.base)
     yield from _others(found)
 
@@ -229,18 +227,17 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     with reading_line(inputs.snapshot.cluster, doing="Planning") as phase, no_search_for_cycles():
         phase("steady state")
-        base = policy_at_rest(situation, past.marks or {}, inputs.prices)
+        base = find_steady_state(situation, past.marks or {}, inputs.prices)
         found = why_not(base, most, lambda at, of: phase(f"change {at} of {of}"))
-        more = other_types(base.bill.of_all(base.rest.snapshot.nodes), least_cost(situation, base.bill))
     notes = past.notes_of(inputs)
     cluster, whose = inputs.snapshot.cluster, POLICY if inputs.own_policy else DEFAULTS
     if output is AnswerFormat.MARKDOWN:
-        typer.echo(page(found, cluster, whose, notes, more))
+        typer.echo(page(found, cluster, whose, notes))
     elif output is not AnswerFormat.TABLE:
         print_document(document(found, cluster), output, notes)
     else:
         with printing() as console:
             show_odd(console, notes)
-            show(console, parts(found, whose, more))
+            show(console, parts(found, whose))
             console.print()
             show_rests_on(console, notes)

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
-from functions.cli.analysis.forecast.at_rest import ONE_REMOVAL
 from functions.cli.analysis.forecast.scenarios import Scenario, ScenarioKind, Scenarios
+from functions.cli.analysis.forecast.steady_state import ONE_REMOVAL
 from functions.cli.output.format import (
     by_the_minute,
     clock,

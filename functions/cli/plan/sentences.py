@@ -291,17 +291,6 @@ def outside_note(snapshot: Snapshot) -> tuple[str, ...]:
     return (_COUNTED_NOWHERE.format(what=what),) if what else ()
 
 
-_WORTH_A_LOOK: Final = Fraction(1, 10)
-"""Of what is paid. The bound is seldom reached, so that less may be nothing."""
-OTHER_TYPES: Final = "Other machine types for the pools could save up to {saved} a month more; ebb shapes shows which."
-
-
-def other_types(paid: int, least: int) -> tuple[str, ...]:
-    """Return a sentence if other machine types may save much more; `least` is what any choice costs at least."""
-    saved = paid - least
-    return (OTHER_TYPES.format(saved=monthly(saved)),) if saved > paid * _WORTH_A_LOOK else ()
-
-
 def wave_note(plan: Plan) -> Iterator[str]:
     if plan.wave:
         going = count(len(plan.wave), "node goes", "nodes go")

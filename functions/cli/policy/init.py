@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import typer
 
-from functions.cli.analysis.forecast.at_rest import reached
+from functions.cli.analysis.forecast.steady_state import reached
 from functions.cli.analysis.pools import PoolSummary, pool_summaries
 from functions.cli.analysis.potential import potential
 from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, gather

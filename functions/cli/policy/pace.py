@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Final
 
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, policy_at_rest
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest, find_steady_state
 from functions.cli.output.format import count, duration
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices
@@ -64,7 +64,7 @@ def pace_of_a_night(
     policy = replace(policy, dry_run=False)
     tonight = in_the_night(situation.snapshot, policy)
     slow, fast = (
-        policy_at_rest(Situation(tonight, ClusterState(), paced), {}, prices)
+        find_steady_state(Situation(tonight, ClusterState(), paced), {}, prices)
         for paced in (policy, replace(policy, rate=None))
     )
     if not fast.rest.begins or moves_more(fast.rest, slow.rest):

@@ -11,8 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from functions.cli.analysis.forecast.at_rest import policy_at_rest
-from functions.cli.analysis.forecast.workings import Workings
+from functions.cli.analysis.forecast.steady_state import find_steady_state
+from functions.cli.analysis.forecast.unpaced_pass import Workings
 from functions.cli.input.inputs import Inputs
 from functions.cli.output.format import clock, count
 from functions.cli.policy.pace import most_in_an_hour
@@ -91,7 +91,7 @@ def real_drains(inputs: Inputs | None, policy: Policy) -> RealDrains:
         return RealDrains(begins=None)
     state, workings = ClusterState(last_pass=inputs.snapshot.taken_at), Workings(scales_down=False)
     situation = Situation(inputs.snapshot, state, inputs.committed_under(policy))
-    rest = policy_at_rest(situation, {}, inputs.prices, assume_marked=True, workings=workings).rest
+    rest = find_steady_state(situation, {}, inputs.prices, assume_marked=True, workings=workings).rest
     return RealDrains(begins=rest.begins, is_rest=rest.is_rest)
 
 

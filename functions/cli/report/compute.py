@@ -10,7 +10,6 @@ from typing import Any, Final
 import typer
 
 from functions.cli.analysis.forecast.scenarios import Scenarios
-from functions.cli.analysis.shapes.advice import least_cost
 from functions.cli.input.files import write_text
 from functions.cli.input.inputs import Inputs, gather
 from functions.cli.input.options import ReportOutput, Sources
@@ -24,9 +23,6 @@ from functions.cli.report.extras import requests, section, week
 from functions.cli.report.glossary import glossary
 from functions.cli.report.page import draw_report
 from functions.cli.report.report_input import ReportInput
-from shared.core.planning.bill import Bill
-from shared.core.records.state import ClusterState
-from shared.core.rules.situation import Situation
 from shared.errors import BadInput
 
 SCHEMA: Final = 1
@@ -112,27 +108,18 @@ def _extras(request: ReportRequest, inputs: Inputs, scenarios: Scenarios | None)
     if request.days is None:
         return ()
     from functions.cli.simulate.commands import BOOT, JOB_MINUTES, WEEKEND
-    from functions.cli.simulate.compute import AS_IF, SimulateRequest, played_days
+    from functions.cli.simulate.compute import AS_IF, SimulateRequest, run_simulation
 
     own = (request.sources.policy,) if request.sources.policy else ()
     same = scenarios if own or not request.compared else None
     wanted = SimulateRequest(
         request.sources, (*own, *request.compared), request.days, None, 0, request.demand, None, WEEKEND, "UTC", BOOT,
-        None, JOB_MINUTES,
+        JOB_MINUTES,
     )  # fmt: skip
-    return (section(played_days(wanted, replace(inputs, notes=(AS_IF,))), same),)
+    return (section(run_simulation(wanted, replace(inputs, notes=(AS_IF,))), same),)
 
 
 def input_of(inputs: Inputs, whose: str, *, assume_marked: bool = False) -> ReportInput:
     """Return what a report of one cluster is drawn from."""
     view = timed_view(inputs, PlanOptions(assume_marked=assume_marked), whose)
-    return ReportInput(view, inputs.snapshot, inputs.policy, whose, _least(inputs))
-
-
-def _least(inputs: Inputs) -> int:
-    """Return what any choice of machine types costs at least; nothing where that is not known."""
-    seen = inputs.snapshot
-    if inputs.partial or not inputs.prices.of_all(seen.nodes):
-        return 0
-    bill = Bill.of(inputs.prices, inputs.policy.commitments, seen.nodes, seen.taken_at)
-    return least_cost(Situation(seen, ClusterState(), inputs.policy), bill)
+    return ReportInput(view, inputs.snapshot, inputs.policy, whose)

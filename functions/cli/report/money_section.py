@@ -19,7 +19,7 @@ from functions.cli.plan.scenarios import (
     worth,
 )
 from functions.cli.plan.scenarios import title as scenarios_title
-from functions.cli.plan.sentences import HOLDING, LegendEntry, other_types
+from functions.cli.plan.sentences import HOLDING, LegendEntry
 from functions.cli.plan.tables import ALL, HEADINGS, OF_BILL
 from functions.cli.report.report_input import ReportInput
 from shared.core.placement.tally import LITTLE
@@ -83,8 +83,7 @@ def sentences(report_input: ReportInput) -> list[str]:
     """Return what stands below the scenarios; first what their two columns of money mean, where there are two."""
     shown = report_input.view.scenarios
     billed = bool(shown and shown.rows[0].listed)
-    types = other_types(paid(shown.values.at_rest), report_input.least) if shown and report_input.least else ()
-    return [*([OF_BILL] if billed else []), *(shown.sentences if shown else report_input.view.open_points), *types]
+    return [*([OF_BILL] if billed else []), *(shown.sentences if shown else report_input.view.open_points)]
 
 
 def _row(row: ScenarioRow) -> dict[str, str | None]:

@@ -20,8 +20,6 @@ class ReportInput:
     now: Snapshot
     policy: Policy
     whose: str
-    least: int = 0
-    """What any choice of machine types costs at least, in micro-dollars an hour."""
 
     @property
     def scenarios(self) -> Scenarios | None:

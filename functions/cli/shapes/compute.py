@@ -39,7 +39,7 @@ def asked_of(families: str, pod_worth: float, fill: str) -> ShapeRequest:
     Raises:
         BadInput: a family is not known, the fill is no share of a node, or the worth of a pod is no amount.
     """
-    named = tuple(filter(None, (each.strip().lower() for each in families.split(","))))
+    named = tuple(filter(None, (family.strip().lower() for family in families.split(","))))
     unknown = sorted(set(named) - set(FAMILIES))
     if unknown:
         raise BadInput(f"--families: {', '.join(unknown)}: the families known are {some(FAMILIES, 20)}.")
@@ -87,9 +87,9 @@ def gather_times(sources: Sources) -> tuple[Inputs, ...]:
     if len(sources.dumps) > 1 and together.snapshot.nodes:
         apart = _each_by_itself(sources)
     found = apart or (together,)
-    for each in found:
-        if each.partial:
-            raise BadInput(PARTIAL.format(why=each.partial))
+    for inputs in found:
+        if inputs.partial:
+            raise BadInput(PARTIAL.format(why=inputs.partial))
     if not together.prices.of_all(together.snapshot.nodes):
         raise BadInput(UNPRICED)
     return found
@@ -101,7 +101,7 @@ def _each_by_itself(sources: Sources) -> tuple[Inputs, ...]:
         found = tuple(gather(replace(sources, dumps=(path,))) for path in sources.dumps)
     except BadInput:
         return ()
-    return found if all(each.snapshot.nodes and each.snapshot.pods for each in found) else ()
+    return found if all(inputs.snapshot.nodes and inputs.snapshot.pods for inputs in found) else ()
 
 
 def computed(
@@ -110,5 +110,5 @@ def computed(
     """Return the advice for snapshots of one cluster, with the prices and commitments of the first."""
     first = inputs[0]
     bill = Bill.of(first.prices, first.policy.commitments, first.snapshot.nodes, first.snapshot.taken_at)
-    situations = [Situation(each.snapshot, past.state, each.policy) for each in inputs]
+    situations = [Situation(one.snapshot, past.state, one.policy) for one in inputs]
     return advise(situations, bill, request, past.marks or {}, progress)

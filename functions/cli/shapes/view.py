@@ -22,9 +22,6 @@ IN_PLACE: Final = (
     "Add the new pools, cordon and drain the nodes that go, and only then remove the old ones. "
     "Write your cluster's name and location, and add what else a pool has (disk, image, service account, network tags)."
 )
-LOOSE: Final = "How close this is to the best is not known: the bound is far off (this saves {share:.0%} as much)."
-_NEAR: Final = 0.5
-"""A share of the bound below which it shows nothing of the advice."""
 NOTHING: Final = (
     "No other machine types would save money at this price of a pod that moves. "
     "ebb plan shows what the removal of nodes saves."
@@ -48,7 +45,7 @@ def notes_of(found: Advice, snapshots: int) -> tuple[str, ...]:
     homeless = len(found.proof.homeless)
     fit = "fits" if homeless == 1 else "fit"
     left = (f"{WARNING}{count(homeless, 'pod')} {fit} on no machine type on offer.",) if homeless else ()
-    unknown = tuple(f"Pool {each.pool}: {word}." for each in found.pools for word in each.unknown)
+    unknown = tuple(f"Pool {pool.pool}: {word}." for pool in found.pools for word in pool.unknown)
     return (*night, *left, *several, *(unknown), NOT_PACKED)
 
 
@@ -65,34 +62,33 @@ def document(found: Advice, request: ShapeRequest, cluster: str) -> dict[str, An
         "proposed_per_hour": money(dollars(found.proposed)),
         "saving_per_hour": money(dollars(found.saving)),
         "pods_moved": found.moved,
-        "share_of_best": round(found.share, 3),
-        "pools": [_pool(each) for each in found.pools],
+        "pools": [_pool(pool) for pool in found.pools],
         "commands": list(commands(found)),
     }
 
 
-def _pool(each: PoolAdvice) -> dict[str, Any]:
+def _pool(pool: PoolAdvice) -> dict[str, Any]:
     return {
-        "pool": each.pool,
-        "machine_type": each.machine,
-        "proposed": each.proposed,
-        "nodes_before": each.before,
-        "nodes_after": each.after,
-        "saving_per_hour": money(dollars(each.saving)),
-        "pods_moved": each.moved,
-        "unknown": list(each.unknown),
-        "nodes_kept": each.kept,
-        "nodes_blocked": each.blocked,
+        "pool": pool.pool,
+        "machine_type": pool.machine,
+        "proposed": pool.proposed,
+        "nodes_before": pool.before,
+        "nodes_after": pool.after,
+        "saving_per_hour": money(dollars(pool.saving)),
+        "pods_moved": pool.moved,
+        "unknown": list(pool.unknown),
+        "nodes_kept": pool.kept,
+        "nodes_blocked": pool.blocked,
         "new": [
-            {"machine_type": machine, "nodes": nodes, "zones": zones_of(each, machine)}
-            for machine, nodes in each.types.items()
+            {"machine_type": machine, "nodes": nodes, "zones": zones_of(pool, machine)}
+            for machine, nodes in pool.types.items()
         ],
     }
 
 
-def zones_of(each: PoolAdvice, machine: str) -> dict[str, int]:
+def zones_of(pool: PoolAdvice, machine: str) -> dict[str, int]:
     """Return by zone how many new nodes of a machine type the pool gets."""
-    return {group.zone: nodes for group, nodes in sorted(each.new.items(), key=str) if group.machine == machine}
+    return {group.zone: nodes for group, nodes in sorted(pool.new.items(), key=str) if group.machine == machine}
 
 
 _POOLS: Final = (
@@ -110,8 +106,7 @@ def parts(found: Advice, request: ShapeRequest, whose: str) -> Iterator[PagePart
         return
     yield (
         f"Proposed: {count(found.after, 'node')} for {monthly(found.proposed)}, {monthly(found.saving)} a month less. "
-        f"{count(found.moved, 'pod')} would move once, each counted as ${float(request.pod_worth):g} a month. "
-        f"{_how_close(found.share)}"
+        f"{count(found.moved, 'pod')} would move once, each counted as ${float(request.pod_worth):g} a month."
     )
     yield (
         f"With Ebb, {whose}, and the machine types of now: {monthly(found.steady)} in steady state (ebb plan). "
@@ -122,19 +117,13 @@ def parts(found: Advice, request: ShapeRequest, whose: str) -> Iterator[PagePart
     yield Table.of((Column("what makes the change", code=True, wraps=True),), ((line,) for line in commands(found)))
 
 
-def _how_close(share: float) -> str:
-    if share < _NEAR:
-        return LOOSE.format(share=share)
-    return f"This is at least {share:.0%} of what any choice could save."
-
-
-def _row(each: PoolAdvice) -> Sequence[str]:
-    new = ", ".join(f"{nodes:,} x {machine}" for machine, nodes in each.types.items())
-    kept = f"{count(each.kept, 'existing node')} kept" if each.kept else ""
-    saves = monthly(each.saving) if each.saving >= 0 else f"-{monthly(-each.saving)}"
+def _row(pool: PoolAdvice) -> Sequence[str]:
+    new = ", ".join(f"{nodes:,} x {machine}" for machine, nodes in pool.types.items())
+    kept = f"{count(pool.kept, 'existing node')} kept" if pool.kept else ""
+    saves = monthly(pool.saving) if pool.saving >= 0 else f"-{monthly(-pool.saving)}"
     proposed = " + ".join(filter(None, (new, kept))) or "none"
-    blocked = f"{each.blocked:,}" if each.blocked else ""
-    return each.pool, each.machine, f"{each.before:,}", proposed, f"{each.after:,}", saves, f"{each.moved:,}", blocked
+    blocked = f"{pool.blocked:,}" if pool.blocked else ""
+    return pool.pool, pool.machine, f"{pool.before:,}", proposed, f"{pool.after:,}", saves, f"{pool.moved:,}", blocked
 
 
 _NO_NAME: Final = re.compile(r"[^a-z0-9-]+")
@@ -148,21 +137,21 @@ def commands(found: Advice) -> Iterator[str]:
     All new pools come first: pods of one pool may be planned onto the new nodes of another. So a pool that only loses
     nodes is drained, too.
     """
-    taken = {each.pool for each in found.pools}
-    for each in found.pools:
-        for machine, nodes in each.types.items():
-            if machine != each.machine:
-                taken.add(name := pool_name(each.pool, machine, taken))
-                yield _created(name, each, machine, nodes, found)
-    for each in found.pools:
-        if each.gone:
-            yield f"kubectl cordon {' '.join(each.gone)}"
-            yield f"kubectl drain --ignore-daemonsets {' '.join(each.gone)}"
+    taken = {pool.pool for pool in found.pools}
+    for pool in found.pools:
+        for machine, nodes in pool.types.items():
+            if machine != pool.machine:
+                taken.add(name := pool_name(pool.pool, machine, taken))
+                yield _created(name, pool, machine, nodes, found)
+    for pool in found.pools:
+        if pool.gone:
+            yield f"kubectl cordon {' '.join(pool.gone)}"
+            yield f"kubectl drain --ignore-daemonsets {' '.join(pool.gone)}"
 
 
-def _created(name: str, each: PoolAdvice, machine: str, nodes: int, found: Advice) -> str:
-    zones = zones_of(each, machine)
-    like = next(node for node in found.proof.world.nodes if (node.pool, node.machine) == (each.pool, machine))
+def _created(name: str, pool: PoolAdvice, machine: str, nodes: int, found: Advice) -> str:
+    zones = zones_of(pool, machine)
+    like = next(node for node in found.proof.world.nodes if (node.pool, node.machine) == (pool.pool, machine))
     flags = [
         f"--machine-type={machine}",
         f"--node-locations={','.join(zones)}",
@@ -194,7 +183,7 @@ def _kept_from(like: Node) -> Iterator[str]:
     if own:
         yield f"--node-labels={_listed(own)}"
     if like.taints:
-        yield f"--node-taints={','.join(f'{each.key}={each.value}:{each.effect}' for each in like.taints)}"
+        yield f"--node-taints={','.join(f'{taint.key}={taint.value}:{taint.effect}' for taint in like.taints)}"
     platform = like.labels.get(MIN_PLATFORM_LABEL)
     if platform:
         yield f'--min-cpu-platform="{platform.replace("_", " ")}"'

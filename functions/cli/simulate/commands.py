@@ -20,9 +20,7 @@ def _demand(option: str, metavar: str, text: str, least: int | None = None, most
     return typer.Option(option, metavar=metavar, rich_help_panel=_DEMAND, help=text, min=least, max=most)
 
 
-_FILE: Final = _demand(
-    "--demand", "FILE", "CSV of replicas by hour, or cluster_state log lines; else HPA limits, else --night."
-)
+_FILE: Final = _demand("--demand", "FILE", "CSV of replicas by hour; else HPA limits, else --night.")
 _NIGHT: Final = _demand(
     "--night", "PERCENT", "Replicas that each Deployment keeps at night; 60 if demand is unknown.", 0, 100
 )
@@ -56,9 +54,6 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     job_minutes: Annotated[int, _demand("--job-minutes", "N", _LASTS, 1, _A_DAY)] = JOB_MINUTES,
     boot: Annotated[str, typer.Option("--boot", metavar="TIME", help="Time until pods start on a new node.")] = BOOT,
     output: AnswerAs = AnswerFormat.TABLE,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE.svg", help="Also draw node counts over time.")
-    ] = None,
 ) -> None:
     """Simulate the coming days: the autoscaler alone, and with Ebb under each policy.
 
@@ -73,5 +68,5 @@ def simulate(  # noqa: PLR0913 - each is something that a person may type
     from functions.cli.simulate.compute import SimulateRequest, show_days
 
     hours = (demand, night, weekend, time_zone)
-    request = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot, picture, job_minutes)
+    request = SimulateRequest(sources, tuple(policy or ()), days, synthetic, seed, *hours, boot, job_minutes)
     show_days(request, output)

@@ -16,7 +16,7 @@ from functions.cli.analysis.simulated_days.measures import PlayedTotals
 from functions.cli.analysis.simulated_days.patterns import Demand
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import Delays
-from functions.cli.input.files import read_policy, write_text
+from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, committed_of, gather
 from functions.cli.input.options import AnswerFormat, Sources, duration
 from functions.cli.input.pricing import basis, priced
@@ -24,7 +24,7 @@ from functions.cli.output.documents import print_document
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
 from functions.cli.output.terminal import printing
-from functions.cli.simulate import cron_jobs, svg, table
+from functions.cli.simulate import cron_jobs, table
 from functions.cli.simulate.patterns import Hours, demand_of
 from functions.cli.simulate.synthetic import NAME, made_up
 from functions.cli.simulate.view import DaysView, PlayedDay
@@ -59,7 +59,6 @@ class SimulateRequest:
     weekend: int
     time_zone: str
     boot: str
-    picture: Path | None
     job_minutes: int
 
 
@@ -69,9 +68,7 @@ def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
     Raises:
         BadInput: an option or a file cannot be used, or the dump does not hold the whole cluster.
     """
-    view = played_days(request, _inputs(request))
-    if request.picture is not None:
-        write_text(request.picture, svg.drawn(view), "--picture")
+    view = run_simulation(request, _inputs(request))
     if output is AnswerFormat.TABLE:
         with printing() as console:
             table.show(console, view)
@@ -81,7 +78,7 @@ def show_days(request: SimulateRequest, output: AnswerFormat) -> None:
         print_document(table.document(view), output, view.notes)
 
 
-def played_days(request: SimulateRequest, inputs: Inputs) -> DaysView:
+def run_simulation(request: SimulateRequest, inputs: Inputs) -> DaysView:
     """Play the days of what was gathered.
 
     Raises:
@@ -96,12 +93,12 @@ def played_days(request: SimulateRequest, inputs: Inputs) -> DaysView:
     live = request.synthetic is None and not inputs.dumped
     hours = Hours(request.demand, request.night, request.weekend, request.time_zone, inputs.demand, live)
     demand, about = _demand(request, hours, inputs.snapshot, lasts)
-    commitments = next((each.commitments for each in policies.values() if each.commitments), NO_COMMITMENTS)
+    commitments = next((policy.commitments for policy in policies.values() if policy.commitments), NO_COMMITMENTS)
     days = Days(inputs.snapshot, inputs.prices, demand, lasts, delays, commitments)
     what = f"{count(request.days, 'day')} of {count(len(inputs.snapshot.nodes), 'node')}"
     with reading_line(what, doing="Playing"):
         outcomes = _played(days, (None, *policies.values()))
-    runs = [PlayedDay(name, each) for name, each in zip((ALONE, *policies), outcomes, strict=True)]
+    runs = [PlayedDay(name, outcome) for name, outcome in zip((ALONE, *policies), outcomes, strict=True)]
     view = DaysView(inputs.snapshot.cluster, inputs.snapshot.taken_at, request.days, tuple(runs), ())
     return replace(view, notes=(*_costing_more(view), *about, *inputs.notes))
 

@@ -74,7 +74,7 @@ def beside(
 
 
 def _notes(all_: int, read: Mapping[str, CronJob], runs: Mapping[str, CronJob], usual: timedelta) -> Iterator[str]:
-    suspended = [key for key, each in runs.items() if each.suspended]
+    suspended = [key for key, job in runs.items() if job.suspended]
     unscheduled, every = [key for key in read if key not in runs], count(all_, KIND)
     if at_work := len(runs) - len(suspended):
         verb, minutes = ("runs at its schedule", "run at their schedule")[at_work != 1], usual // timedelta(minutes=1)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
-from math import ceil
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -12,9 +11,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from functions.cli.analysis.simulated_days.patterns import Curve, Demand, Range, by_curve, by_hours, swinging
-from functions.cli.input.files import read_bytes
 from functions.cli.output.format import count, some
-from functions.cli.simulate.demand_files import controllers, hours_in, is_log, read_hours
+from functions.cli.simulate.demand_files import controllers, read_hours
 from shared.core.cluster.snapshot import Snapshot
 from shared.errors import BadInput
 
@@ -65,12 +63,12 @@ def limits_in(
 ) -> tuple[dict[str, Range], tuple[str, ...]]:
     """Return the limits by controller, of workloads whose pods are there, and notes on autoscalers left aside."""
     raws = [raw for kind, raw in objects if kind == KIND]
-    read = {each.metadata.key: each for raw in raws if (each := _read(raw)) is not None}
-    backwards = [key for key, each in read.items() if each.spec.least > each.spec.max_replicas]
-    unknown = [key for key, each in read.items() if each.target not in controllers and key not in backwards]
+    read = {hpa.metadata.key: hpa for raw in raws if (hpa := _read(raw)) is not None}
+    backwards = [key for key, hpa in read.items() if hpa.spec.least > hpa.spec.max_replicas]
+    unknown = [key for key, hpa in read.items() if hpa.target not in controllers and key not in backwards]
     found = {
-        controllers[each.target]: Range(each.spec.least, each.spec.max_replicas)
-        for key, each in read.items()
+        controllers[hpa.target]: Range(hpa.spec.least, hpa.spec.max_replicas)
+        for key, hpa in read.items()
         if key not in {*backwards, *unknown}
     }
     every = count(len(raws), KIND)
@@ -140,7 +138,7 @@ def demand_of(hours: Hours, snapshot: Snapshot, lasts: timedelta) -> tuple[Deman
     if hours.file is not None:
         if hours.night is not None:
             raise BadInput("--night: --demand has the demand of the night; leave out one of them.")
-        rows = _recorded(hours.file, snapshot, zone) or read_hours(hours.file, snapshot)
+        rows = read_hours(hours.file, snapshot)
         known = BY_FILE.format(file=hours.file, known=count(len(rows), "workload"))
         return by_hours(rows, begins, lasts, zone), (known,)
     curve = Curve(weekend=hours.weekend, zone=zone)
@@ -159,14 +157,6 @@ def _by_night(begins: datetime, zone: ZoneInfo) -> tuple[str, ...]:
     if Curve(weekend=100, zone=zone).share(begins) >= _HALF:
         return ()
     return (BY_NIGHT.format(hour=f"{begins.astimezone(zone):%H:%M} {zone.key}"),)
-
-
-def _recorded(path: Path, snapshot: Snapshot, zone: ZoneInfo) -> dict[str, list[int]]:
-    """Return replicas by hour as a log recorded the whole of demand; nothing of a CSV."""
-    if str(path) == "-" or not is_log(read_bytes(path)):
-        return {}
-    shares = hours_in(path, zone)
-    return {key: [max(1, ceil(each.most * share)) for share in shares] for key, each in swinging(snapshot, 100).items()}
 
 
 def _zone(name: str) -> ZoneInfo:

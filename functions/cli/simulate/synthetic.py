@@ -72,7 +72,7 @@ def _deploy(number: int, random: Random, rows: list[Node], room: _Room, now: dat
         fitting = [place for place in range(len(rows)) if room.cpu[place] >= cpu and room.memory[place] >= mib << 20]
         if not fitting:
             return
-        place = max(random.sample(fitting, min(3, len(fitting))), key=lambda each: room.cpu[each])
+        place = max(random.sample(fitting, min(3, len(fitting))), key=lambda place: room.cpu[place])
         room.cpu[place] -= cpu
         room.memory[place] -= mib << 20
         room.pods.append(_pod(f"{name}-{replica:02d}", spec, rows[place].name, now))

@@ -34,7 +34,7 @@ def show(console: Console, view: DaysView) -> None:
 
 def _figures(view: DaysView) -> Table:
     """Return the figures with their meanings, which the docs have, too."""
-    rows = [(each.title, *(each.text(view, run) for run in view.runs), each.meaning) for each in view.figures]
+    rows = [(figure.title, *(figure.text(view, run) for run in view.runs), figure.meaning) for figure in view.figures]
     names = (Column(name, right=True) for name in view.names)
     return Table.of((Column(""), *names, Column("", wraps=True, style=DIM)), rows)
 
@@ -45,7 +45,7 @@ def plot(view: DaysView) -> list[str]:
     least, most = min(map(min, rows.values())), max(map(max, rows.values()))
     width = max(map(len, rows))
     lines = [
-        f"{name:>{width}}  {''.join(_level(each, least, most) for each in points)}" for name, points in rows.items()
+        f"{name:>{width}}  {''.join(_level(nodes, least, most) for nodes in points)}" for name, points in rows.items()
     ]
     return [f"Nodes over time, from {least} to {most}:", *lines]
 
@@ -71,13 +71,13 @@ def document(view: DaysView) -> dict[str, Any]:
         "cluster": view.cluster or None,
         "begins": rfc3339(view.begins),
         "days": view.days,
-        "runs": [_run(view, each) for each in view.runs],
+        "runs": [_run(view, run) for run in view.runs],
     }
 
 
 def _run(view: DaysView, run: PlayedDay) -> dict[str, Any]:
     outcome = run.outcome
-    plain = {each.name: getattr(outcome, each.name) for each in fields(outcome) if each.name not in _APART}
+    plain = {field.name: getattr(outcome, field.name) for field in fields(outcome) if field.name not in _APART}
     return {
         "name": run.name,
         "mean_nodes": round(outcome.mean_nodes, 4),
@@ -86,8 +86,8 @@ def _run(view: DaysView, run: PlayedDay) -> dict[str, Any]:
         "bill": None if outcome.bill is None else _dollars(outcome.bill),
         "saved": round(float(view.saved(run)), 6),
         "series": [
-            {"at": rfc3339(each.at), "nodes": each.nodes, "cost_per_hour": _dollars(each.cost), "waiting": each.waiting}
-            for each in outcome.series
+            {"at": rfc3339(row.at), "nodes": row.nodes, "cost_per_hour": _dollars(row.cost), "waiting": row.waiting}
+            for row in outcome.series
         ],
     }
 

@@ -1,6 +1,6 @@
 """What is shown of simulated days: each run with its figures, and what they rest on.
 
-Table, markdown, JSON and SVG draw it.
+Table, markdown and JSON draw it.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ class DaysView:
         """The figures of each run; where capacity is committed both the list price and the bill."""
         if self.alone.bill is None:
             return COLUMNS
-        return tuple(new for each in COLUMNS for new in ((_LISTED, _BILL) if each.title == _MONEY else (each,)))
+        return tuple(new for figure in COLUMNS for new in ((_LISTED, _BILL) if figure.title == _MONEY else (figure,)))
 
     def points(self, run: PlayedDay, many: int = POINTS) -> tuple[int, ...]:
         """Return how many nodes there are at equal distances of time."""

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from functions.cli.analysis.forecast.at_rest import Rest
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
+from functions.cli.analysis.forecast.steady_state import Rest
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from functions.cli.policy.init import GUESSED, ZONES, time_zone

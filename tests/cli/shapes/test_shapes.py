@@ -191,11 +191,3 @@ def test_a_node_without_a_pool_is_counted_where_its_money_is(dump: Path, tmp_pat
     (tmp_path / "alone.json").write_text(json.dumps(found))
     count = sum(each["kind"] == "Node" for each in found["items"])
     assert f"{count} nodes for $" in run_ebb("shapes", tmp_path / "alone.json").stdout
-
-
-def test_why_not_and_the_report_name_the_command_where_other_types_may_save_much(dump: Path, tmp_path: Path) -> None:
-    word = "ebb shapes shows which"
-    assert word in " ".join(run_ebb("why-not", dump, "--top", "1").stdout.split())
-    assert word in run_ebb("report", dump, "--out", "-").stdout
-    plain = dumps.write(tmp_path / "plain.json", 8)
-    assert word not in " ".join(run_ebb("why-not", plain, "--top", "1").stdout.split())

@@ -6,7 +6,6 @@ from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 from rich.console import Console
@@ -118,14 +117,6 @@ def test_markdown_keeps_names_from_being_markup(tmp_path: Path) -> None:
     path.write_text("nodePools: {web: {enabled: true}}\n", encoding="utf-8")
 
     assert "a&#124;b.yaml" in told(*SMALL, f"--policy={path}", "-o", "markdown").output
-
-
-def test_the_picture_is_svg_with_a_line_for_each_run(tmp_path: Path) -> None:
-    path = tmp_path / "days.svg"
-    told(*SMALL, "--picture", str(path))
-    drawn = ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314 - drawn by ourselves
-
-    assert len(drawn.findall("{http://www.w3.org/2000/svg}path")) == 2
 
 
 @pytest.mark.parametrize(("expected", "hour"), [(True, "23"), (True, "03"), (False, "12"), (False, "18")])
@@ -291,24 +282,6 @@ def test_pods_of_a_run(expected: int, changes: dict[str, int]) -> None:
     assert (run.spec.workload, run.spec.labels) == ("shop/Job/nightly", {"app": "nightly"})
 
 
-def test_recorded_log_lines_show_how_demand_rose(dump: str, tmp_path: Path) -> None:
-    rows = [
-        {
-            "timestamp": f"2026-03-04T{hour:02}:00:00Z",
-            "labels": {"event": "cluster_state"},
-            "jsonPayload": {"requested_cpu": 40 if 8 <= hour < 18 else 4},
-        }
-        for hour in range(24)
-    ]
-    path = tmp_path / "log.json"
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    found = json.loads(told("simulate", "--dump", dump, "--demand", str(path), "-o", "json").stdout)
-
-    assert found["runs"][0]["least_nodes"] < 12
-    path.write_text("{}", encoding="utf-8")
-    assert "no cluster_state line" in told("simulate", "--dump", dump, "--demand", str(path), code=2).output
-
-
 @pytest.mark.parametrize(
     "cell",
     [
@@ -402,8 +375,6 @@ def test_a_narrow_terminal_shows_whole_names_of_policies(width: int, explained: 
         pytest.param("--time-zone: 'Mars' is not known", ("--time-zone", "Mars"), id="time zone"),
         pytest.param("--boot: 'soon'", ("--boot", "soon"), id="boot"),
         pytest.param("leave out the other", ("--context", "prod"), id="two clusters"),
-        pytest.param("--picture: no/days.svg cannot be written (No such file or directory).",
-                     ("--picture", "no/days.svg"), id="a picture in no folder"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_in_a_sentence(expected: str, typed: tuple[str, ...]) -> None:

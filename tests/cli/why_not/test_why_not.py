@@ -13,7 +13,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.analysis.forecast.at_rest import policy_at_rest
+from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.analysis.relaxations import RELAXATIONS, Harm, Relaxation, Scope
@@ -82,7 +82,7 @@ def test_a_change_is_made_by(expected: str, relaxation: Relaxation) -> None:
     assert relaxation.remedy.startswith(expected)
 
 
-BASE = policy_at_rest(
+BASE = find_steady_state(
     Situation(cluster([node("n1"), node("n2")], [pod("p", on="n1", cpu=2)]), ClusterState(), policy()), {}, load()
 )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.bill import Bill, CommitmentUse, ends

@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest, Rest, left_alone, policy_at_rest, reached
 from functions.cli.analysis.forecast.bound import bound
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, Rest, find_steady_state, left_alone, reached
 from functions.cli.analysis.forecast.what_if import DoneOf, Freed, find_relaxations, no_progress, try_relaxations
 from functions.cli.analysis.relaxations import Relaxation
 from shared.core.cluster.snapshot import Snapshot
@@ -112,7 +112,7 @@ def scenarios_of(
     progress: DoneOf = no_progress,
 ) -> Scenarios:
     """Return the scenarios; `assume_marked`: as if each node that could go had been marked long ago."""
-    return scenarios_from(policy_at_rest(situation, marks, prices, assume_marked=assume_marked), progress)
+    return scenarios_from(find_steady_state(situation, marks, prices, assume_marked=assume_marked), progress)
 
 
 def scenarios_from(base: PolicyAtRest, progress: DoneOf = no_progress) -> Scenarios:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from functions.cli.analysis.exclusions import Exclusion, without_a_place
-from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, PolicyAtRest, Rest
 from functions.cli.analysis.forecast.bound import bound
+from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, PolicyAtRest, Rest
 from functions.cli.analysis.relaxations import RELAXATIONS, Relaxation, RelaxationRow, Scope, workload_of
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod

@@ -8,10 +8,9 @@ fullest is planned for, and what the pods of the others need more is added.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 
-from functions.cli.analysis.forecast.at_rest import policy_at_rest
+from functions.cli.analysis.forecast.steady_state import find_steady_state
 from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
 from functions.cli.analysis.shapes.offers import NewGroup
 from functions.cli.analysis.shapes.proof import ProvedWorld
@@ -75,8 +74,6 @@ class Advice:
     steady: int
     """What is paid in the policy's steady state, as `ebb plan` shows it: the same machine types, and fewer nodes."""
     proposed: int
-    share: float
-    """What is saved, less what moves count for, as a share of a bound on what any choice could save."""
     booked: float
     """The share of all CPU or memory that pods book, whichever is more, in the fullest snapshot."""
     proof: ProvedWorld
@@ -97,11 +94,11 @@ class Advice:
     @property
     def has_other_types(self) -> bool:
         """Whether a pool gets nodes of another machine type."""
-        return any(machine != each.machine for each in self.pools for machine in each.types)
+        return any(machine != pool.machine for pool in self.pools for machine in pool.types)
 
     @property
     def moved(self) -> int:
-        return sum(each.moved for each in self.pools)
+        return sum(pool.moved for pool in self.pools)
 
 
 def advise(
@@ -115,22 +112,14 @@ def advise(
 
     Several situations are one cluster at different times: the pods of each must fit. Money is that of the fullest one.
     """
-    most = _most_offered(each.snapshot for each in situations)
-    fullest, *others = sorted(situations, key=lambda each: -_booked_of(each.snapshot, most))
-    steady = bill.of_all(policy_at_rest(fullest, marks, bill.prices).rest.snapshot.nodes)
+    most = _most_offered(situation.snapshot for situation in situations)
+    fullest, *others = sorted(situations, key=lambda situation: -_booked_of(situation.snapshot, most))
+    steady = bill.of_all(find_steady_state(fullest, marks, bill.prices).rest.snapshot.nodes)
     study = Study(fullest, bill, request)
     found, proof = study.prove(study.search(progress))
     for other in others:
         proof = _also_for(study, other.snapshot, proof, found)
     return _advice(study, proof, steady)
-
-
-def least_cost(situation: Situation, bill: Bill) -> int:
-    """Return what any choice of machine types costs at least, however many pods move: known much sooner than advice.
-
-    In micro-dollars an hour.
-    """
-    return Study(situation, bill, ShapeRequest(pod_worth=Fraction(0))).least
 
 
 def booked(snapshot: Snapshot) -> float:
@@ -140,7 +129,7 @@ def booked(snapshot: Snapshot) -> float:
 
 def _most_offered(snapshots: Iterable[Snapshot]) -> Resources:
     """Return the CPU and memory of the largest: a cluster of few full nodes needs less than one of many half-full."""
-    rows = [total(node.allocatable for node in each.nodes if not node.outside) for each in snapshots]
+    rows = [total(node.allocatable for node in snapshot.nodes if not node.outside) for snapshot in snapshots]
     return Resources.of({name: max(row.get(name) for row in rows) for name in (CPU, MEMORY)})
 
 
@@ -168,10 +157,7 @@ def _advice(study: Study, proof: ProvedWorld, steady: int) -> Advice:
     bill, nodes = study.bill, study.snapshot.nodes
     pools = tuple(_pools(study, proof))
     now, proposed = bill.of_all(nodes), bill.of_all(proof.world.nodes)
-    moved = sum(each.moved for each in pools)
-    most = now - study.least
-    share = (now - proposed - study.moving * moved) / most if most > 0 else 1.0
-    return Advice(pools, len(nodes), now, steady, proposed, min(max(share, 0.0), 1.0), booked(study.snapshot), proof)
+    return Advice(pools, len(nodes), now, steady, proposed, booked(study.snapshot), proof)
 
 
 def _pools(study: Study, proof: ProvedWorld) -> Iterator[PoolAdvice]:

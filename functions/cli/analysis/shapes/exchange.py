@@ -5,82 +5,66 @@ nodes that stay never moves. `Worth` knows at each moment what the nodes cost an
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from functions.cli.analysis.shapes.offers import NewGroup
+from functions.cli.analysis.shapes.offers import NewGroup, PoolOffer
 from shared.core.cluster.node import Node
-from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.packing import Packing
 from shared.core.placement.rearrangement import Rearrangement
 from shared.core.planning.bill import Bill
 
+Floats = NDArray[np.float64]
 MOST_TYPES: Final = 2
 """How many machine types besides its own a pool may get: each is a node pool more."""
-PoolZone = tuple[str, str]
-"""A pool and a zone."""
 
 
-@dataclass
 class Worth:
     """What the nodes that are in use cost together, and what else counts. All in micro-dollars an hour."""
 
-    bill: Bill
-    nodes: Sequence[Node]
-    moving: int
-    """What a pod counts for that has to move."""
-    zones: Mapping[str, int]
-    """By pool in how many zones it has nodes now; it is to stay in as many, as far as it has nodes."""
-    listed: int = 0
-    moved: int = 0
-    amounts: list[int] = field(default_factory=list)
-    counts: Counter[PoolZone] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        """Count all nodes in."""
-        self._prices = [self.bill.prices.of(node).per_hour for node in self.nodes]
-        self._amounts = [self.bill.amounts(node) for node in self.nodes]
-        self._places = [(node.pool, node.zone) for node in self.nodes]
+    def __init__(self, bill: Bill, nodes: Sequence[Node], moving: int, offered: Iterable[PoolOffer]) -> None:
+        """`moving`: what a pod counts for that has to move. `offered`: each pool is to stay in as many zones."""
+        self._bill, self._moving, self._moved = bill, moving, 0
+        self._zones = {offer.pool: len(offer.zones) for offer in offered}
+        self._prices = [bill.prices.of(node).per_hour for node in nodes]
+        self._amounts = [bill.amounts(node) for node in nodes]
+        self._places = [(node.pool, node.zone) for node in nodes]
         self._missing = 2 * max(self._prices, default=0)
-        self.amounts = list(self.bill.total(self.nodes))
-        self.listed = sum(self._prices)
-        self.counts.update(self._places)
+        self._total, self._listed = list(bill.total(nodes)), sum(self._prices)
+        self.counts = Counter(self._places)
+        """By pool and zone how many nodes are in use."""
 
     def count(self, node: int, nodes: int, pods: int) -> None:
         """Count a node in, or out again, and the pods that move as it goes."""
-        self.listed += nodes * self._prices[node]
+        self._listed += nodes * self._prices[node]
         for axis, amount in enumerate(self._amounts[node]):
-            self.amounts[axis] += nodes * amount
-        self.moved -= nodes * pods
+            self._total[axis] += nodes * amount
+        self._moved -= nodes * pods
         self.counts[self._places[node]] += nodes
-
-    @property
-    def cost(self) -> int:
-        """What is paid."""
-        return self.listed - self.bill.covered(self.amounts) + self.bill.fees
 
     @property
     def value(self) -> int:
         """What is paid, with all else that counts: less is better."""
-        return self.cost + self.moving * self.moved + self._missing * self._missing_zones()
+        cost = self._listed - self._bill.covered(self._total) + self._bill.fees
+        return cost + self._moving * self._moved + self._missing * self._missing_zones()
 
     def price_of_one_more(self, node: int) -> int:
-        """Return by how much the bill grows with the node."""
-        if self.bill.is_list:
-            return self._prices[node]
-        more = [have + amount for have, amount in zip(self.amounts, self._amounts[node], strict=True)]
-        return self._prices[node] + self.bill.covered(self.amounts) - self.bill.covered(more)
+        """Return by how much the bill grows with the node, at least 1."""
+        price = self._prices[node]
+        if not self._bill.is_list:
+            more = [have + amount for have, amount in zip(self._total, self._amounts[node], strict=True)]
+            price += self._bill.covered(self._total) - self._bill.covered(more)
+        return max(price, 1)
 
     def _missing_zones(self) -> int:
         found, nodes = Counter[str](), Counter[str]()
         for (pool, _), count in self.counts.items():
             found[pool] += count > 0
             nodes[pool] += count
-        return sum(max(min(most, nodes[pool]) - found[pool], 0) for pool, most in self.zones.items())
+        return sum(max(min(most, nodes[pool]) - found[pool], 0) for pool, most in self._zones.items())
 
 
 class Exchange(Rearrangement):
@@ -88,20 +72,18 @@ class Exchange(Rearrangement):
 
     def __init__(self, start: Packing, worth: Worth, new: Mapping[NewGroup, Sequence[int]]) -> None:
         super().__init__(start)
-        self.worth = worth
-        self.new = new
-        self._group_of = {node: group for group, nodes in new.items() for node in nodes}
-        self._bought: Counter[tuple[str, str]] = Counter()
-        for node in self._group_of:
-            self._bought[self._kind_of_group(node)] += 1
+        self.worth, self.new = worth, new
+        self._new = {node for nodes in new.values() for node in nodes}
+        self._bought = Counter(self.kind_of(node) for node in self._new)
+        for node in sorted(self._new):
             self._hold(0, node, 1)
 
     def is_new(self, node: int) -> bool:
-        return node in self._group_of
+        return node in self._new
 
     def bought(self) -> list[int]:
         """Return the new nodes that are in use."""
-        return [node for node in self._group_of if node not in self]
+        return self.in_use(node for nodes in self.new.values() for node in nodes)
 
     def in_use(self, nodes: Iterable[int]) -> list[int]:
         """Return those of some nodes that are in use."""
@@ -109,12 +91,19 @@ class Exchange(Rearrangement):
 
     def kind_of(self, node: int) -> tuple[str, str]:
         """Return pool and machine type of a node."""
-        each = self.arrays.nodes[node]
-        return each.pool, each.machine
+        own = self.arrays.nodes[node]
+        return own.pool, own.machine
 
-    def types_bought(self, pool: str) -> set[str]:
-        """Return the machine types of which new nodes of the pool are in use."""
-        return {machine for (own, machine), count in self._bought.items() if own == pool and count}
+    def may_come(self, group: NewGroup, own_type: str) -> bool:
+        """Whether the pool may get nodes of that machine type: its own, and `MOST_TYPES` others."""
+        others = {
+            machine for (pool, machine), count in self._bought.items() if pool == group.pool and count
+        } - {own_type}  # fmt: skip
+        return group.machine in {own_type, *others} or len(others) < MOST_TYPES
+
+    def held(self, group: NewGroup) -> Iterator[int]:
+        """Yield the new nodes of the group that may still be bought."""
+        return (node for node in self.new[group] if node in self)
 
     def buy(self, node: int) -> None:
         """Open a new node."""
@@ -135,23 +124,14 @@ class Exchange(Rearrangement):
         return [*own.elements(), *guests]
 
     def settle_all(self, kinds: Iterable[int]) -> list[int]:
-        """Place what can be placed on nodes in use; return the classes of the others."""
+        """Place what can be placed on nodes in use, where the strategy wants it; return the classes of the others."""
         left: list[int] = []
         hopeless: set[int] = set()
         for kind in kinds:
-            if kind in hopeless or not self.settle(kind):
+            if kind in hopeless or not self._settle(kind, 0):
                 hopeless.add(kind)
                 left.append(kind)
         return left
-
-    def settle(self, kind: int) -> bool:
-        """Place one pod of a class where the strategy wants it."""
-        self.steps += 1
-        target = self._best(kind)
-        if target == OUTSIDE:
-            return False
-        self._do(self._lie, kind, target, 1)
-        return True
 
     def settle_on(self, kind: int, node: int) -> bool:
         """Place one pod of a class there, if it may lie there."""
@@ -161,7 +141,7 @@ class Exchange(Rearrangement):
         self._do(self._lie, kind, node, 1)
         return True
 
-    def free_of(self, nodes: Sequence[int]) -> NDArray[np.float64]:
+    def free_of(self, nodes: Sequence[int]) -> Floats:
         """Return by node and axis what is free."""
         return self._free[:, nodes].T.astype(np.float64)
 
@@ -173,12 +153,8 @@ class Exchange(Rearrangement):
         """Return the classes of the pods that would have to leave the node."""
         return self._own_of(node)
 
-    def _kind_of_group(self, node: int) -> tuple[str, str]:
-        group = self._group_of[node]
-        return group.pool, group.machine
-
     def _hold(self, kind: int, node: int, pods: int) -> None:
         super()._hold(kind, node, pods)
         self.worth.count(node, -pods, len(self._own_of(node)))
-        if node in self._group_of:
-            self._bought[self._kind_of_group(node)] -= pods
+        if node in self._new:
+            self._bought[self.kind_of(node)] -= pods

@@ -91,13 +91,13 @@ def _offer(plain: PoolOffer, snapshot: Snapshot, prices: Prices, families: Colle
     crossed = () if notes else tuple(sorted(set(families) - {own.family}))
     left_out = {family: _why_not(family, own.family, snapshot) for family in crossed}
     other = [family for family in crossed if not left_out[family]]
-    known = [own, *(each for family in (own.family, *other) for each in types_of(family, prices))]
+    known = [own, *(kind for family in (own.family, *other) for kind in types_of(family, prices))]
     slower = "{} and {} do not run equally fast, and not every zone has {}: measure first"
     notes += (left_out[family] or slower.format(family, own.family, family) for family in crossed)
     fitting = _of_fitting_size(known, own, plain, snapshot)
     if own.name in SHARED_CORE:
         notes.append("shared cores burst, other machine types do not: compare use before you change them")
-    if snapshot.storage.csi_nodes and any(each.family in _BY_HYPERDISK for each in fitting):
+    if snapshot.storage.csi_nodes and any(kind.family in _BY_HYPERDISK for kind in fitting):
         notes.append("how many disks each of these machine types can attach: taken from the pool's nodes")
     return replace(plain, types=tuple(dict.fromkeys(fitting)), unknown=tuple(notes))
 
@@ -121,8 +121,8 @@ def _is_named(pool: str, snapshot: Snapshot) -> str:
 
 
 def _names(spec: PodClass, pool: str) -> bool:
-    rows = [each for term in spec.node_terms or () for each in term.expressions if each.key == names.POOL_LABEL]
-    by_affinity = any(each.operator == "In" and pool in each.values for each in rows)
+    rows = [rule for term in spec.node_terms or () for rule in term.expressions if rule.key == names.POOL_LABEL]
+    by_affinity = any(rule.operator == "In" and pool in rule.values for rule in rows)
     return by_affinity or spec.node_selector.get(names.POOL_LABEL) == pool
 
 
@@ -155,7 +155,7 @@ def _of_fitting_size(
         if admits(spec, plain.nodes[0]):
             requested = {axis: amount + count * spec.requests.get(axis) for axis, amount in requested.items()}
     most = max(_SHARE, _share(own, requested))
-    return [each for each in known if each == own or _share(each, requested) <= most]
+    return [kind for kind in known if kind == own or _share(kind, requested) <= most]
 
 
 def _share(machine: MachineType, requested: Mapping[str, int]) -> Fraction:
@@ -182,9 +182,9 @@ class NewNodes:
             if node.ready:
                 self._live[node.machine] = _least(self._live.get(node.machine), node.allocatable)
         self._taints = {
-            each.pool: tuple(sorted(own_taints(each.nodes), key=lambda one: one.key)) for each in self.offered
+            offer.pool: tuple(sorted(own_taints(offer.nodes), key=lambda one: one.key)) for offer in self.offered
         }
-        self._types = {kind.name: kind for each in self.offered for kind in each.types}
+        self._types = {kind.name: kind for offer in self.offered for kind in offer.types}
 
     def node(self, group: NewGroup, number: int) -> Node:
         """Return one new node of the group, empty and Ready."""
@@ -230,8 +230,8 @@ class NewNodes:
                 if attaching:
                     csi[new.name] = _attaching(attaching, group.machine)
         return replace(
-            seen, nodes=tuple(sorted(nodes, key=lambda each: each.name)),
-            pods=tuple(sorted(pods, key=lambda each: each.key)), storage=replace(seen.storage, csi_nodes=csi),
+            seen, nodes=tuple(sorted(nodes, key=lambda node: node.name)),
+            pods=tuple(sorted(pods, key=lambda pod: pod.key)), storage=replace(seen.storage, csi_nodes=csi),
         )  # fmt: skip
 
     def groups(self, pool: str, machine: str) -> Iterator[NewGroup]:

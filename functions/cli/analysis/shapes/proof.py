@@ -120,4 +120,6 @@ def _named(pods: Sequence[Pod], packing: Packing) -> dict[str, str]:
     waiting: dict[int, list[Pod]] = defaultdict(list)
     for pod in pods:
         waiting[packing.arrays.kind_of[pod.spec]].append(pod)
-    return {waiting[each.kind].pop(0).key: packing.arrays.nodes[each.target].name for each in packing.log}
+    return {
+        waiting[placement.kind].pop(0).key: packing.arrays.nodes[placement.target].name for placement in packing.log
+    }

@@ -6,23 +6,17 @@ limits the search, so that equal input gives equal advice.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import islice
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from functions.cli.analysis.forecast.what_if import DoneOf, no_progress
-from functions.cli.analysis.shapes.exchange import MOST_TYPES, Exchange
-from functions.cli.analysis.shapes.lower_bound import Floats
-from functions.cli.analysis.shapes.offers import NewGroup
+from functions.cli.analysis.shapes.exchange import Exchange, Floats
+from functions.cli.analysis.shapes.offers import NewGroup, PoolOffer
 from shared.core.cluster.pod import PodClass
 from shared.core.placement.cluster_arrays import ClusterArrays
 
-Carried = Callable[[], Mapping[int, int]]
-"""Returns by class how many pods a node should carry."""
 TRIALS: Final = 2_400
 """Exchanges tried."""
 STEPS: Final = 180_000
@@ -41,64 +35,43 @@ _PATIENCE: Final = 250
 _LARGE: Final = 1.1
 """The power of what a pod is worth, by which large pods go first."""
 _NO_ROOM: Final = 1e-9
-_NEXT_ZONE: Final = 0.9
-"""How much less a node counts for each zone that has fewer nodes."""
 
 
-@dataclass
 class ShapeSearch:
     """One search on one exchange."""
 
-    exchange: Exchange
-    candidates: Sequence[int]
-    """The nodes that may go."""
-    worth: Floats
-    """What a pod is worth, by class."""
-    own_types: Mapping[str, str]
-    """By pool its machine type."""
-    zones: Mapping[str, Mapping[str, int]]
-    """By pool and zone how many nodes there are now."""
-    may_buy: bool = True
-    _trials: int = 0
-    _bound: dict[tuple[int, str], bool] = field(default_factory=dict)
+    def __init__(
+        self, exchange: Exchange, candidates: Sequence[int], worth: Floats, offered: Sequence[PoolOffer]
+    ) -> None:
+        """`candidates`: the nodes that may go. `worth`: what a pod is worth, by class."""
+        self.exchange, self._candidates, self._worth, self._offered = exchange, candidates, worth, offered
+        self._dice, self._trials = np.random.default_rng(0), 0
 
-    def __post_init__(self) -> None:
-        """Group what may be bought by pool, machine type and zone."""
-        self._dice = np.random.default_rng(0)
-        self._kinds: dict[str, dict[str, dict[str, NewGroup]]] = {}
-        for group in self.exchange.new:
-            self._kinds.setdefault(group.pool, {}).setdefault(group.machine, {})[group.zone] = group
-
-    def seat(self, kinds: Sequence[int]) -> list[int]:
-        """Give pods that wait a place, on new nodes if need be; return those that have none anywhere."""
-        return self._place(self._ordered(kinds))
+    def seat(self, kinds: Sequence[int]) -> None:
+        """Give pods that wait a place, on new nodes if need be, as far as there is any."""
+        self._place(self._ordered(kinds))
+        self.exchange.keep()
 
     def remove_alone(self) -> None:
         """Take away nodes one by one whose pods find a place on the others, if that pays."""
         exchange = self.exchange
-        load = {
-            node: exchange.arrays.load(node) / max(exchange.worth.price_of_one_more(node), 1)
-            for node in self.candidates
-        }
-        for node in sorted(exchange.in_use(self.candidates), key=load.__getitem__):
+        for node in sorted(exchange.in_use(self._candidates), key=self._waste, reverse=True):
             before, mark = exchange.worth.value, exchange.mark()
             if not exchange.take(node) or exchange.worth.value >= before:
                 exchange.roll_back(mark)
         exchange.keep()
 
-    def rebuild(self, nodes: Sequence[int]) -> None:
-        """Take all of these away at once and place their pods again; undone where it is not better."""
-        exchange = self.exchange
-        exchange.keep()
-        before = exchange.worth.value
-        if self._exchanged(self.exchange.in_use(nodes)) or exchange.worth.value >= before:
+    def rebuild(self, pool: str) -> None:
+        """Take all nodes of a pool that may go away at once and place their pods again, if that is better."""
+        exchange, before = self.exchange, self.exchange.worth.value
+        nodes = [node for node in exchange.in_use(self._candidates) if exchange.kind_of(node)[0] == pool]
+        if self._exchanged(nodes) or exchange.worth.value >= before:
             exchange.roll_back(0)
         exchange.keep()
 
     def improve(self, trials: int, steps: int, progress: DoneOf = no_progress) -> None:
         """Try exchanges, also some that are a little worse than the best so far; return to the best in the end."""
         exchange = self.exchange
-        exchange.keep()
         begun, best, since = exchange.steps, exchange.worth.value, 0
         for trial in range(trials):
             if exchange.steps - begun > steps:
@@ -124,7 +97,7 @@ class ShapeSearch:
 
     def _chosen(self) -> list[int]:
         """Return some nodes to take away: of three that the dice name, the one that carries least for its price."""
-        rows = [*self.exchange.in_use(self.candidates), *self.exchange.bought()]
+        rows = [*self.exchange.in_use(self._candidates), *self.exchange.bought()]
         if not rows:
             return []
         if self._trials % _OF_ONE_KIND == 1:
@@ -138,15 +111,10 @@ class ShapeSearch:
         kind = self.exchange.kind_of(rows[int(self._dice.integers(len(rows)))])
         return [node for node in rows if self.exchange.kind_of(node) == kind][:_MOST_OF_ONE_KIND]
 
-    def _waste(self, node: int) -> float:
-        """Return what a node costs for all that its pods are worth."""
-        kinds = (*self.exchange.own_of(node), *self.exchange.guests(node))
-        return self.exchange.worth.price_of_one_more(node) / max(sum(map(self.value_of, kinds)), 1.0)
-
     def _restored(self) -> list[int]:
         """Put one or two nodes back that went, with all that was on them, and take new ones away for them."""
         exchange = self.exchange
-        gone = [node for node in self.candidates if node in exchange and exchange.own_of(node)]
+        gone = [node for node in self._candidates if node in exchange and exchange.own_of(node)]
         new = exchange.bought()
         if not gone or not new:
             return []
@@ -154,41 +122,48 @@ class ShapeSearch:
             exchange.put_back(gone[place])
         return self._exchanged(sorted(new, key=lambda node: (-self._waste(node), node))[: 1 + self._trials % 3])
 
+    def _waste(self, node: int) -> float:
+        """Return what a node costs for all that its pods are worth."""
+        kinds = [*self.exchange.own_of(node), *self.exchange.guests(node)]
+        return self.exchange.worth.price_of_one_more(node) / max(float(self._worth[kinds].sum()), 1.0)
+
     def _ordered(self, kinds: Sequence[int]) -> list[int]:
         """Return classes, the most worth first, blurred in trials."""
         distinct = list(dict.fromkeys(kinds))
-        blur = dict(zip(distinct, self._blurs(len(distinct)), strict=True))
-        return sorted(kinds, key=lambda kind: (-self.value_of(kind) * blur[kind], kind))
+        blurred = dict(zip(distinct, self._worth[distinct] * self._blurs(len(distinct)), strict=True))
+        return sorted(kinds, key=lambda kind: (-blurred[kind], kind))
 
-    def _blurs(self, number: int) -> list[float]:
+    def _blurs(self, number: int) -> Floats:
         """Return so many factors around 1; in the beginnings nothing is blurred."""
-        found: list[float] = self._dice.uniform(1 - _NOISE, 1 + _NOISE, number).tolist()
-        return found if self._trials else [1.0] * number
-
-    def value_of(self, kind: int) -> float:
-        """Return what a pod of the class is worth."""
-        return float(self.worth[kind])
+        return self._dice.uniform(1 - _NOISE, 1 + _NOISE, number) if self._trials else np.ones(number)
 
     def _place(self, kinds: Sequence[int]) -> list[int]:
         """Place pods in what is free and then on new nodes; return the classes of those that have no place."""
-        left: list[int] | None = self.exchange.settle_all(kinds)
-        useless: set[NewGroup] = set()
-        while rest := left:
-            left = self._bought_for(rest, useless) if self.may_buy else None
-            if left is None:
-                return rest
+        left, useless = self.exchange.settle_all(kinds), set[NewGroup]()
+        while left:
+            rest = self._bought_for(left, useless)
+            if rest is None:
+                return left
+            left = rest
         return []
 
     def _bought_for(self, kinds: Sequence[int], useless: set[NewGroup]) -> list[int] | None:
         """Buy one node for some of these pods; return the classes of the others, or None if no node takes a pod."""
-        while offers := self._by_worth(kinds, useless):
-            for group, node, carried in offers:
-                mark = self.exchange.mark()
-                self.exchange.buy(node)
-                rest = self._filled(node, kinds, carried())
-                if len(rest) < len(kinds):
-                    return rest
-                self.exchange.roll_back(mark)
+        while offers := list(self._offers(useless)):
+            pods = Pods(self.exchange.arrays, Counter(kinds), self._worth)
+            nodes = [node for _, node in offers]
+            carried, values = pods.carried(nodes, self.exchange.free_of(nodes))
+            prices = np.array([self.exchange.worth.price_of_one_more(node) for node in nodes])
+            ratios = self._blurs(len(nodes)) * values / prices
+            for at in np.argsort(-ratios, kind="stable").tolist():
+                group, node = offers[at]
+                if ratios[at] > 0:
+                    mark = self.exchange.mark()
+                    self.exchange.buy(node)
+                    rest = self._filled(node, kinds, pods.by_class(carried[at]))
+                    if len(rest) < len(kinds):
+                        return rest
+                    self.exchange.roll_back(mark)
                 useless.add(group)
         return None
 
@@ -204,58 +179,22 @@ class ShapeSearch:
                     refused.add(kind)
         return [kind for kind in dict.fromkeys(kinds) for _ in range(left[kind])]
 
-    def _by_worth(self, kinds: Sequence[int], useless: set[NewGroup]) -> list[tuple[NewGroup, int, Carried]]:
-        """Return new nodes, those that carry most worth for their price first, with the pods that each carries."""
-        offers = list(self._offers(kinds, useless))
-        if not offers:
-            return []
-        nodes = [node for _, node, _ in offers]
-        pods = Pods(self.exchange.arrays, Counter(kinds), self.worth)
-        carried, values = pods.carried(nodes, self.exchange.free_of(nodes))
-        prices = [max(self.exchange.worth.price_of_one_more(node), 1) for node in nodes]
-        ratios = np.array([weight for _, _, weight in offers]) * values / np.array(prices, np.float64)
-        order = [at for at in np.argsort(-ratios, kind="stable").tolist() if ratios[at] > 0]
-        return [(*offers[at][:2], partial(pods.by_class, carried[at])) for at in order]
+    def _offers(self, useless: Collection[NewGroup]) -> Iterator[tuple[NewGroup, int]]:
+        """Yield a new node of each pool and machine type, in the zone that has fewest nodes for its share.
 
-    def _offers(self, kinds: Sequence[int], useless: set[NewGroup]) -> Iterator[tuple[NewGroup, int, float]]:
-        """Yield new nodes that may be bought, each with the weight that the dice and its zone give it.
-
-        The zone of a pool comes first that has fewest nodes for its share. The other zones follow only if some of the
-        pods may not lie in all of them.
+        A zone whose nodes are `useless` to these pods gives way to the next.
         """
-        distinct = set(kinds)
-        for pool in self._kinds:
-            zones = None if any(self._is_bound(kind, pool) for kind in distinct) else 1
-            order, coming = self._emptiest_first(pool), self._that_may_come(pool)
-            for machine, weight in zip(coming, self._blurs(len(coming)), strict=True):
-                groups = self._kinds[pool][machine]
-                ready = ((groups[zone], self._next(groups[zone])) for zone in order if zone in groups)
-                on_offer = ((group, node) for group, node in ready if node is not None and group not in useless)
-                for rank, (group, node) in enumerate(islice(on_offer, zones)):
-                    yield group, node, weight * _NEXT_ZONE**rank
-
-    def _that_may_come(self, pool: str) -> list[str]:
-        """Return the machine types of which a pool may get new nodes: its own, and `MOST_TYPES` others."""
-        own, bought = self.own_types[pool], self.exchange.types_bought(pool)
-        is_open = len(bought - {own}) < MOST_TYPES
-        return [machine for machine in self._kinds[pool] if is_open or machine == own or machine in bought]
-
-    def _next(self, group: NewGroup) -> int | None:
-        """Return a new node of the group that is not in use."""
-        return next((node for node in self.exchange.new[group] if node in self.exchange), None)
-
-    def _is_bound(self, kind: int, pool: str) -> bool:
-        """Whether pods of the class may lie in some zones of the pool, and not in others."""
-        if (kind, pool) not in self._bound:
-            mask = self.exchange.arrays.admitting(kind)
-            own = {bool(mask[nodes[0]]) for group, nodes in self.exchange.new.items() if group.pool == pool and nodes}
-            self._bound[kind, pool] = len(own) > 1
-        return self._bound[kind, pool]
-
-    def _emptiest_first(self, pool: str) -> list[str]:
-        """Return the pool's zones, by the number of its nodes against their share now."""
-        fullness = {zone: self.exchange.worth.counts[pool, zone] / share for zone, share in self.zones[pool].items()}
-        return sorted(fullness, key=lambda zone: (fullness[zone], zone))
+        exchange = self.exchange
+        for offer in self._offered:
+            fullness = {zone: exchange.worth.counts[offer.pool, zone] / share for zone, share in offer.zones.items()}
+            zones = sorted(fullness, key=lambda zone: (fullness[zone], zone))
+            for kind in offer.types:
+                groups = (NewGroup(offer.pool, kind.name, zone) for zone in zones)
+                ready = (group for group in groups if group in exchange.new and group not in useless)
+                rows = ((group, node) for group in ready for node in exchange.held(group))
+                found = next(rows, None)
+                if found is not None and exchange.may_come(found[0], offer.machine):
+                    yield found
 
 
 class Pods:

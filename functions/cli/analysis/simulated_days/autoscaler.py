@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from functions.cli.analysis.simulated_days.controllers import NodeTemplates
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.pod_lives import create, evict, movers
-from functions.cli.analysis.simulated_days.scale_up import ScaleUp
+from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, ScaleUp
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster import names
 from shared.core.cluster.autoscaling import BALANCED, Profile, ScaleDownRule

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from shared.core.cluster.pod import Phase, Pod, PodClass
@@ -93,22 +93,18 @@ class ControlledPods:
     def workloads(self) -> dict[str, Workload]:
         """Return all that is known or has pods, and is counted."""
         found = ((key, self.workload(key)) for key in sorted({*self._known, *self.living}))
-        return {key: each for key, each in found if each is not None}
+        return {key: workload for key, workload in found if workload is not None}
 
 
 def _known_replicas(known: Mapping[str, Workload], there: Iterable[str]) -> dict[str, int]:
     """Return how many replicas each controller asks for; of a Deployment with several ReplicaSets nobody knows it."""
     inside = set(there)
-    names = Counter(each.name for key, each in known.items() if key in inside)
-    return {key: each.wanted for key, each in known.items() if each.wanted is not None and names[each.name] == 1}
-
-
-@dataclass
-class PodCounts:
-    """Of one class: how many pods there are that are not on their way out, and how many of them are Ready."""
-
-    living: int = 0
-    ready: int = 0
+    names = Counter(workload.name for key, workload in known.items() if key in inside)
+    return {
+        key: workload.wanted
+        for key, workload in known.items()
+        if workload.wanted is not None and names[workload.name] == 1
+    }
 
 
 class BudgetCounts:
@@ -116,23 +112,27 @@ class BudgetCounts:
 
     def __init__(self, budgets: Sequence[PodDisruptionBudget], controlled: ControlledPods) -> None:
         self._budgets, self._controlled = budgets, controlled
-        self._counts: dict[PodClass, PodCounts] = {}
+        self._living: Counter[PodClass] = Counter()
+        """By class how many pods there are that are not on their way out."""
+        self._ready: Counter[PodClass] = Counter()
         self._numbers: dict[PodClass, tuple[int, ...]] = {}
         self._classes: dict[int, list[PodClass]] = {}
 
     def count(self, pod: Pod, number: int) -> None:
         """A pod has come (1), or is on its way out (-1)."""
-        row = self._counts.get(pod.spec) or self._new(pod.spec)
-        row.living += number
-        row.ready += number if pod.ready else 0
+        if pod.spec not in self._living:
+            for budget in self.of(pod.spec):
+                self._classes.setdefault(budget, []).append(pod.spec)
+        self._living[pod.spec] += number
+        self._ready[pod.spec] += number if pod.ready else 0
 
     def became_ready(self, pod: Pod) -> None:
-        self._counts[pod.spec].ready += 1
+        self._ready[pod.spec] += 1
 
     def of(self, spec: PodClass) -> tuple[int, ...]:
         """Return the numbers of the budgets that match pods of the class."""
         if spec not in self._numbers:
-            self._numbers[spec] = tuple(number for number, each in enumerate(self._budgets) if each.matches(spec))
+            self._numbers[spec] = tuple(number for number, budget in enumerate(self._budgets) if budget.matches(spec))
         return self._numbers[spec]
 
     def refusing(self, pod: Pod) -> tuple[PodDisruptionBudget, ...]:
@@ -143,7 +143,7 @@ class BudgetCounts:
         if pod.deleting is not None or pod.phase is Phase.PENDING:
             return ()
         found = tuple(self.now(self.of(pod.spec)))
-        return found if len(found) > 1 else tuple(each for each in found if not _lets_go(each, pod))
+        return found if len(found) > 1 else tuple(budget for budget in found if not _lets_go(budget, pod))
 
     def now(self, numbers: Iterable[int] | None = None) -> Iterator[PodDisruptionBudget]:
         """Yield these budgets, or all, as their status shows them now."""
@@ -153,8 +153,7 @@ class BudgetCounts:
         budget, classes = self._budgets[number], self._classes.get(number, ())
         if budget.fault:
             return budget
-        living = sum(self._counts[each].living for each in classes)
-        ready = sum(self._counts[each].ready for each in classes)
+        living, ready = (sum(counts[spec] for spec in classes) for counts in (self._living, self._ready))
         expected = living if _counts_pods(budget) else self._expected(classes)
         must_stay = budget.must_stay(expected)
         return replace(
@@ -168,13 +167,7 @@ class BudgetCounts:
 
     def _expected(self, classes: Iterable[PodClass]) -> int:
         """Return how many pods the controllers of these classes want; those without one count in no share."""
-        return sum(map(self._controlled.wanted, {each.workload for each in classes} - {""}))
-
-    def _new(self, spec: PodClass) -> PodCounts:
-        row = self._counts[spec] = PodCounts()
-        for number in self.of(spec):
-            self._classes.setdefault(number, []).append(spec)
-        return row
+        return sum(map(self._controlled.wanted, {spec.workload for spec in classes} - {""}))
 
 
 def _counts_pods(budget: PodDisruptionBudget) -> bool:

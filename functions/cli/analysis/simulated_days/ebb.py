@@ -1,7 +1,7 @@
 """The passes of a simulated Ebb: heal, plan, order, by the very planner, rules and gates of the real one.
 
 A pass at which nothing can have changed since the last one that ordered nothing is not planned again: neither the
-cluster, nor what is remembered, nor what time alone opens. Where every gate is shut only the marks are kept.
+cluster, nor what is remembered, nor what time alone opens.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,22 +21,15 @@ from shared.core.cluster.node import SOFT_TAINT, Node
 from shared.core.healing.healing_input import HealingInput, Repair, RepairKind
 from shared.core.healing.repairs import find_repairs
 from shared.core.placement.demand import as_returned
-from shared.core.planning.candidates import assess_nodes, could_go, update_marks
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices
 from shared.core.planning.steering import steering
 from shared.core.planning.waves import between, left_of, soft_taints, still_to_order, wave_after
 from shared.core.policy import Policy
-from shared.core.reasons import DrainReason
 from shared.core.records.claims import with_breakers, without_past
 from shared.core.records.state import PoolMarks, Wave
 from shared.core.rules.counts import NodeCounts
-from shared.core.rules.gate_rules import ProposedDrain
-from shared.core.rules.gates import GATES, Closes
 from shared.core.rules.situation import Situation
-
-_WIDE = tuple(gate for gate in GATES if gate.closes is not Closes.NODE)
-_ORDERED = (DrainReason.EMPTY, DrainReason.EXPIRED, DrainReason.UNDERUTILIZED)
 
 
 class Ebb:
@@ -47,7 +40,6 @@ class Ebb:
         self._drains = Drains(world, policy)
         self._marks: Mapping[str, PoolMarks] = {}
         self._schedules = Schedules(policy, world.origin.nodes_by_pool)
-        self._steers = any(pool.steer_scale_in for pool in policy.pools.values())
         self._wave: Wave | None = None
         self._still_to_order = False
         """Whether the last plan left nodes of the wave for a later pass."""
@@ -112,11 +104,7 @@ class Ebb:
         situation = Situation(snapshot, drains.state, self._policy)
         counts = situation.counts()
         world.measures.planned += 1
-        if self._is_shut(counts) and not self._steers and self._wave is None:
-            rows = could_go(assess_nodes(situation))
-            self._marks = update_marks(self._marks, rows, world.now, drains.state.last_pass, world.delays.interval)
-        else:
-            self._order(situation)
+        self._order(situation)
         self._seen = self._mark_of_now()
         self._again = min((at for at in self._changes(counts) if at > world.now), default=None)
 
@@ -136,14 +124,8 @@ class Ebb:
 
     def _write_soft_taints(self, nodes: Iterable[Node]) -> None:
         found = soft_taints(nodes, self._drains.state, self._wave)
-        for each in (*found.hold, *found.let_go):
-            self._world.change_node(_held(self._world.nodes[each.name], held=each in found.hold), detail=True)
-
-    def _is_shut(self, counts: NodeCounts) -> bool:
-        """Whether no node may go now, whatever is planned."""
-        enabled = (node for node in self._one_of_each_pool() if self._policy.pool(node.pool).enabled)
-        asked = (ProposedDrain(counts, node, reason) for node in enabled for reason in _ORDERED)
-        return all(any(gate.rule(each) for gate in _WIDE) for each in asked)
+        for node in (*found.hold, *found.let_go):
+            self._world.change_node(_held(self._world.nodes[node.name], held=node in found.hold), detail=True)
 
     def _one_of_each_pool(self) -> Iterable[Node]:
         return {node.pool: node for node in self._world.nodes.values()}.values()

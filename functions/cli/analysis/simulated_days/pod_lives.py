@@ -1,13 +1,20 @@
-"""The life of a pod of a simulated cluster: it is made, bound, Ready, moved, restarted, and ends."""
+"""The lives of pods of a simulated cluster: made as many as are wanted, bound, Ready, moved, restarted, ended.
 
-from collections.abc import Iterable, Iterator
-from datetime import timedelta
+A ReplicaSet removes pods in the order of kube-controller-manager (pkg/controller, ActivePodsWithRanks): those without a
+node, those that are not Ready, the cheapest, those with most others of their kind on their node, the youngest.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from functools import partial
 
 from msgspec import structs
 
 from functions.cli.analysis.simulated_days.measures import Actor, PodWait
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster.pod import Phase, Pod, PodClass, is_daemon, is_mirror, is_of_replica_set
+from shared.core.rules.pod_costs import deletion_cost
 
 
 def create(world: World, spec: PodClass, *, moved: int = 0, node: str = "") -> Pod:
@@ -131,3 +138,80 @@ def _replace(world: World, pod: Pod, moved: int) -> None:
 
 def _takes_to_end(world: World, pod: Pod, most: timedelta) -> timedelta:
     return min(timedelta(seconds=pod.spec.grace_seconds), world.delays.longest_end, most)
+
+
+class ReplicaControl:
+    """Makes workloads larger and smaller."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._watched: set[str] = set()
+        self._template = {key: min(pods.values(), key=lambda pod: pod.key).spec for key, pods in _rows(world)}
+
+    def knows(self, controller: str) -> bool:
+        """Whether there is a pod that shows what another one would be."""
+        return controller in self._template
+
+    def scale(self, controller: str, wanted: int) -> None:
+        """Let the controller want so many replicas from now on."""
+        world = self._world
+        world.controlled.want(controller, wanted)
+        living = world.controlled.of(controller)
+        for _ in range(wanted - len(living)):
+            create(world, self._template[controller])
+        if len(living) > wanted:
+            neighbours = Counter(pod.node for pod in living.values())
+            ranked = sorted(living.values(), key=lambda pod: _removal_order(pod, neighbours, world.now))
+            for pod in ranked[: len(living) - wanted]:
+                end(world, pod)
+
+    def run_job(self, spec: PodClass, pods: int, lasts: timedelta) -> None:
+        """Run so many pods to their end, so long after each has got its node; one that is evicted begins again."""
+        world = self._world
+        self._want_more(spec.workload, pods)
+        for _ in range(pods):
+            self._watch(create(world, spec), lasts)
+
+    def _want_more(self, controller: str, pods: int) -> None:
+        controlled = self._world.controlled
+        controlled.want(controller, controlled.wanted(controller) + pods)
+
+    def _watch(self, pod: Pod, lasts: timedelta) -> None:
+        self._watched.add(pod.key)
+        self._world.agenda.note(self._world.now + lasts, partial(self._look, pod, lasts))
+
+    def _look(self, pod: Pod, lasts: timedelta) -> None:
+        """End a pod of a Job if it has run its time, else look again."""
+        world = self._world
+        known = world.pods.get(pod.key)
+        if known is None:
+            self._follow(pod, lasts)
+            return
+        ends = known.deleting or (known.started or world.now) + lasts
+        if known.deleting is None and known.node and ends <= world.now:
+            self._watched.discard(pod.key)
+            self._want_more(pod.spec.workload, -1)
+            world.delete_pod(known)
+        else:
+            world.agenda.note(max(ends, world.now), partial(self._look, pod, lasts))
+
+    def _follow(self, pod: Pod, lasts: timedelta) -> None:
+        """Watch a pod that was made in place of an evicted one."""
+        self._watched.discard(pod.key)
+        living = self._world.controlled.of(pod.spec.workload) if pod.spec.owner else {}
+        successor = min((key for key in living if key not in self._watched), default="")
+        if successor:
+            self._watched.add(successor)
+            self._look(living[successor], lasts)
+        else:
+            self._want_more(pod.spec.workload, -1)
+
+
+def _rows(world: World) -> list[tuple[str, dict[str, Pod]]]:
+    return [(key, pods) for key, pods in world.controlled.living.items() if key and pods]
+
+
+def _removal_order(pod: Pod, neighbours: Mapping[str, int], now: datetime) -> tuple[bool, bool, int, int, float, str]:
+    """Sort what is removed first to the front; the youngest before the older."""
+    age = (now - (pod.created or now)).total_seconds()
+    return bool(pod.node), pod.ready, deletion_cost(pod), -neighbours[pod.node], age, pod.key

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from functions.cli.analysis.simulated_days.autoscaler import ScalingLoop
-from functions.cli.analysis.simulated_days.controllers import NodeTemplates, ReplicaControl
 from functions.cli.analysis.simulated_days.ebb import Ebb
 from functions.cli.analysis.simulated_days.measures import PlayedTotals, PodWait, outcome
 from functions.cli.analysis.simulated_days.patterns import Demand
-from functions.cli.analysis.simulated_days.scale_up import Scheduler
+from functions.cli.analysis.simulated_days.pod_lives import ReplicaControl
+from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, Scheduler
 from functions.cli.analysis.simulated_days.world import DELAYS, NO_ONLOOKER, Delays, Onlooker, World
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.prices import Prices

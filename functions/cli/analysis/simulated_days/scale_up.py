@@ -1,16 +1,18 @@
-"""The scheduler of a simulated cluster, and the autoscaler's scale-up for pods that have no place."""
+"""The scheduler of a simulated cluster, and the autoscaler's scale-up: for which pods it buys what."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
 
-from functions.cli.analysis.simulated_days.controllers import NodeTemplates
 from functions.cli.analysis.simulated_days.pod_lives import bind, create, end, found_no_place
 from functions.cli.analysis.simulated_days.world import World
-from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT
+from shared.core.cluster import names
 from shared.core.cluster.node import Node
-from shared.core.cluster.pod import Pod, PodClass
+from shared.core.cluster.pod import Pod, PodClass, is_daemon
 from shared.core.cluster.resources import Resources, total
+from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
@@ -19,6 +21,7 @@ from shared.core.placement.strategies import FIRST_FIT, LEAST_ALLOCATED
 from shared.core.planning.autoscaler import as_seen, is_expendable
 from shared.core.planning.scheduling import SCORING, SchedulerPacking, tainted
 from shared.core.rules.unmodelled import ONE_POD, admits
+from shared.core.rules.utilization import own_taints
 
 
 class Scheduler:
@@ -40,7 +43,7 @@ class Scheduler:
         world, snapshot = self._world, self._world.snapshot()
         arrays = ClusterArrays(snapshot)
         held = {node.name for node in snapshot.nodes if node.held}
-        announced = {node.name for node in snapshot.nodes if node.has_taint(AUTOSCALER_CANDIDATE_TAINT)}
+        announced = {node.name for node in snapshot.nodes if node.has_taint(names.AUTOSCALER_CANDIDATE_TAINT)}
         scoring = SCORING.get(snapshot.profile, LEAST_ALLOCATED)
         packing = SchedulerPacking(arrays, scoring, tainted(arrays, held, announced))
         for pod in sorted((world.pods[key] for key in world.pending), key=queue_order):
@@ -71,6 +74,54 @@ def queue_order(pod: Pod) -> tuple[int, float, str]:
 
 NodeGroup = tuple[str, str]
 """A pool and a zone."""
+_PINS: Final = "metadata.name"
+
+
+class NodeTemplates:
+    """What a new node of a pool would be, and which DaemonSets' pods would come with it."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._like: dict[NodeGroup, Node] = {}
+        self._daemons: dict[str, dict[str, PodClass]] = {}
+        own = {pool: own_taints(nodes) for pool, nodes in snapshot.nodes_by_pool.items()}
+        self._taints = {pool: tuple(sorted(taints, key=lambda taint: taint.key)) for pool, taints in own.items()}
+        by_name = snapshot.node_by_name
+        for node in sorted(snapshot.nodes, key=lambda node: node.name):
+            if node.pool:
+                self._like.setdefault((node.pool, node.zone), node)
+        for pod in snapshot.pods:
+            if pod.node in by_name and is_daemon(pod.spec) and pod.spec.owner is not None:
+                self._daemons.setdefault(by_name[pod.node].pool, {})[pod.spec.workload] = pod.spec
+
+    @property
+    def groups(self) -> tuple[NodeGroup, ...]:
+        """Pools with their zones, as the snapshot shows them."""
+        return tuple(sorted(self._like))
+
+    def node(self, group: NodeGroup, name: str, created: datetime) -> Node:
+        """Return a node of that pool and zone as it is while it boots."""
+        like = self._like[group]
+        labels = {**like.labels, names.HOSTNAME_LABEL: name}
+        return replace(
+            like, name=name, uid=name, created=created, labels=labels, taints=self._taints[group[0]],
+            annotations={}, unschedulable=False, ready=False, once_ready=False,
+        )  # fmt: skip
+
+    def daemons(self, node: Node) -> tuple[PodClass, ...]:
+        """Return what DaemonSets run on a node of that pool, pinned to this one."""
+        return tuple(_pinned(spec, node.name) for _, spec in sorted(self._daemons.get(node.pool, {}).items()))
+
+
+def _pinned(spec: PodClass, node: str) -> PodClass:
+    """Return the class of a DaemonSet's pod for another node."""
+    pin = Requirement(_PINS, "In", (node,))
+    if spec.node_terms is None:
+        return spec
+    terms = tuple(
+        NodeTerm(term.expressions, (pin,) if any(field.key == _PINS for field in term.fields) else term.fields)
+        for term in spec.node_terms
+    )
+    return replace(spec, node_terms=terms)
 
 
 class ScaleUp:
@@ -146,7 +197,8 @@ class _ScaleUpLook:
         """Return the pools and zones of the machines that these pods need."""
         machines: list[_Machine] = []
         for spec in self._homeless(pods):
-            home = next((each for each in machines if each.takes(spec) and self._admits(spec, each.group)), None)
+            fitting = (own for own in machines if own.takes(spec) and self._admits(spec, own.group))
+            home = next(fitting, None)
             if home is None and (home := self._bought(spec)) is not None:
                 machines.append(home)
             if home is not None:
@@ -162,7 +214,7 @@ class _ScaleUpLook:
 
     def _bought(self, spec: PodClass) -> _Machine | None:
         for zones in self._pools:
-            for group in sorted(zones, key=lambda each: (self._sizes[each], each)):
+            for group in sorted(zones, key=lambda group: (self._sizes[group], group)):
                 machine = _Machine(group, self._free(group))
                 if machine.takes(spec) and self._admits(spec, group):
                     self._sizes[group] += 1
@@ -184,7 +236,7 @@ class _ScaleUpLook:
     def _would_take(self, spec: PodClass, node: Node) -> bool:
         """Ask the rules about other pods and volumes, too, as if there were a machine of each kind."""
         if self._trial is None:
-            nodes = sorted((*self._snapshot.nodes, *self._like.values()), key=lambda each: each.name)
+            nodes = sorted((*self._snapshot.nodes, *self._like.values()), key=lambda node: node.name)
             self._trial = Packing(ClusterArrays(replace(self._snapshot, nodes=tuple(nodes))), FIRST_FIT)
         arrays = self._trial.arrays
         return bool(self._trial.taking(arrays.kind_of[spec])[arrays.index[node.name]])

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.forecast.at_rest import beginning, left_alone
-from functions.cli.analysis.forecast.workings import Workings
+from functions.cli.analysis.forecast.steady_state import beginning, left_alone
+from functions.cli.analysis.forecast.unpaced_pass import Workings
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import COMPUTE_CLASS_LABEL, HOSTNAME_LABEL, MANAGED_NODE, STANDBY_NODE
 from shared.core.cluster.node import Node, NodePool

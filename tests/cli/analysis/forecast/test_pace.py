@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.forecast.at_rest import pace_of
 from functions.cli.analysis.forecast.pace import LetGo, Pace, PacedDrain
+from functions.cli.analysis.forecast.steady_state import pace_of
 from shared.core.policy import Budget, BudgetUntil, Freeze, Limit, Policy, Rate, Schedule
 from shared.core.reasons import DrainReason, Unremovable
 from shared.core.records.orders import Origin

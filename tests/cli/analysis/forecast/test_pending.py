@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from functions.cli.analysis.forecast.at_rest import with_pending_placed
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
+from functions.cli.analysis.forecast.steady_state import with_pending_placed
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
 from shared.core.cluster.pod import Phase, Pod

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from functions.cli.analysis.forecast.at_rest import policy_at_rest
 from functions.cli.analysis.forecast.bound import bound
-from functions.cli.analysis.forecast.open_pass import opened
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
+from functions.cli.analysis.forecast.steady_state import find_steady_state
+from functions.cli.analysis.forecast.unpaced_pass import without_pacing
 from functions.cli.analysis.forecast.what_if import why_not
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
@@ -174,7 +174,7 @@ def test_the_relaxed_scenarios_are_the_first_answers_of_why_not(seed: int, nodes
     snapshot = picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed))
     situation = Situation(snapshot, ClusterState(), Policy(other_pools=PoolPolicy(enabled=True)))
 
-    told, found = scenarios_of(situation, {}, load()), why_not(policy_at_rest(situation, {}, load()), 20)
+    told, found = scenarios_of(situation, {}, load()), why_not(find_steady_state(situation, {}, load()), 20)
     freeing = [freed for freed in found.freed if freed.saving][:3]
     assert [
         (scenario.change, told.at_rest.nodes - scenario.nodes, told.at_rest.cost - scenario.cost)
@@ -300,9 +300,9 @@ def test_an_open_pass_keeps_nothing_that_only_time_or_a_number_at_once_keeps() -
         max_nodes_per_pass=1,
         rate=Rate(Limit(count=1), timedelta(hours=1)),
     )
-    opened_up = opened(paced)
+    opened_up = without_pacing(paced)
 
-    assert opened_up == opened(policy(cluster_wide={"time_gap": timedelta(0)}))
+    assert opened_up == without_pacing(policy(cluster_wide={"time_gap": timedelta(0)}))
     assert opened_up.evictions_per_namespace is None
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.cli.analysis.exclusions import Exclusion
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
 from functions.cli.analysis.forecast.scenarios import scenarios_of
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state
 from functions.cli.analysis.forecast.what_if import WhyNot, find_relaxations, try_relaxations, why_not
 from functions.cli.analysis.relaxations import Harm, Relaxation
 from shared.adapters.prices import load
@@ -53,7 +53,7 @@ def _situation(picture: Snapshot, rules: Policy | None = None) -> Situation:
 
 
 def _freed(picture: Snapshot, rules: Policy | None = None, most: int = 9) -> WhyNot:
-    return why_not(policy_at_rest(_situation(picture, rules), {}, PRICES), most)
+    return why_not(find_steady_state(_situation(picture, rules), {}, PRICES), most)
 
 
 def _told(found: WhyNot) -> dict[str, int]:
@@ -197,7 +197,7 @@ def test_a_setting_of_pools_is_one_change(expected: str, pools: tuple[str, str])
     nodes = [node(f"n{at}", pool=pool) for at, pool in enumerate(pools)]
     pods = [pod(f"p{at}", on=one.name, owner="Job/j", **HALF) for at, one in enumerate(nodes)]
     (found,) = find_relaxations(
-        policy_at_rest(_situation(cluster(nodes, pods), Policy(other_pools=PoolPolicy(enabled=True))), {}, PRICES)
+        find_steady_state(_situation(cluster(nodes, pods), Policy(other_pools=PoolPolicy(enabled=True))), {}, PRICES)
     ).tried
     assert (found.relaxation, found.nodes) == (Relaxation(PodBlock.JOB_RUNNING, expected), ("n0", "n1"))
 
@@ -268,13 +268,13 @@ def test_a_lift_changes_nothing_else() -> None:
 def test_how_far_it_is_is_shown_as_it_goes() -> None:
     heard: list[tuple[int, int]] = []
     picture = cluster(TWO, [KEEPS, pod("p", on="n1", owner=None)])
-    why_not(policy_at_rest(_situation(picture), {}, PRICES), 9, lambda *at: heard.append(at))
+    why_not(find_steady_state(_situation(picture), {}, PRICES), 9, lambda *at: heard.append(at))
     assert heard[:2] == [(0, 1), (1, 1)]
     assert heard[-1][0] == heard[-1][1]
 
 
 def test_only_what_is_there_is_tried() -> None:
-    assert find_relaxations(policy_at_rest(_situation(cluster([node("n1")])), {}, PRICES)).tried == ()
+    assert find_relaxations(find_steady_state(_situation(cluster([node("n1")])), {}, PRICES)).tried == ()
 
 
 def test_what_keeps_a_node_now_and_not_alone_in_steady_state_is_named_and_not_tried() -> None:
@@ -299,7 +299,7 @@ PASSING: Final = cluster(
 
 def test_a_setting_that_keeps_a_node_now_is_tried_from_now_as_a_plan_with_it_would() -> None:
     found = _freed(PASSING)
-    moving = policy_at_rest(_situation(PASSING, policy(jobs=Jobs.MOVE)), {}, PRICES)
+    moving = find_steady_state(_situation(PASSING, policy(jobs=Jobs.MOVE)), {}, PRICES)
     (freed,) = (freed for freed in found.freed if freed.relaxation.reason is PodBlock.JOB_RUNNING)
     assert (found.base.rest.order, moving.rest.order) == (("n2",), ("n1", "n2"))
     assert (freed.nodes, freed.saving, freed.is_rest) == (1, moving.saving - found.base.saving, True)
@@ -331,7 +331,7 @@ def test_its_base_is_the_policys_steady_state_and_no_change_is_worth_more_than_t
 ) -> None:
     snapshot = replace(picture_of(generated(nodes, Mix.MIXED, fill=fill, pods_a_node=5, seed=seed)), profile=profile)
     situation = _situation(snapshot, Policy(other_pools=PoolPolicy(enabled=True)))
-    found, told = why_not(policy_at_rest(situation, {}, PRICES), 5), scenarios_of(situation, {}, PRICES)
+    found, told = why_not(find_steady_state(situation, {}, PRICES), 5), scenarios_of(situation, {}, PRICES)
     rest = found.base.rest.snapshot.nodes
     assert (len(rest), PRICES.of_all(rest), found.base.rest.by) == (told.at_rest.nodes, told.at_rest.cost, told.by)
     for freed in found.freed:
@@ -350,7 +350,7 @@ def test_without_a_pools_minimum_neither_its_zones_nor_its_total_keep_a_node(poo
 
 
 def _at_rest(picture: Snapshot) -> PolicyAtRest:
-    return policy_at_rest(_situation(picture, policy(cpu_limit=Fraction(1))), {}, PRICES)
+    return find_steady_state(_situation(picture, policy(cpu_limit=Fraction(1))), {}, PRICES)
 
 
 @pytest.mark.parametrize(

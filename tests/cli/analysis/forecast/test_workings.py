@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from functions.cli.analysis.forecast.at_rest import policy_at_rest
 from functions.cli.analysis.forecast.scenarios import scenarios_from
+from functions.cli.analysis.forecast.steady_state import find_steady_state
+from functions.cli.analysis.forecast.unpaced_pass import Workings
 from functions.cli.analysis.forecast.what_if import why_not
-from functions.cli.analysis.forecast.workings import Workings
 from shared.adapters.prices import load
 from shared.core.cluster import names
 from shared.core.cluster.node import Node
@@ -83,7 +83,7 @@ def _pod(pod: Pod, snapshot: Snapshot, roll: Random) -> Pod:
 
 
 def answers(situation: Situation, marks: Mapping[str, PoolMarks], workings: Workings) -> tuple[object, ...]:
-    base = policy_at_rest(situation, marks, load(), workings=workings)
+    base = find_steady_state(situation, marks, load(), workings=workings)
     scenarios, freed = scenarios_from(base), why_not(base, 6)
     places = [(pod.key, pod.node) for pod in scenarios.left.pods] if scenarios.left else []
     return base.decisions, scenarios, places, freed.freed, freed.hopeless, freed.left, freed.passing

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from functions.cli.analysis.shapes.advice import Advice, advise, least_cost
-from functions.cli.analysis.shapes.study import ShapeRequest
+from functions.cli.analysis.shapes.advice import Advice, advise
+from functions.cli.analysis.shapes.study import ShapeRequest, Study
 from functions.cli.input.inputs import EVERY_POOL
 from shared.core.cluster.resources import CPU, MEMORY
 from shared.core.cluster.selectors import LabelSelector, PodTerm, Requirement
@@ -18,8 +18,9 @@ from shared.core.planning.prices import HOURS_PER_MONTH, MICRO
 from shared.core.policy.values import Capacity, Commitment, Commitments
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
+from tests.bench.shapes.drawn_clusters import KINDS, PRICES, ZONES, Kind, drawn, offered
+from tests.bench.shapes.share import least_cost, share
 from tests.builders import NOW, cluster, node, pod
-from tests.cli.analysis.shapes.drawn_clusters import KINDS, PRICES, ZONES, Kind, drawn, offered
 from tests.placement_checker import faults
 
 SMALL = {
@@ -53,7 +54,6 @@ def test_what_holds_of_all_advice(name: str, fill: float) -> None:
     assert found.proposed + found.moved * 5 / MONTH <= found.now + 1
     assert found.proposed <= found.now
     assert found.saving == sum(each.saving for each in found.pools)
-    assert 0 <= found.share <= 1
     assert all(len({group.zone for group in each.new}) + each.kept >= min(3, each.after) for each in found.pools)
     assert all(len(each.types) <= 3 for each in found.pools)
 
@@ -75,8 +75,10 @@ BARS = {"memory-bound": (0.8, 0.90, "n2-highmem-8"), "cpu-bound": (0.55, 0.90, "
 def test_other_shapes_are_found_where_pods_ask_for_other_proportions(
     name: str, fill: float, least: float, machine: str
 ) -> None:
-    found = advice(drawn(KINDS[name], fill), trials=100, pod_worth=Fraction(0))
-    assert found.share >= least
+    situation = Situation(drawn(KINDS[name], fill), ClusterState(), EVERY_POOL)
+    request = ShapeRequest(pod_worth=Fraction(0), fill=100, trials=100)
+    found = advise([situation], Bill(PRICES), request)
+    assert share(found, situation, Bill(PRICES), request) >= least
     assert machine in found.pools[0].types
     assert found.more > 0
 
@@ -113,20 +115,11 @@ def test_the_fullest_snapshot_is_the_one_whose_pods_ask_for_most() -> None:
     assert advice(night, day).saving >= 0
 
 
-@pytest.mark.parametrize("share", [0, Fraction(1, 4), 1], ids=str)
-def test_what_is_committed_makes_the_bound_no_higher(share: Fraction) -> None:
-    """The bound by the bill is at most the bill of what was found."""
-    seen = drawn(SMALL["memory-bound"], 0.8)
-    some = Commitments((Commitment("n2", Capacity(share * 14 * 8, share * 14 * 32), discount=Fraction(1, 2)),))
-    bill, situation = Bill.of(PRICES, some, seen.nodes, NOW), Situation(seen, ClusterState(), EVERY_POOL)
-    assert bill.fees <= least_cost(situation, bill) <= advice(seen, bill=bill, pod_worth=Fraction(0), fill=90).proposed
-
-
-def test_a_pod_that_fits_nowhere_makes_the_bound_no_lower() -> None:
+def test_a_pod_that_fits_nowhere_makes_the_bound_of_the_bench_no_lower() -> None:
     pods = [pod(f"p{place}", on=f"n{place}", cpu=5, memory=16) for place in range(8)]
+    seen = [cluster(plain(8), [*pods, *more]) for more in ((), (pod("x", cpu=500),))]
     found = [
-        least_cost(Situation(cluster(plain(8), [*pods, *more]), ClusterState(), EVERY_POOL), Bill(PRICES))
-        for more in ((), (pod("x", cpu=500),))
+        least_cost(Study(Situation(each, ClusterState(), EVERY_POOL), Bill(PRICES), ShapeRequest())) for each in seen
     ]
     assert 0 < found[0] == pytest.approx(found[1], rel=0.1)
 

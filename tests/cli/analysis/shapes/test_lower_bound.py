@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from functions.cli.analysis.shapes.lower_bound import Problem, lower_bound
+from tests.bench.shapes.lower_bound import Problem, lower_bound
 
 
 def test_pods_that_fill_machines_exactly_cost_what_these_machines_cost() -> None:

@@ -6,7 +6,7 @@ from functions.cli.analysis.shapes.machine_types import ARM, FAMILIES, allocatab
 from infra.local.machine_types import allocatable as formula_of_the_simulated_gke
 from shared.core.cluster.resources import Resources
 from shared.core.planning.prices import GIB
-from tests.cli.analysis.shapes.drawn_clusters import PRICES
+from tests.bench.shapes.drawn_clusters import PRICES
 
 KIB = 1024
 REAL_NODES = {

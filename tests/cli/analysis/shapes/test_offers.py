@@ -12,8 +12,8 @@ from shared.core.cluster.resources import MEMORY, Resources
 from shared.core.cluster.selectors import NodeTerm, Requirement
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.cluster.storage import CSINode
+from tests.bench.shapes.drawn_clusters import PRICES, offered
 from tests.builders import GIB, cluster, node, pod, resources, storage, taint
-from tests.cli.analysis.shapes.drawn_clusters import PRICES, offered
 
 
 def pool_of(count: int = 10, machine: str = "n2-standard-8", **changes: Any) -> list[Node]:

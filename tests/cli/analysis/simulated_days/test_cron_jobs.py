@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.simulated_days.controllers import ReplicaControl
 from functions.cli.analysis.simulated_days.measures import Actor
 from functions.cli.analysis.simulated_days.patterns import (
     CronJob,
@@ -15,7 +14,7 @@ from functions.cli.analysis.simulated_days.patterns import (
     runs_of,
     with_cron_jobs,
 )
-from functions.cli.analysis.simulated_days.pod_lives import bind, evict
+from functions.cli.analysis.simulated_days.pod_lives import ReplicaControl, bind, evict
 from functions.cli.analysis.simulated_days.run import Days, simulate
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load

@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.cli.analysis.simulated_days.controllers import ReplicaControl
+from functions.cli.analysis.simulated_days.pod_lives import ReplicaControl
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names

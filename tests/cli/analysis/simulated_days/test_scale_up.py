@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.simulated_days.controllers import NodeTemplates
-from functions.cli.analysis.simulated_days.scale_up import ScaleUp, Scheduler
+from functions.cli.analysis.simulated_days.scale_up import NodeTemplates, ScaleUp, Scheduler
 from functions.cli.analysis.simulated_days.world import DELAYS, World
 from shared.adapters.prices import load
 from shared.core.cluster import names

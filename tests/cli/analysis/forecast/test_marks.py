@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from functions.cli.analysis.forecast.at_rest import PolicyAtRest, policy_at_rest
+from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_steady_state
 from shared.adapters.prices import load
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
@@ -17,7 +17,7 @@ HALF_FULL = cluster(
 
 
 def _at_rest(rules: Policy) -> PolicyAtRest:
-    return policy_at_rest(Situation(HALF_FULL, ClusterState(), rules), {}, load())
+    return find_steady_state(Situation(HALF_FULL, ClusterState(), rules), {}, load())
 
 
 def test_from_a_rest_nothing_follows_without_a_change() -> None:

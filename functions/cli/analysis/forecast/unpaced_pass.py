@@ -1,19 +1,23 @@
 """A real pass without its pace: all marks are old, nothing is frozen, and as many nodes may go as have room.
 
 What only time keeps is open, what a policy limits for good is not (its limits, its minimums, what it keeps of pods).
+`Workings` keeps what rounds find out once, all by value: of another snapshot, or under rules that differ, it is found
+again. So nothing has to be thrown away, and forecasts that share their workings end like those that do not.
 """
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
+from operator import is_
 from typing import Final
 
 from functions.cli.analysis.forecast.pace import PacedDrain
-from functions.cli.analysis.forecast.workings import Workings
 from shared.core.cluster.node import Node
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.placement.cluster_arrays import KEPT, ClusterArrays, SnapshotMemo
 from shared.core.planning.autoscaler import DELETION
+from shared.core.planning.autoscaler_look import unneeded
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import NodeDecision, Plan
 from shared.core.planning.prices import Prices
@@ -28,7 +32,44 @@ _LONG: Final = timedelta(days=365)
 _TRIED: Final = "tried in vain"
 
 
-class OpenPass:
+class Workings:
+    """Shared by all rounds of one forecast, and by what goes on from where it ends; without any to keep, all is new.
+
+    `scales_down`: False leaves out what the autoscaler would remove by itself.
+    """
+
+    def __init__(self, keeps: int = KEPT, *, scales_down: bool = True) -> None:
+        self.arrays_of = SnapshotMemo(ClusterArrays, _are_alike, keeps)
+        self.unneeded = SnapshotMemo(self._unneeded if scales_down else _nothing, is_, keeps)
+        """What the autoscaler would announce to remove, in order."""
+        self._keeps = keeps
+        self._first: Situation | None = None
+
+    def situation(self, snapshot: Snapshot, state: ClusterState, policy: Policy) -> Situation:
+        """Return the situation, with what was found of kinds of pods as far as it holds in it."""
+        fresh = Situation(snapshot, state, policy)
+        self._first = (self._first or fresh) if self._keeps else fresh
+        return self._first.changed(snapshot, state, policy)
+
+    def _unneeded(self, snapshot: Snapshot) -> tuple[str, ...]:
+        context = self.situation(snapshot, ClusterState(), Policy()).drain_context("")
+        return unneeded(snapshot, context, self.arrays_of)
+
+
+def _nothing(_: Snapshot) -> tuple[str, ...]:
+    return ()
+
+
+def _are_alike(one: Snapshot, other: Snapshot) -> bool:
+    """Whether the same can be placed at the same nodes: they differ neither in these nor in what arrays are made of."""
+    return one.pods is other.pods and one.nodes == other.nodes and _besides(one) == _besides(other)
+
+
+def _besides(snapshot: Snapshot) -> tuple[object, ...]:
+    return snapshot.taken_at, snapshot.pools, snapshot.namespaces, snapshot.storage, snapshot.buffers
+
+
+class UnpacedPass:
     """The nodes of a snapshot that would go next; a node that was tried in vain is not tried again.
 
     `share` of the nodes may go in one round. Without marks all that could go counts as marked long ago.
@@ -43,7 +84,7 @@ class OpenPass:
         workings: Workings,
     ) -> None:
         self._policy, self._now = situation.policy, situation.now
-        self._open = opened(situation.policy)
+        self._open = without_pacing(situation.policy)
         self._marked = marks is None
         self._since = {uid: mark.since for pool in (marks or {}).values() for uid, mark in pool.marks.items()}
         self._prices, self._share, self._workings = prices, share, workings
@@ -57,14 +98,16 @@ class OpenPass:
         """Return the drains of one round, in order."""
         plan = self._plan(snapshot, self._kept, self._left(snapshot) or None)
         self.decisions, self.wave = plan.decisions, plan.wave
-        times = {each.name: each.drain or DrainTime() for each in plan.decisions}
+        times = {decision.name: decision.drain or DrainTime() for decision in plan.decisions}
         most = len(plan.orders) if plan.wave else ceil(self._share * len(snapshot.nodes))
         rows = ((snapshot.node_by_name[order.node], order.reason) for order in plan.orders[:most])
         return tuple(self._paced(snapshot, node, reason, times[node.name].most) for node, reason in rows)
 
     def _paced(self, snapshot: Snapshot, node: Node, reason: DrainReason, moves: timedelta) -> PacedDrain:
         watched = moves + (MIN_WATCHDOG if moves else NO_TIME)
-        return PacedDrain(node, reason, self._ripe(node, reason), watched, moves + _deletion(snapshot, node))
+        return PacedDrain(
+            node, reason, self._earliest_removal(node, reason), watched, moves + _deletion(snapshot, node)
+        )
 
     def _left(self, snapshot: Snapshot) -> tuple[str, ...]:
         """Return what is left of the wave: it is kept until its last node is gone."""
@@ -93,13 +136,13 @@ class OpenPass:
 
     def together(self, snapshot: Snapshot, names: Collection[str]) -> tuple[str, ...]:
         """Return which of these nodes would be gone in the end, were nothing shut."""
-        kept = {uid: each for uid, each in self._kept.items() if each.node not in names}
+        kept = {uid: backoff for uid, backoff in self._kept.items() if backoff.node not in names}
         plan = self._plan(snapshot, kept)
         ordered = (order.node for order in plan.orders)
         found = dict.fromkeys((*ordered, *(plan.at_rest.nodes if plan.at_rest else ())))
         return tuple(name for name in found if name in names)
 
-    def _ripe(self, node: Node, reason: DrainReason) -> datetime:
+    def _earliest_removal(self, node: Node, reason: DrainReason) -> datetime:
         pool = self._policy.pool(node.pool)
         if self._marked or reason is DrainReason.EXPIRED:
             return self._now
@@ -107,7 +150,7 @@ class OpenPass:
         return since + (pool.consolidate_after or NO_TIME)
 
 
-def opened(policy: Policy) -> Policy:
+def without_pacing(policy: Policy) -> Policy:
     """Return the policy without all that only time, a window or a number at once keeps."""
     return replace(
         policy,
@@ -120,12 +163,12 @@ def opened(policy: Policy) -> Policy:
         rate=None,
         evictions_per_namespace=None,
         freezes=(),
-        pools={name: _opened(pool) for name, pool in policy.pools.items()},
-        other_pools=_opened(policy.other_pools),
+        pools={name: _pool_without_pacing(pool) for name, pool in policy.pools.items()},
+        other_pools=_pool_without_pacing(policy.other_pools),
     )
 
 
-def _opened(pool: PoolPolicy) -> PoolPolicy:
+def _pool_without_pacing(pool: PoolPolicy) -> PoolPolicy:
     return replace(
         pool,
         minimum_node_age=NO_TIME,

@@ -15,9 +15,8 @@ from typing import Final
 
 from msgspec import structs
 
-from functions.cli.analysis.forecast.open_pass import OpenPass
 from functions.cli.analysis.forecast.pace import HORIZON, Pace, UnderWay
-from functions.cli.analysis.forecast.workings import Workings
+from functions.cli.analysis.forecast.unpaced_pass import UnpacedPass, Workings
 from shared.core.cluster import names
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -113,7 +112,7 @@ def left_alone(start: Rest) -> Rest:
     return replace(rest, is_rest=rounds < MOST_ROUNDS)
 
 
-def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> Rest:
+def under_policy(start: Rest, passes: UnpacedPass, pace: Pace, effort: Effort) -> Rest:
     """Return what the policy's passes and the autoscaler leave together."""
     rest, is_rest, turns = start, False, _Turns(pace.now + _first_removal(start))
     rounds = 0
@@ -123,13 +122,15 @@ def under_policy(start: Rest, passes: OpenPass, pace: Pace, effort: Effort) -> R
         drains = passes(announced(rest.snapshot, names))
         until = turns.until(len(names), effort.slices) if names and drains else pace.now + 2 * HORIZON
         started = pace.let_go(drains, until)
-        going = [each.node.name for each in drains if each.node.name in started.begun]
+        going = [drain.node.name for drain in drains if drain.node.name in started.begun]
         if going and len(started.begun) + len(started.never) == len(drains) and rounds < effort.rounds:
             until = min(until, pace.now)  # all have begun: the next pass does not wait for the autoscaler
         others = tuple(name for name in names if name not in going)
         taken = turns.take(others, until) if drains else others
         step = rest.drained([*going, *taken], {*going, *names, *passes.wave}, taken)
-        passes.keep(each.node for each in drains if each.node.name in started.never.union(going).difference(step.gone))
+        passes.keep(
+            drain.node for drain in drains if drain.node.name in started.never.union(going).difference(step.gone)
+        )
         rest = rest.after(step)
         is_rest = not step.gone and not drains
         if names and drains:
@@ -144,10 +145,10 @@ def _first_removal(start: Rest) -> timedelta:
     return soonest(start.snapshot, (start.snapshot.node_by_name[name] for name in start.unneeded))
 
 
-def _never(rest: Rest, passes: OpenPass, pace: Pace) -> Counter[Reason]:
+def _never(rest: Rest, passes: UnpacedPass, pace: Pace) -> Counter[Reason]:
     """Return what keeps nodes for good that could go together in steady state, with how many it keeps."""
     shut = pace.never.keys() & rest.snapshot.node_by_name.keys()
-    return Counter(pace.never[each] for each in passes.together(rest.snapshot, shut)) if shut else Counter()
+    return Counter(pace.never[name] for name in passes.together(rest.snapshot, shut)) if shut else Counter()
 
 
 @dataclass
@@ -266,18 +267,18 @@ class PolicyAtRest:
         """
         changed = Situation(snapshot, self.situation.state, policy)
         effort = Effort(share=1.0, slices=1, rounds=rounds or self.size.onward)
-        passes = OpenPass(changed, None, self.prices, effort.share, self.rest.workings)
+        passes = UnpacedPass(changed, None, self.prices, effort.share, self.rest.workings)
         start = Rest(snapshot, self.rest.gone, self.rest.evictions, workings=self.rest.workings)
         return under_policy(start, passes, pace_of(changed), effort)
 
     def from_now(self, policy: Policy) -> Rest:
         """Return what another policy leaves, from the beginning."""
         changed = Situation(self.situation.snapshot, self.situation.state, policy)
-        passes = OpenPass(changed, self.marks, self.prices, self.size.effort.share, self.rest.workings)
+        passes = UnpacedPass(changed, self.marks, self.prices, self.size.effort.share, self.rest.workings)
         return under_policy(self.start, passes, pace_of(changed), self.size.effort)
 
 
-def policy_at_rest(
+def find_steady_state(
     situation: Situation,
     marks: Mapping[str, PoolMarks],
     prices: Prices,
@@ -292,9 +293,9 @@ def policy_at_rest(
     snapshot = with_pending_placed(situation.snapshot)
     situation = Situation(snapshot, situation.state, situation.policy)
     things = len(snapshot.nodes) + len(snapshot.pods)
-    size = next(each for each in _SIZES if things <= each.most)
+    size = next(size for size in _SIZES if things <= size.most)
     start, known = beginning(situation, workings or Workings()), None if assume_marked else marks
-    passes = OpenPass(situation, known, prices, size.effort.share, start.workings)
+    passes = UnpacedPass(situation, known, prices, size.effort.share, start.workings)
     rest = under_policy(start, passes, pace_of(situation), size.effort)
     settled = rest.is_rest and not passes.has_kept
     return PolicyAtRest(situation, start, rest, passes.decisions, prices, size, settled, known)

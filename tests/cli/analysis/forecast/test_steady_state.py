@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from functions.cli.analysis.forecast.at_rest import MOST_ROUNDS, Rest, left_alone, policy_at_rest
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
+from functions.cli.analysis.forecast.steady_state import MOST_ROUNDS, Rest, find_steady_state, left_alone
 from shared.adapters.prices import load
 from shared.core.cluster.names import HOSTNAME_LABEL, POOL_LABEL
 from shared.core.cluster.node import NodePool
@@ -103,7 +103,7 @@ def test_a_node_whose_drain_was_tried_in_vain_is_asked_for_no_more() -> None:
         pod("large", on="a", cpu=3.5, owner="ReplicaSet/large", node_selector={"disk": "ssd"}),
     ]
     situation = Situation(cluster(nodes, pods, pools=FIXED), ClusterState(), policy(cpu_limit=Fraction(1)))
-    rest = policy_at_rest(situation, {}, load()).rest
+    rest = find_steady_state(situation, {}, load()).rest
 
     assert (rest.gone, rest.rounds) == (0, 2)
 
