@@ -74,34 +74,6 @@ def test_a_reason_that_ebb_never_has_is_read_and_never_matches(reason: str) -> N
     assert [each.reasons for each in pool.budgets] == [{reason.lower()}, set()]
 
 
-@pytest.mark.parametrize("schedule", ["0 9 * * 7", "0 9 * * 1-7", "0 9 * * mon,7", "0 9 * * 7,1"])
-def test_a_weekday_that_karpenter_cannot_read_has_a_note(schedule: str) -> None:
-    _, notes = imported(node_pool(disruption={"budgets": [{"nodes": "1", "schedule": schedule, "duration": "8h"}]}))
-
-    assert "budgets[0].schedule: Karpenter cannot read weekday 7" in notes
-
-
-@pytest.mark.parametrize("schedule", ["0 9 * * 1-5", "*/7 7-17 7 7 0-6", "@daily", "7 7 7 7 *"])
-def test_any_other_weekday_has_none(schedule: str) -> None:
-    _, notes = imported(node_pool(disruption={"budgets": [{"nodes": "1", "schedule": schedule, "duration": "8h"}]}))
-
-    assert "weekday" not in notes
-
-
-@pytest.mark.parametrize(
-    ("expected", "reasons"),
-    [
-        pytest.param(["it binds Drifted alone"], ["Drifted"], id="none that Ebb has"),
-        pytest.param(["Ebb removes no node for Drifted"], ["Drifted", "Empty"], id="one of two"),
-        pytest.param([], ["Underutilized", "Empty"], id="all of them"),
-    ],
-)
-def test_a_budget_of_reasons_that_ebb_does_not_have_has_a_note(expected: list[str], reasons: list[str]) -> None:
-    _, notes = imported(node_pool(disruption={"budgets": [{"nodes": "1", "reasons": reasons}]}))
-    about_it = [note for note in notes.split("nodePools.") if ".budgets[0]" in note]
-    assert [words for words, note in zip(expected, about_it, strict=True) if words in note] == expected
-
-
 @pytest.mark.parametrize(
     ("expected", "nodes"),
     [
@@ -136,7 +108,7 @@ def test_a_longer_age_is_refused_with_what_to_write() -> None:
         imported(node_pool(template={"spec": {"expireAfter": "9999999h"}}))
 
 
-def rendered() -> bytes:
+def rendered(marked: str = 'value: "600"', age: str = 'value: "0"') -> bytes:
     """The objects of estafette's chart as `helm template` prints them."""
     return dedent(f"""\
         # Source: estafette-k8s-node-compactor/templates/serviceaccount.yaml
@@ -164,29 +136,78 @@ def rendered() -> bytes:
               containers:
                 - name: compactor
                   env:
+                    - name: "ESTAFETTE_LOG_FORMAT"
+                      value: "plaintext"
+                    - name: "MINIMUM_NODE_AGE_SECONDS"
+                      {age}
                     - name: "NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS"
-                      value: "600"
+                      {marked}
         """).encode()
 
 
-VALUES = f"configmap:\n  compactorConfig: '{CONFIGURATION}'\nneededMarkedTimeForRemovalSeconds: 420\n".encode()
+def values(*timers: str) -> bytes:
+    """The values of estafette's chart, as a person overrides them."""
+    return "\n".join(["configmap:", f"  compactorConfig: '{CONFIGURATION}'", *timers, "replicaCount: 1"]).encode()
 
 
-@pytest.mark.parametrize("data", [rendered(), VALUES], ids=["what helm template prints", "the chart's values"])
-def test_estafettes_chart_is_read_and_its_timers_are_asked_for(data: bytes) -> None:
-    found = from_estafette(data, marked_seconds=60)
-    pool = policy(found).pools["web"]
+@pytest.mark.parametrize(
+    ("marked", "age", "data"),
+    [
+        pytest.param(10 * MINUTE, 0 * MINUTE, rendered(), id="what helm template prints"),
+        pytest.param(
+            7 * MINUTE,
+            60 * MINUTE,
+            values("minimumNodeAgeSeconds: 3600", "neededMarkedTimeForRemovalSeconds: 420"),
+            id="the chart's values",
+        ),
+        pytest.param(10 * MINUTE, 0 * MINUTE, values(), id="values without timers: the chart's defaults"),
+        pytest.param(5 * MINUTE, 20 * MINUTE, CONFIGURATION.encode(), id="neither: the process's defaults"),
+    ],
+)
+def test_the_timers_of_estafettes_chart_count(marked: timedelta, age: timedelta, data: bytes) -> None:
+    pool = policy(from_estafette(data)).pools["web"]
 
-    assert (pool.enabled, pool.consolidate_after, pool.minimum_node_age) == (True, MINUTE, 20 * MINUTE)
-    assert any("give --needed-marked-time" in note for note in found.notes)
+    assert (pool.enabled, pool.consolidate_after, pool.minimum_node_age) == (True, marked, age)
+
+
+def test_what_a_person_gives_counts_before_the_file() -> None:
+    assert policy(from_estafette(rendered(), marked_seconds=60)).pools["web"].consolidate_after == MINUTE
+
+
+def test_a_comment_shows_where_a_timer_stood() -> None:
+    assert "consolidateAfter: 600s  # NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the Deployment" in (
+        from_estafette(rendered()).document
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "marked"),
+    [
+        pytest.param("value 'soon' is wrong; write a whole number of seconds", 'value: "soon"', id="no number"),
+        pytest.param("value '0600' is wrong", 'value: "0600"', id="384 seconds to Go, and 600 to a reader"),
+        pytest.param(
+            "its value stands in another object",
+            "valueFrom: {configMapKeyRef: {name: x, key: y}}",
+            id="taken from elsewhere",
+        ),
+    ],
+)
+def test_a_timer_that_cannot_be_read_is_a_sentence(expected: str, marked: str) -> None:
+    with pytest.raises(BadPolicy, match=f"NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS: {expected}"):
+        from_estafette(rendered(marked))
+
+
+def test_two_deployments_that_disagree_are_a_sentence() -> None:
+    deployment = rendered('value: "60"').rpartition(b"---\n")[2]
+
+    with pytest.raises(BadPolicy, match="the file has 600s and 60s"):
+        from_estafette(rendered() + b"---\n" + deployment)
 
 
 @pytest.mark.parametrize(
     ("expected", "convert", "data"),
     [
-        pytest.param(
-            {"ClusterRole", "Deployment", "ServiceAccount"}, from_estafette, rendered(), id="estafette's chart"
-        ),
+        pytest.param({"ClusterRole", "ServiceAccount"}, from_estafette, rendered(), id="estafette's chart"),
         pytest.param(
             {"Deployment"},
             from_node_refiner,

@@ -1,8 +1,10 @@
 """Settings of estafette's node compactor as a policy; its timers become marks, windows and gaps."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from functions.cli.policy.importing.writing import (
     SAFE_DEFAULT,
@@ -13,7 +15,6 @@ from functions.cli.policy.importing.writing import (
     objects,
     others,
     part,
-    require_one,
 )
 from shared.core.policy.field import path_text
 from shared.errors import BadPolicy
@@ -23,33 +24,86 @@ CHART_KEY: Final = "compactorConfig"
 """Where the values of its Helm chart hold the configuration."""
 
 
-class Timer(NamedTuple):
-    """A variable of the process, its default, and that of the Helm chart."""
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """The variable of the process, the name of the chart's value, and the default of each."""
 
     variable: str
+    value: str
     default: int
-    chart_default: int
-
-    def choose_seconds(self, given: int | None) -> Noted:
-        """Return the seconds that a person gave, else the default of the process."""
-        if given is not None:
-            return Noted(f"{given}s", self.variable)
-        assumed = f"estafette's own default, for it was not given; its Helm chart has {self.chart_default}s"
-        return Noted(f"{self.default}s", assumed)
+    chart_default: str
 
 
-MARKED: Final = Timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", 300, 600)
-AGE: Final = Timer("MINIMUM_NODE_AGE_SECONDS", 1200, 0)
+MARKED: Final = Timer("NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS", "neededMarkedTimeForRemovalSeconds", 300, "600s")
+AGE: Final = Timer("MINIMUM_NODE_AGE_SECONDS", "minimumNodeAgeSeconds", 1200, "0s")
+_SECONDS: Final = r"0|[1-9][0-9]{0,8}"
+"""Go reads a number with a 0 before it as an octal one, and estafette takes its default for what Go cannot read."""
+_VARIABLES: Final = frozenset({MARKED.variable, AGE.variable})
+
+
+def timer(which: Timer, given: int | None, things: Sequence[dict[str, Any]]) -> Noted:
+    """Return how long it was: as given by a person, else by the objects of the file, else the default.
+
+    Raises:
+        BadPolicy: the objects have two values for it, or it is no number of seconds.
+    """
+    if given is not None:
+        return Noted(f"{given}s", which.variable)
+    found = {each.value: each for thing in things for each in _of_variable(which, thing)}
+    if len(found) > 1:
+        raise BadPolicy(f"{which.variable}: the file has {' and '.join(sorted(found))}; keep one of them.")
+    assumed = f"estafette's own default, for it was not given; its Helm chart has {which.chart_default}"
+    return next(iter(found.values()), Noted(f"{which.default}s", assumed))
+
+
+def has_timers(thing: dict[str, Any]) -> bool:
+    """Whether an object is the process's own, by its variables."""
+    return any(_name(entry) in _VARIABLES for entry in _environment(thing))
+
+
+def _of_variable(which: Timer, thing: dict[str, Any]) -> Iterator[Noted]:
+    entries = [entry for entry in _environment(thing) if _name(entry) == which.variable]
+    for entry in entries[-1:]:
+        value = entry.get("value")
+        unquoted = "" if isinstance(value, str) else "; the API server refuses it without quotes"
+        yield Noted(_seconds(which.variable, value), f"{which.variable} of the {thing.get('kind')}{unquoted}")
+    if which.value in thing:
+        yield Noted(_seconds(which.value, thing[which.value]), f"{which.value} of the chart")
+    elif CHART_KEY in part(thing, CHART):
+        default = f"the Helm chart's default, for {which.value} was not given"
+        yield Noted(which.chart_default, default)
+
+
+def _environment(thing: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each variable of each container of a workload."""
+    for container in _rows(part(thing, "spec", "template", "spec").get("containers")):
+        yield from _rows(container.get("env"))
+
+
+def _rows(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _name(entry: dict[str, Any]) -> str:
+    return str(entry.get("name"))
+
+
+def _seconds(where: str, value: object) -> str:
+    if value is None:
+        raise BadPolicy(f"{where}: its value stands in another object; set a variable of that name for this command.")
+    text = str(value)
+    if isinstance(value, bool) or not re.fullmatch(_SECONDS, text, re.ASCII):
+        raise BadPolicy(
+            f"{where}: value {text[:40]!r} is wrong; write a whole number of seconds, without a 0 before it."
+        )
+    return f"{int(text)}s"
+
+
 KEY: Final = "estafette-k8s-node-compactor-config.yaml"
 _LIMIT: Final = "scaleDownCPURequestRatioLimit"
 _COUNT: Final = "scaleDownRequiredUnderutilizedNodeCount"
-_FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
-    "enabled": (bool, "true or false"),
-    _LIMIT: (int | Decimal, "a number"),
-    _COUNT: (int, "a whole number"),
-}
+_FIELDS: Final = {"enabled", _LIMIT, _COUNT}
 _ALWAYS: Final = (
-    f"{MARKED.variable}, {AGE.variable}: not read from a file; give --needed-marked-time, --minimum-node-age.",
     "SLEEP_DURATION_BETWEEN_ITERATIONS_SECONDS: how often a pass runs is the planner's schedule, not the policy.",
     "memory: estafette looked at CPU alone; scaleDownMemoryRequestRatioLimit, 0.75 by default, holds besides.",
     "cluster: estafette had no gates; Ebb's defaults hold (see ebb policy check), such as 60m since the last addition.",
@@ -62,8 +116,8 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
 
     Args:
         data: YAML or JSON.
-        marked_seconds: NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the process, if known.
-        age_seconds: MINIMUM_NODE_AGE_SECONDS of the process, if known.
+        marked_seconds: NEEDED_MARKED_TIME_FOR_REMOVAL_SECONDS of the process, if known; else the file's holds.
+        age_seconds: MINIMUM_NODE_AGE_SECONDS of the process, if known; else the file's holds.
 
     Raises:
         BadPolicy: the file holds no such configuration, or one that estafette would not have read either.
@@ -83,20 +137,21 @@ def from_estafette(data: bytes, marked_seconds: int | None = None, age_seconds: 
         raise BadPolicy(*faults)
     policy = {
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
-        "defaults": _defaults(MARKED.choose_seconds(marked_seconds), AGE.choose_seconds(age_seconds)),
+        "defaults": _defaults(timer(MARKED, marked_seconds, things), timer(AGE, age_seconds, things)),
         "nodePools": rows,
     }
-    left_out = others((thing for thing in things if _configuration(thing) is None), "compaction")
+    left_out = others((each for each in things if _configuration(each) is None and not has_timers(each)), "compaction")
     return imported("From a configuration of estafette-k8s-node-compactor.", policy, [*notes, *left_out])
 
 
 def _written(things: list[dict[str, Any]]) -> Mapping[Any, Any]:
-    found = [written for written in map(_configuration, things) if written is not None]
-    give = (
-        f"one ConfigMap with the key {KEY}, the JSON that stands there, what helm template prints, or the chart's "
-        f"values with {CHART}.{CHART_KEY}"
-    )
-    pools = require_one(found, "estafette", give).get("nodePools", {})
+    found = [each for each in map(_configuration, things) if each is not None]
+    if len(found) != 1:
+        raise BadPolicy(
+            f"file: it holds {len(found) or 'no'} configurations of estafette; give one ConfigMap with the key {KEY}, "
+            f"the JSON that stands there, what helm template prints, or the chart's values with {CHART}.{CHART_KEY}."
+        )
+    pools = found[0].get("nodePools", {})
     if not isinstance(pools, Mapping):
         raise BadPolicy("nodePools: it is no mapping; write the pools by name.")
     return pools
@@ -119,16 +174,17 @@ def _faults(where: str, settings: Any) -> list[str]:
     """
     if not isinstance(settings, Mapping):
         return [f"{where}: it is no mapping; write its settings by name."]
+    kinds = {"enabled": (bool, "true or false"), _LIMIT: (int | Decimal, "a number"), _COUNT: (int, "a whole number")}
     return [
         f"{where}.{field}: it is not {what}; write {what} without quotes."
-        for field, (kind, what) in _FIELDS.items()
+        for field, (kind, what) in kinds.items()
         if field in settings
         and (not isinstance(settings[field], kind) or isinstance(settings[field], bool) != (kind is bool))
     ]
 
 
 def _pool(where: str, settings: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
-    strange = sorted(map(str, settings.keys() - _FIELDS.keys()))
+    strange = sorted(map(str, settings.keys() - _FIELDS))
     notes += [f"{path_text((where, field))}: estafette knows no such field; it is left out." for field in strange]
     limit, needed = settings.get(_LIMIT, 0), settings.get(_COUNT, 0)
     row = {"enabled": _enabled(where, settings, limit, notes)}

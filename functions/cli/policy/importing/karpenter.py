@@ -1,17 +1,19 @@
 """Karpenter: NodePools of v1 and v1beta1, one or many, as files or as `kubectl get nodepools -o yaml` prints them.
 
 The `disruption` block is a policy's own; only its defaults differ by version, and `expireAfter` stands elsewhere in v1
-(docs/decisions/predecessors.md). Must not take over what speaks of machines: that is the GKE node pool's.
+(docs/decisions/predecessors.md). A policy takes more than Karpenter does: what that would refuse gets a note. Must not
+take over what speaks of machines: that is the GKE node pool's.
 Source: kubernetes-sigs/karpenter, pkg/apis/v1/nodepool.go and v1beta1/nodepool.go (validation).
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported, objects, others, part
 from shared.core.policy.field import path_text
 from shared.core.policy.fields import POOL_FIELDS
+from shared.core.policy.scalars import LIMIT_PATTERN
 from shared.core.policy.values import KARPENTERS_REASONS
 from shared.errors import BadPolicy
 
@@ -47,7 +49,7 @@ def from_karpenter(data: bytes) -> Imported:
     """
     found, notes, faults = objects(data), [*_ALWAYS], []
     rows: dict[str, Any] = {}
-    for pool in (thing for thing in found if thing.get("kind") == "NodePool"):
+    for pool in (each for each in found if each.get("kind") == "NodePool"):
         fault = _fault(pool, rows)
         if fault:
             faults.append(fault)
@@ -60,7 +62,7 @@ def from_karpenter(data: bytes) -> Imported:
         "dryRun": Noted(value=True, because=SAFE_DEFAULT),
         "nodePools": rows,
     }
-    left_out = others((thing for thing in found if thing.get("kind") != "NodePool"), "disruption")
+    left_out = others((each for each in found if each.get("kind") != "NodePool"), "disruption")
     return imported("From Karpenter's NodePools.", policy, [*notes, *left_out])
 
 
@@ -76,7 +78,7 @@ def _fault(pool: dict[str, Any], known: Mapping[str, Any]) -> str:
 
 
 def _nothing(found: list[dict[str, Any]]) -> str:
-    if any(thing.get("kind") == "Provisioner" for thing in found):
+    if any(each.get("kind") == "Provisioner" for each in found):
         return "file: a Provisioner is no NodePool; convert it with karpenter-convert first."
     return "file: it holds no NodePool; give what kubectl get nodepools -o yaml prints."
 
@@ -95,7 +97,7 @@ def _pool(pool: dict[str, Any], notes: list[str]) -> dict[str, Any]:
             "does not end in time ends with its node uncordoned (drain.timeout)."
         )
     version = str(pool["apiVersion"])
-    notes += _of_block(name, version, block)
+    notes += [*_of_block(name, version, block), *_refused(name, version, spec)]
     after = _given(block, "consolidateAfter", _CONSOLIDATE_AFTER[version])
     expiry = _expiry(version, block, template)
     notes += _written_out(name, {"consolidateAfter": after, "expireAfter": expiry})
@@ -130,7 +132,6 @@ def _enabled(name: str, spec: Mapping[str, Any], notes: list[str]) -> Noted:
     return Noted(value=False, because=because)
 
 
-_SUNDAY_AS_7: Final = re.compile(r"(?:\S+\s+){4}(?:\S*[,-])?0*7(?:[-,/]\S*)?", re.ASCII)
 _KNOWN: Final = {"consolidationPolicy", "consolidateAfter", "expireAfter", "budgets"}
 
 
@@ -140,31 +141,103 @@ def _of_block(name: str, version: str, block: Mapping[str, Any]) -> Iterator[str
         yield f"{path}.consolidationPolicy: Balanced has no equivalent; WhenUnderutilized is the nearest."
     if version == V1 and "expireAfter" in block:
         yield f"{path}.expireAfter: v1 reads it in template.spec alone; what stands in disruption is left out."
+    for where, budget in _budgets_of(path, block):
+        yield from _without_effect(where, budget.get("reasons"))
+
+
+def _budgets_of(path: str, block: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     budgets = block.get("budgets")
-    for number, budget in enumerate(budgets if isinstance(budgets, list) else ()):
-        if isinstance(budget, Mapping):
-            yield from _of_budget(f"{path}.budgets[{number}]", budget)
+    rows = enumerate(budgets if isinstance(budgets, list) else ())
+    return ((f"{path}.budgets[{number}]", budget) for number, budget in rows if isinstance(budget, Mapping))
+
+
+def _without_effect(where: str, reasons: Any) -> Iterator[str]:
+    """Yield what of a budget's reasons Ebb reads otherwise, or removes no node for."""
+    known = [str(each) for each in reasons] if isinstance(reasons, list) else []
+    idle = [each for each in known if each.lower() in KARPENTERS_REASONS]
+    if reasons == []:
+        yield f"{where}.reasons: the list is empty, which in Ebb means every reason."
+    elif idle and len(idle) == len(known):
+        yield f"{where}: it binds {_listed(idle)} alone, for which Ebb removes no node; it has no effect here."
+    elif idle:
+        yield f"{where}.reasons: Ebb removes no node for {_listed(idle)}; the others bind."
+
+
+def _listed(words: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(words))
+
+
+_TIMER: Final = r"([0-9]+(s|m|h))+|Never", "seconds, minutes and hours, or Never"
+_SCHEMA: Final[Mapping[str, tuple[str, str]]] = {
+    "consolidateAfter": _TIMER,
+    "expireAfter": _TIMER,
+    "nodes": (LIMIT_PATTERN, "text: a number of nodes in quotes, or a percentage"),
+    "duration": (r"([0-9]+(h|m)|[0-9]+h[0-9]+m)(0s)?", "hours, minutes, or hours and then minutes"),
+}
+"""What Karpenter's API server takes where a policy takes more, and the same in words."""
+_POLICIES: Final = {
+    V1: ("WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"),
+    V1BETA1: ("WhenEmpty", "WhenUnderutilized"),
+}
+_REASONS: Final = ("Underutilized", "Empty", "Drifted")
+_BUDGET: Final = {"nodes", "schedule", "duration", "reasons"}
+_SUNDAY_AS_7: Final = re.compile(r"(.*[,-])?0*7([-,/].*)?", re.ASCII)
+
+
+def _refused(name: str, version: str, spec: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what of a NodePool's disruption Karpenter would have refused, where a policy may hold it."""
+    block, path = part(spec, "disruption"), _path(name, "disruption")
+    aged = (f"{_path(name)}.template.spec", part(spec, "template", "spec")) if version == V1 else (path, block)
+    yield from _by_schema(path, block, "consolidateAfter")
+    yield from _by_schema(*aged, "expireAfter")
+    yield from _by_version(path, version, spec)
+    for key in sorted(map(str, block.keys() - _KNOWN)):
+        yield f"{path_text((path, key))}: Karpenter knows no such field, and refuses or drops it; Ebb reads it."
+    for at, budget in _budgets_of(path, block):
+        yield from _of_budget(at, budget)
+
+
+def _by_version(path: str, version: str, spec: Mapping[str, Any]) -> Iterator[str]:
+    block = part(spec, "disruption")
+    policy = block.get("consolidationPolicy", "WhenUnderutilized" if version == V1BETA1 else "WhenEmptyOrUnderutilized")
+    if policy not in _POLICIES[version]:
+        yield f"{path}.consolidationPolicy: {_short(policy)} is refused by {version}; Ebb takes it."
+    after = block.get("consolidateAfter")
+    if after is None and ((version == V1 and "disruption" in spec) or (version == V1BETA1 and policy == "WhenEmpty")):
+        yield f"{path}.consolidateAfter: without it {version} refuses the NodePool."
+    if version == V1BETA1 and policy == "WhenUnderutilized" and after not in (None, "Never"):
+        yield f"{path}.consolidateAfter: {version} refuses it with WhenUnderutilized; in Ebb it holds."
 
 
 def _of_budget(where: str, budget: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what of a budget Ebb reads otherwise, or removes no node for."""
-    if _SUNDAY_AS_7.fullmatch(str(budget.get("schedule"))):
+    yield from _by_schema(where, budget, "nodes")
+    yield from _by_schema(where, budget, "duration")
+    fields = str(budget.get("schedule")).split()
+    if fields and _SUNDAY_AS_7.fullmatch(fields[-1]):
         yield (
             f"{where}.schedule: Karpenter cannot read weekday 7, and with such a budget it disrupts no node; "
             "in Ebb it is Sunday."
         )
     reasons = budget.get("reasons")
-    known = [str(reason) for reason in reasons] if isinstance(reasons, list) else []
-    idle = [reason for reason in known if reason.lower() in KARPENTERS_REASONS]
-    if reasons == []:
-        yield f"{where}.reasons: the list is empty, which in Ebb means every reason."
-    elif idle and len(idle) == len(known):
-        yield f"{where}: it binds {' and '.join(idle)} alone, for which Ebb removes no node; it has no effect here."
-    elif idle:
-        yield f"{where}.reasons: Ebb removes no node for {' and '.join(idle)}; the others bind."
+    for reason in reasons if isinstance(reasons, list) else ():
+        if reason not in _REASONS:
+            yield f"{where}.reasons: {_short(reason)} is refused by Karpenter, which takes {', '.join(_REASONS)}."
+    for key in sorted(map(str, budget.keys() - _BUDGET)):
+        yield f"{path_text((where, key))}: Karpenter knows no such field, and refuses or drops it; Ebb reads it."
 
 
-def _given(block: Mapping[str, Any], field: str, default: Any, where: str = "") -> Noted:
+def _by_schema(where: str, given: Mapping[str, Any], field: str) -> Iterator[str]:
+    pattern, wanted = _SCHEMA[field]
+    value = given.get(field, "")
+    if field in given and not (isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII)):
+        yield f"{where}.{field}: {_short(value)} is refused by Karpenter, which takes {wanted}; Ebb takes it."
+
+
+def _short(value: Any) -> str:
+    return repr(str(value)[:40])
+
+
+def _given(block: Mapping[str, Any], field: str, default: str, where: str = "") -> Noted:
     if field in block:
         return Noted(block[field], f"{where}{field}" if where else "as written")
     return Noted(default, f"{where}{field}{_DEFAULT}")
@@ -190,9 +263,14 @@ def _expiry(version: str, block: Mapping[str, Any], template: Mapping[str, Any])
 
 
 def _budgets(block: Mapping[str, Any]) -> Noted:
+    found = _given(block, "budgets", "")
+    if "budgets" not in block:
+        return Noted([{"nodes": "10%"}], found.because)
+    if isinstance(found.value, list):
+        return Noted([_budget(each) for each in found.value], found.because)
+    return found
+
+
+def _budget(budget: Any) -> Any:
     """A budget that names no nodes has 10%, as Karpenter's API server fills in."""
-    found = _given(block, "budgets", [{}])
-    if not isinstance(found.value, list):
-        return found
-    rows = [{"nodes": "10%", **budget} if isinstance(budget, Mapping) else budget for budget in found.value]
-    return Noted(rows, found.because)
+    return {"nodes": "10%", **budget} if isinstance(budget, Mapping) else budget

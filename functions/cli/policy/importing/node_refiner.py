@@ -5,26 +5,19 @@ not in the ConfigMap is taken from the code, because that is what the process di
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from functions.cli.policy.importing.writing import (
-    SAFE_DEFAULT,
-    Imported,
-    Noted,
-    imported,
-    objects,
-    others,
-    part,
-    require_one,
-)
+from functions.cli.policy.importing.writing import SAFE_DEFAULT, Imported, Noted, imported, objects, others, part
 from shared.core.policy.cluster_fields import CLUSTER_FIELDS
 from shared.core.policy.fields import POOL_FIELDS
 from shared.errors import BadInput, BadPolicy
 
 CONFIG_MAP: Final = "node-refiner-cm"
+_NAMES: Final = (CONFIG_MAP, "node-harvester-cm")
+"""The process reads no ConfigMap of another name; the second is that of its first versions."""
 _TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE: Final = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 """The words of Go's ParseBool."""
@@ -96,8 +89,7 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
         BadPolicy: the file holds no such ConfigMap, or values that node-refiner would not have read either.
     """
     things = objects(data)
-    found = [thing for thing in things if _is_configuration(thing)]
-    written = _settings(require_one(found, "node-refiner", f"the one ConfigMap {CONFIG_MAP}"))
+    written = _written(things)
     policy: dict[str, Any] = {
         "": {},
         "cluster": {},
@@ -112,9 +104,31 @@ def from_node_refiner(data: bytes, pools: Sequence[str] = ()) -> Imported:
     if faults:
         raise BadPolicy(*faults)
     policy["nodePools"] = Noted({pool: {} for pool in pools}, "as asked for" if pools else "name the pools here")
-    left_out = others((thing for thing in things if not _is_configuration(thing)), "draining")
-    notes = [*_notes(written, pools), *left_out]
+    left_out = others((each for each in things if not _is_configuration(each)), "draining")
+    notes = [*_unread(things), *_notes(written, pools), *left_out]
     return imported("From a ConfigMap of node-refiner.", {**policy.pop(""), **policy}, notes)
+
+
+def _written(things: list[dict[str, Any]]) -> dict[str, Any]:
+    found = [each for each in things if _is_configuration(each)]
+    if len(found) != 1:
+        raise BadPolicy(
+            f"file: it holds {len(found) or 'no'} configurations of node-refiner; give the one ConfigMap {CONFIG_MAP}."
+        )
+    return _settings(found[0])
+
+
+def _unread(things: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield what node-refiner, or the API server before it, would not have read, and Ebb does."""
+    found = next(each for each in things if _is_configuration(each))
+    name = part(found, "metadata").get("name", CONFIG_MAP)
+    if name not in _NAMES:
+        yield f"{str(name)[:40]!r}: node-refiner reads no ConfigMap of that name, only {CONFIG_MAP}; Ebb reads it."
+    for key, value in _settings(found).items():
+        if key in _KEYS and isinstance(value, str) and value != value.strip():
+            yield f"{key}: node-refiner refuses {value[:40]!r} for its blanks, and what follows it; Ebb reads it."
+        if key in _KEYS and "data" in found and not isinstance(value, str):
+            yield f"{key}: the API server refuses a ConfigMap whose value has no quotes; Ebb reads {str(value)[:40]!r}."
 
 
 def _is_configuration(thing: dict[str, Any]) -> bool:

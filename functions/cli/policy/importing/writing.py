@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ def objects(data: bytes) -> list[dict[str, Any]]:
         BadPolicy: the file cannot be read.
     """
     try:
-        return [item for document in read_each(data) for item in _items(document)]
+        return [each for document in read_each(data) for each in _items(document)]
     except BadPolicy as error:
         raise _of("file", error) from error
 
@@ -38,17 +38,6 @@ def configuration(text: object, where: str) -> dict[str, Any]:
         raise _of(where, error) from error
 
 
-def require_one(found: Sequence[dict[str, Any]], tool: str, give: str) -> dict[str, Any]:
-    """Return the only configuration of a file.
-
-    Raises:
-        BadPolicy: there is none, or several.
-    """
-    if len(found) != 1:
-        raise BadPolicy(f"file: it holds {len(found) or 'no'} configurations of {tool}; give {give}.")
-    return found[0]
-
-
 def part(value: Any, *path: str) -> dict[str, Any]:
     """Return the mapping at a path; an empty one where there is none."""
     for step in path:
@@ -58,8 +47,8 @@ def part(value: Any, *path: str) -> dict[str, Any]:
 
 def others(found: Iterable[dict[str, Any]], about: str) -> Iterator[str]:
     """Yield a note on objects that were not converted."""
-    kinds = sorted({str(thing.get("kind", "without a kind"))[:40] for thing in found})
-    yield from (f"objects {kind!r}: nothing about {about} is read there; they are left out." for kind in kinds)
+    kinds = sorted({str(each.get("kind", "without a kind"))[:40] for each in found})
+    yield from (f"objects {kind!r}: they have nothing about {about} and are left out." for kind in kinds)
 
 
 def _items(document: Any) -> Iterator[dict[str, Any]]:
@@ -67,7 +56,7 @@ def _items(document: Any) -> Iterator[dict[str, Any]]:
         return
     items, kind = document.get("items"), str(document.get("kind", ""))
     if kind.endswith("List") and isinstance(items, list):
-        yield from (_typed(item, document, kind) for item in items if isinstance(item, dict))
+        yield from (_typed(each, document, kind) for each in items if isinstance(each, dict))
     else:
         yield document
 
@@ -129,14 +118,14 @@ def _lines(rows: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield from _lines(value, f"{indent}  ")
         elif value and isinstance(value, list):
             yield f"{name}{comment}"
-            yield from (f"{indent}  - {_inline(item)}" for item in value)
+            yield from (f"{indent}  - {_inline(each)}" for each in value)
         else:
             yield f"{name} {_inline(value)}{comment}"
 
 
 def _inline(value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_text(str(key))}: {_inline(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{_text(str(key))}: {_inline(each)}' for key, each in value.items())}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(_inline, value))}]"
     if value is None or isinstance(value, bool):
