@@ -2,7 +2,7 @@
 
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -16,7 +16,6 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from functions.cli.output.bars import grid, legend
 from infra.local.world.kinds import Json
 from infra.local.world.pods import is_terminating, node_of, phase_of, pod_requests, units
 
@@ -116,9 +115,9 @@ def node_bars(view: ClusterView, signs: Mapping[str, Sign], width: int) -> Rende
     parts: list[RenderableType] = []
     for pool in dict.fromkeys(bar.pool for bar in bars):
         parts.append(Text(f"pool {pool}: {view.pool(pool)} nodes", style="bold"))
-        parts += grid([(short(bar.name), bar) for bar in bars if bar.pool == pool], _NAME, width, _LEAST_BAR)
+        parts += draw_bars([(short(bar.name), bar) for bar in bars if bar.pool == pool], _NAME, width, _LEAST_BAR)
     present = {bar.sign for bar in bars} - {Sign.STAYS}
-    return Group(*parts, *legend((sign for sign in Sign if sign in present), width))
+    return Group(*parts, *draw_legend((sign for sign in Sign if sign in present), width))
 
 
 LEAST_HEIGHT: Final = 22
@@ -197,3 +196,45 @@ def table(columns: tuple[str, ...]) -> Table:
     for column in columns:
         made.add_column(column, style="default", header_style="bright_black")
     return made
+
+
+_BESIDES: Final = 10
+"""Sign, percent and the blanks between them; the name comes on top."""
+
+
+def draw_bars(bars: Sequence[tuple[str, NodeBar]], longest: int, width: int, least: int = 8) -> Iterator[Text]:
+    """Yield bars in as many columns as the width has room for.
+
+    Args:
+        bars: each with the name to show.
+        longest: the length of the longest name in the whole view, so that grids line up.
+        width: of the screen.
+        least: the length of a bar, at least.
+    """
+    columns = max(1, width // (longest + _BESIDES + least))
+    bar_width = max(1, width // columns - longest - _BESIDES)
+    for start in range(0, len(bars), columns):
+        yield Text("  ").join(_cell(name, bar, longest, bar_width) for name, bar in bars[start : start + columns])
+
+
+def _cell(name: str, bar: NodeBar, longest: int, width: int) -> Text:
+    text = Text(f"{bar.sign.mark} {name:<{longest}} ", style=bar.sign.style)
+    if bar.share is None:
+        return text.append(f"{bar.sign.word:<{width + 5}}")
+    full = min(width, round(bar.share * width))
+    text.append("█" * full)
+    text.append("░" * (width - full), style="bright_black")
+    return text.append(f"{int(bar.share * 100):>4}%")
+
+
+def draw_legend(present: Iterable[Sign], width: int) -> Iterator[Text]:
+    """Yield lines that no terminal of that width would break between a sign and its word."""
+    line = Text("bars: requested CPU", style="bright_black")
+    for sign in present:
+        entry = Text.assemble((sign.mark, sign.style), f" {sign.word}")
+        if line.cell_len + 2 + entry.cell_len > width:
+            yield line
+            line = entry
+        else:
+            line = Text.assemble(line, "  ", entry)
+    yield line
