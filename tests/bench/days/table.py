@@ -191,8 +191,8 @@ def _say_case(row: Row) -> None:
 def _facts(own: Run) -> str:
     who = ", ".join(f"{count} by {actor}" for actor, count in sorted(own.by.items()))
     nodes, evictions = own.mean(lambda totals: totals.mean_nodes), own.mean(lambda totals: totals.evictions)
-    twice, waited = own.mean(lambda totals: totals.twice), max(totals.longest_wait for totals in own.plays)
-    pods = f"{evictions:.0f} evictions, {twice:.0f} twice, waited {waited:.0f} s"
+    twice, waited = own.mean(lambda totals: totals.twice), max(totals.longest_wait_by_ebb for totals in own.plays)
+    pods = f"{evictions:.0f} evictions, {twice:.0f} twice, waited {waited:.0f} s by Ebb"
     return f"{nodes:.1f} nodes, {pods}, removed {who or 'none'}"
 
 

@@ -20,6 +20,13 @@ class Actor(StrEnum):
     EBB = "ebb"
 
 
+class Move(NamedTuple):
+    """How often a pod, and those whose place it takes, were moved; who moved the last one."""
+
+    times: int
+    by: Actor
+
+
 class Moment(NamedTuple):
     """From that time on there are so many nodes, which cost so many micro-dollars an hour; so many pods wait.
 
@@ -39,8 +46,8 @@ class PodWait:
 
     since: datetime
     lasted: timedelta
-    moved: bool
-    """Whether it takes the place of one that was evicted."""
+    by: Actor | None = None
+    """Who evicted the pod whose place it takes; None where it takes no other's."""
 
 
 @dataclass
@@ -86,6 +93,8 @@ class PlayedTotals:
     pending_at_ramp: float
     """Those that began while demand rose to its highest of the day."""
     longest_wait: float
+    longest_wait_by_ebb: float
+    """The longest of a pod that takes the place of one that Ebb evicted."""
     bought_back: int
     end_nodes: int
     least_nodes: int
@@ -126,7 +135,8 @@ def outcome(measures: Measures, begun: datetime, ended: datetime, ramps: Ramps) 
         returned=measures.returned.total(),
         pending=_seconds(waits),
         pending_at_ramp=_seconds(ramped),
-        longest_wait=max((wait.lasted.total_seconds() for wait in waits), default=0.0),
+        longest_wait=_longest(waits),
+        longest_wait_by_ebb=_longest(wait for wait in waits if wait.by is Actor.EBB),
         bought_back=_bought_back(measures),
         end_nodes=measures.series[-1].nodes,
         least_nodes=min(nodes, default=0),
@@ -149,6 +159,10 @@ def _stretches(series: Sequence[Moment], begun: datetime, ended: datetime) -> li
     return [
         (row, max(min(until, ended) - max(row.at, begun), NO_TIME)) for row, until in zip(series, ends, strict=True)
     ]
+
+
+def _longest(waits: Iterable[PodWait]) -> float:
+    return max((wait.lasted.total_seconds() for wait in waits), default=0.0)
 
 
 def _seconds(waits: Iterable[PodWait]) -> float:

@@ -11,18 +11,18 @@ from functools import partial
 
 from msgspec import structs
 
-from functions.cli.analysis.simulated_days.measures import Actor, PodWait
+from functions.cli.analysis.simulated_days.measures import Actor, Move, PodWait
 from functions.cli.analysis.simulated_days.world import World
 from shared.core.cluster.pod import Phase, Pod, PodClass, is_daemon, is_mirror, is_of_replica_set
 from shared.core.rules.pod_costs import deletion_cost
 
 
-def create(world: World, spec: PodClass, *, moved: int = 0, node: str = "") -> Pod:
-    """A controller makes a pod; `moved` is how often those whose place it takes were evicted."""
+def create(world: World, spec: PodClass, *, move: Move | None = None, node: str = "") -> Pod:
+    """A controller makes a pod; `move` is that of the one whose place it takes."""
     name = world.new_name(spec)
     pod = Pod(name=name, uid=name, spec=spec, node=node, phase=Phase.PENDING, ready=False, created=world.now)
-    if moved:
-        world.times_moved[pod.key] = moved
+    if move is not None:
+        world.moves[pod.key] = move
     world.add_pod(pod)
     if node:
         _start(world, pod)
@@ -33,8 +33,7 @@ def create(world: World, spec: PodClass, *, moved: int = 0, node: str = "") -> P
 def bind(world: World, key: str, node: str) -> None:
     """The scheduler has found a place."""
     since = world.pending.pop(key)
-    moved = key in world.times_moved
-    world.measures.waits.append(PodWait(since, world.now - since, moved))
+    world.measures.waits.append(PodWait(since, world.now - since, world.moved_by(key)))
     pod = structs.replace(world.pods[key], node=node, unschedulable_since=None, started=world.now)
     world.change_pod(pod)
     _start(world, pod)
@@ -51,26 +50,26 @@ def found_no_place(world: World, key: str) -> None:
 
 def evict(world: World, pod: Pod, by: Actor, most: timedelta = timedelta.max) -> None:
     """Evict a pod with its grace, at most so long, and let its controller make another in its place."""
-    moved = _count_move(world, pod, by)
+    move = _count_move(world, pod, by)
     world.onlooker.evicted(world, pod, by)
     end(world, pod, most)
     if is_of_replica_set(pod.spec) and not pod.spec.replaced_at_end:
-        _replace(world, pod, moved)
+        _replace(world, pod, move)
     else:
-        world.agenda.note(world.now + _takes_to_end(world, pod, most), lambda: _replace(world, pod, moved))
+        world.agenda.note(world.now + _takes_to_end(world, pod, most), lambda: _replace(world, pod, move))
 
 
 def surge(world: World, pod: Pod) -> None:
     """Start a pod by a rollout, which ends the old one once the new one is available."""
-    new = create(world, pod.spec, moved=_count_move(world, pod, Actor.EBB))
+    new = create(world, pod.spec, move=_count_move(world, pod, Actor.EBB))
     world.replaces[new.key] = pod
 
 
-def _count_move(world: World, pod: Pod, by: Actor) -> int:
-    """Count a move, and return how often the pod that takes its place has then been moved."""
-    moved = world.times_moved.get(pod.key, 0)
-    world.measures.evicted(by, before=moved)
-    return moved + 1
+def _count_move(world: World, pod: Pod, by: Actor) -> Move:
+    """Count a move, and return it as that of the pod that takes its place."""
+    before = world.moves[pod.key].times if pod.key in world.moves else 0
+    world.measures.evicted(by, before=before)
+    return Move(before + 1, by)
 
 
 def steer(world: World, pod: Pod, cost: int | None) -> None:
@@ -130,10 +129,10 @@ def _finish_surge(world: World, key: str) -> None:
         end(world, known)
 
 
-def _replace(world: World, pod: Pod, moved: int) -> None:
+def _replace(world: World, pod: Pod, move: Move) -> None:
     """Make a pod in place of one that was evicted, unless fewer are wanted by now."""
     if world.controlled.lacks(pod.spec.workload):
-        create(world, pod.spec, moved=moved)
+        create(world, pod.spec, move=move)
 
 
 def _takes_to_end(world: World, pod: Pod, most: timedelta) -> timedelta:

@@ -62,7 +62,7 @@ def simulate(days: Days, policy: Policy | None = None, onlooker: Onlooker = NO_O
         world.sample()
     world.now = days.ends
     waits = world.pending.items()
-    world.measures.waits += [PodWait(since, days.ends - since, key in world.times_moved) for key, since in waits]
+    world.measures.waits += [PodWait(since, days.ends - since, world.moved_by(key)) for key, since in waits]
     return outcome(world.measures, days.snapshot.taken_at, days.ends, days.demand.ramps)
 
 

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Final
 
 from functions.cli.analysis.simulated_days.counted_pods import BudgetCounts, ControlledPods
-from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment
+from functions.cli.analysis.simulated_days.measures import Actor, Measures, Moment, Move
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod, PodClass
 from shared.core.cluster.snapshot import NodePods, Snapshot
@@ -97,8 +97,8 @@ class World:
     """By node, the pods that are bound to it, by key."""
     pending: dict[str, datetime] = field(default_factory=dict)
     """Pods without a node, and since when."""
-    times_moved: dict[str, int] = field(default_factory=dict)
-    """By pod, how often it or those whose place it takes were evicted."""
+    moves: dict[str, Move] = field(default_factory=dict)
+    """By pod that takes the place of one that was evicted."""
     replaces: dict[str, Pod] = field(default_factory=dict)
     """By pod that a rollout has made, the one that ends once it is available."""
     deletion_begun: dict[str, datetime] = field(default_factory=dict)
@@ -193,6 +193,10 @@ class World:
         self._bind(ending)
         self.controlled.drop(pod)
 
+    def moved_by(self, key: str) -> Actor | None:
+        """Return who evicted the pod whose place this one takes; None where it takes no other's."""
+        return self.moves[key].by if key in self.moves else None
+
     def delete_pod(self, pod: Pod) -> None:
         """Remove a pod, if it is still there."""
         known = self.pods.pop(pod.key, None)
@@ -203,7 +207,7 @@ class World:
             self.budgets.count(known, -1)
             self.controlled.drop(known)
         self.pending.pop(known.key, None)
-        self.times_moved.pop(known.key, None)
+        self.moves.pop(known.key, None)
         self.replaces.pop(known.key, None)
         self.bought_for.pop(known.key, None)
         self.on.get(known.node, {}).pop(known.key, None)

@@ -57,10 +57,11 @@ def test_a_node_is_bought_back(
 
 
 def test_waits_at_the_ramp_are_those_that_began_in_it() -> None:
-    waits = [PodWait(NOW, timedelta(seconds=30), moved=False), PodWait(NOW + HOUR, timedelta(seconds=5), moved=True)]
+    waits = [PodWait(NOW, timedelta(seconds=30)), PodWait(NOW + HOUR, timedelta(seconds=5), Actor.EBB)]
     told = outcome(Measures([Moment(NOW, 1, 1, 0)], waits=waits), NOW, NOW + 4 * HOUR, [(NOW + HOUR, NOW + 2 * HOUR)])
 
-    assert (told.pending, told.pending_at_ramp, told.longest_wait) == (35, 5, 30)
+    assert (told.pending, told.pending_at_ramp) == (35, 5)
+    assert (told.longest_wait, told.longest_wait_by_ebb) == (30, 5)
 
 
 def test_a_pod_that_is_moved_again_is_counted() -> None:

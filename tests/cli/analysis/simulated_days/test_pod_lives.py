@@ -28,11 +28,11 @@ def test_a_pod_that_takes_anothers_place_has_been_moved_as_often_and_once_more()
     seen = world()
     evict(seen, seen.pods["default/a"], Actor.EBB)
     (first,) = seen.pending
-    assert seen.times_moved[first] == 1
+    assert seen.moves[first].times == 1
 
     evict(seen, seen.pods[first], Actor.EBB)
     (second,) = seen.pending
-    assert (seen.times_moved[second], seen.measures.twice) == (2, 1)
+    assert (seen.moves[second].times, seen.measures.twice) == (2, 1)
 
 
 def test_a_pod_that_is_made_again_once_its_forerunner_has_ended_has_been_moved_as_often_too() -> None:
@@ -44,7 +44,7 @@ def test_a_pod_that_is_made_again_once_its_forerunner_has_ended_has_been_moved_a
         for action in seen.agenda.due(seen.now):
             action()
 
-        assert list(seen.times_moved.values()) == [times]
+        assert [move.times for move in seen.moves.values()] == [times]
         (following,) = seen.pending
         bind(seen, following, "n1")
 

@@ -123,7 +123,7 @@ def test_a_pod_that_ends_leaves_its_budget_once_and_nothing_behind() -> None:
     (third,) = seen.pending
     let_pass(seen, NOW + DELAYS.longest_end)
     assert counted(seen) == [(2, 1)]
-    assert seen.times_moved == {third: 2}
+    assert {key: move.times for key, move in seen.moves.items()} == {third: 2}
 
 
 ONE_AWAY = pdb("db", app="db", max_unavailable=Limit(count=1))
