@@ -164,6 +164,15 @@ def test_an_empty_node_goes_though_the_plan_in_steady_state_needs_others_more() 
     assert ordered(made) == ["empty"]
 
 
+def test_an_empty_node_takes_nothing_of_the_required_count_from_others() -> None:
+    """Of four that are little used one more than three may go; the empty one waits for its mark."""
+    picture = one_or_two()
+    given = rules(**WAITS, required_count=4)
+    made = plan(cluster([*picture.nodes, node("empty")], picture.pods), given, marks=marked("big", "left", "right"))
+    assert made.at_rest is not None
+    assert (len(made.at_rest.nodes), "empty" in made.at_rest.nodes) == (2, True)
+
+
 def test_a_brake_ends_the_search_and_the_plan_shows_it() -> None:
     situation = Situation(one_or_two(), ClusterState(last_pass=NOW - 5 * MINUTE), rules())
     plans = [make_plan(situation, {}, load(), brake=brake) for brake in (never, lambda: True)]

@@ -15,7 +15,7 @@ from shared.core.planning.autoscaler_look import PARALLEL, Earlier, ScaleDownSca
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, pdb, pod
+from tests.builders import NOW, cluster, node, pdb, pod, pod_class
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
@@ -68,6 +68,18 @@ def test_a_pod_that_the_look_put_on_a_node_keeps_it_by_its_budget() -> None:
         seen = homed(nodes, pods, disruption_budgets=budgets)
 
         assert set(look(seen, "n0", "n1", unneeded=("n0",)).unneeded) == expected
+
+
+@pytest.mark.parametrize(("expected", "allowed"), [(["n2"], 5), ([], 6)])
+def test_each_pod_that_the_look_put_on_a_node_takes_of_a_budget_again(expected: list[str], allowed: int) -> None:
+    """Two pods of `n0` go to `n1` and on from there, before `n2` with a fourth is asked."""
+    nodes = [node("n0"), node("n1", labels={"disk": "ssd"}), node("ssd", labels={"disk": "ssd"}), node("n2")]
+    kind = pod_class(owner="ReplicaSet/a", labels={"app": "a"}, node_selector={"disk": "ssd"})
+    pods = [pod(f"a{n}", on=name, kind=kind) for n, name in enumerate(("n0", "n0", "n0", "n2"))]
+    seen = homed(nodes, [*pods, pod("b", on="n1", owner="ReplicaSet/b")])
+    seen = replace(seen, disruption_budgets=(pdb("a", app="a", allowed=allowed),))
+
+    assert list(look(seen, "n0", "n1", "n2", unneeded=("n0", "n1")).kept) == expected
 
 
 def test_a_pod_of_a_node_in_deletion_keeps_the_node_that_takes_it_by_its_budget() -> None:

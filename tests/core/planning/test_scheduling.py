@@ -73,6 +73,25 @@ def test_pods_of_one_workload_keep_apart_by_host_and_zone() -> None:
     assert {each.name: each.node for each in alone.pods}["p"] == "same"
 
 
+@pytest.mark.parametrize(
+    ("expected", "crowd", "filled", "tainted"),
+    [
+        pytest.param("fewer", 1, {"fewer": 2.5}, (), id="one pod less outweighs so much room"),
+        pytest.param("more", 1, {"fewer": 3}, (), id="not more room than that"),
+        pytest.param("more", 6, {"more": 2}, ("fewer",), id="a soft taint outweighs both"),
+    ],
+)
+def test_its_pods_nearby_room_and_a_soft_taint_are_weighed_against_each_other(
+    expected: str, crowd: int, filled: dict[str, float], tainted: tuple[str, ...]
+) -> None:
+    nodes = [node("leaving", zone="x"), node("more", zone="y"), node("fewer", zone="z")]
+    own = [pod(f"p{n}", on="more", cpu=0.1, memory=0.4) for n in range(crowd)]
+    others = [pod("x", on=name, cpu=cpu, memory=4 * cpu, owner="ReplicaSet/x") for name, cpu in filled.items()]
+    seen = cluster(nodes, [pod("p", on="leaving", cpu=0.1, memory=0.4), *own, *others])
+
+    assert {each.name: each.node for each in drained(seen, ["leaving"], tainted).snapshot.pods}["p"] == expected
+
+
 def test_two_soft_taints_on_one_node_halve_the_weight_of_one_on_another() -> None:
     """A workload whose pods crowd the other nodes and their zone then goes where a single taint is."""
     keepers = [node(f"keeper{n}", zone="y") for n in range(3)]

@@ -16,7 +16,7 @@ from shared.core.cluster.selectors import NO_SCHEDULE, Taint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
+from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.planning.waves import (
     WaveEnd,
     between,
@@ -34,7 +34,7 @@ from shared.core.reasons import DrainReason
 from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
 from shared.core.rules.situation import Situation
 from tests.builders import CLUSTER, NOW, claim, cluster, node, only_empty, our_taint, pod, policy
-from tests.core.planning.passes import half_full, ordered, verdicts
+from tests.core.planning.passes import decision, half_full, ordered, verdicts
 from tests.depth import examples
 from tests.properties.clusters import clusters
 
@@ -225,9 +225,9 @@ def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
 
 def decided(*wave: str, dry_run: bool = False, orders: tuple[str, ...] = ()) -> Plan:
     """A pass that holds this wave."""
-    decisions = tuple(NodeDecision(name, f"uid-{name}", "a", Verdict.KEEP, "") for name in ("n1", "n2", "n3"))
+    decisions = tuple(map(decision, ("n1", "n2", "n3")))
     first = tuple(PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED, 0, ()) for name in orders)
-    return Plan(CLUSTER, NOW, "h", dry_run, decisions, first, wave=wave)
+    return Plan(CLUSTER, NOW, "h", dry_run, decisions, {}, 0, 0, 0, first, wave=wave)
 
 
 def test_a_wave_that_begins_holds_what_the_plan_holds_until_the_policys_deadline() -> None:
