@@ -112,7 +112,7 @@ def test_a_node_that_will_save_nothing_does_not_wait_for_a_budget() -> None:
     [
         pytest.param(COVERED, {}, id="soon: what it would save is the other's"),
         pytest.param(
-            ("keep", "minimum_nodes"), {"minimum_nodes": 6}, id="not even later: what it would save is free again"
+            ("keep", "minimum_nodes"), {"minimum_nodes": 6}, id="not even later: it keeps nothing from others"
         ),
     ],
 )
