@@ -11,7 +11,7 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.autoscaler_look import PARALLEL, Earlier, ScaleDownScan, scan
+from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
@@ -142,12 +142,12 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
 @pytest.mark.parametrize(
     ("expected", "before"),
     [
-        pytest.param(2 * PARALLEL, 0, id="twice what may be deleted at once"),
-        pytest.param(2 * PARALLEL + 3, 3, id="so many more than before"),
+        pytest.param(20, 0, id="twice what may be deleted at once"),
+        pytest.param(23, 3, id="so many more than before"),
     ],
 )
 def test_a_look_ends_once_it_has_found_enough(expected: int, before: int) -> None:
-    nodes, pods = one_pod_each(2 * PARALLEL + 5)
+    nodes, pods = one_pod_each(25)
     found = look(homed(nodes, pods), unneeded=[each.name for each in nodes[:before]])
 
     assert (len(found.unneeded), found.kept, found.unseen) == (expected, (), True)

@@ -169,7 +169,9 @@ def test_without_commitments_there_is_no_bill() -> None:
         pytest.param(False, {}, [pod("p", on="n1", cpu=3.5)], id="too full"),
         pytest.param(False, {}, [pod("p", on="n1", cpu=3.5, owner=None)], id="too full, and its pod keeps it"),
         pytest.param(False, {"taints": (our_taint(),)}, [], id="in flight"),
-        pytest.param(False, {"allocatable": resources(0, 0)}, [], id="it reports nothing that pods could use"),
+        pytest.param(
+            False, {"allocatable": resources(0, 0)}, [pod("p", on="n1")], id="it reports nothing that pods could use"
+        ),
     ],
 )
 def test_underutilized_is_what_is_below_its_limits_whatever_else_keeps_it(

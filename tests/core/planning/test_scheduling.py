@@ -7,8 +7,8 @@ import pytest
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.strategies import LEAST_ALLOCATED
-from shared.core.planning.scheduling import SchedulerPacking, drained, tainted
-from tests.builders import cluster, node, pod
+from shared.core.planning.scheduling import SchedulerPacking, drained, tainted, with_announcement
+from tests.builders import cluster, node, our_taint, pod
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,23 @@ def test_a_soft_taint_is_weighed(expected: str, tainted: tuple[str, ...], tolera
     later = drained(cluster(nodes, pods), ["leaving"], tainted).snapshot
 
     assert {each.name: each.node for each in later.pods}["p"] == expected
+
+
+def test_each_pod_counts_for_the_next_of_its_workload() -> None:
+    """`roomy` is the better place for the first alone."""
+    nodes = [node("leaving", zone="x"), node("roomy", zone="y"), node("other", zone="z")]
+    own = [pod(f"p{n}", on="leaving") for n in range(2)]
+    filled = pod("x", on="other", cpu=1, memory=4, owner="ReplicaSet/x")
+    later = drained(cluster(nodes, [*own, filled]), ["leaving"], ()).snapshot
+
+    assert {each.node for each in later.pods if each.name != "x"} == {"roomy", "other"}
+
+
+def test_an_announcement_leaves_other_taints_as_they_are() -> None:
+    announced = with_announcement(node("n", taints=(our_taint("x"),)), wanted=True)
+
+    assert announced.taints[0] == our_taint("x")
+    assert with_announcement(announced, wanted=False).taints == (our_taint("x"),)
 
 
 def test_of_two_nodes_with_as_much_room_that_is_taken_whose_cpu_and_memory_come_closer() -> None:

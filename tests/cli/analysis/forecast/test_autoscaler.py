@@ -113,9 +113,9 @@ def test_daemon_set_pods_count_on_neither_side_of_the_gate() -> None:
 
 @pytest.mark.parametrize(("takes", "pods"), [(True, ()), (False, (pod("p", on="n", cpu=0.001),))])
 def test_a_node_that_daemon_set_pods_fill_is_empty_or_full(takes: bool, pods: tuple[Pod, ...]) -> None:
-    daemons = [pod(f"d{cpu}", on="n", cpu=cpu, owner="DaemonSet/d") for cpu in (1, 3)]
+    daemon = pod("d", on="n", cpu=4, owner="DaemonSet/d", node_selector={HOSTNAME_LABEL: "n"})
 
-    assert ("n" in found(one_node(*daemons, *pods))) is takes
+    assert ("n" in found(one_node(daemon, *pods))) is takes
 
 
 @pytest.mark.parametrize(
