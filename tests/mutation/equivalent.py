@@ -86,12 +86,6 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (_AT_REST, "kept_by_the_autoscaler", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
     (_AT_REST, "_measures", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
     (
-        _AT_REST,
-        "kept_by_the_autoscaler",
-        "if counts.minimum.get(name)",
-        "if True",
-    ): "a minimum of nothing binds nothing",
-    (
         "shared/core/planning/autoscaler_look.py",
         "unneeded",
         "0",
