@@ -71,7 +71,9 @@ def holds(types: dict[str, str], document: dict[str, Any]) -> None:
 
 def shown_plan() -> Plan:
     orders = [order("n1", ("shop/web-0", "n2"))]
-    return replace(plan(ordered("n1"), blocked("n2", "shop/cart-0"), orders=orders), at_rest=AtRest(("n1",), 1, 9))
+    return replace(
+        plan(ordered("n1"), blocked("n2", "shop/cart-0"), orders=orders), at_rest=AtRest(("n1",), 1, 9, braked=False)
+    )
 
 
 def test_every_field_of_an_order() -> None:

@@ -16,6 +16,7 @@ _MARKS = "shared/core/planning/candidates.py"
 _AT_REST, _BILL, _PLAN, _SCHEDULER, _SELECTION = (
     f"shared/core/planning/{name}.py" for name in ("at_rest", "bill", "make_plan", "scheduling", "selection")
 )
+_STEERING, _LOOK = (f"shared/core/planning/{name}.py" for name in ("steering", "autoscaler_look"))
 _PACKING, _STRATEGIES = (f"shared/core/placement/{name}.py" for name in ("packing", "strategies"))
 
 EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
@@ -85,12 +86,6 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
     (_AT_REST, "kept_by_the_autoscaler", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
     (_AT_REST, "_measures", "(CPU, MEMORY)", "(MEMORY, CPU)"): _LEFT,
     (
-        _AT_REST,
-        "kept_by_the_autoscaler",
-        "if counts.minimum.get(name)",
-        "if True",
-    ): "a minimum of nothing binds nothing",
-    (
         "shared/core/planning/autoscaler_look.py",
         "unneeded",
         "0",
@@ -125,4 +120,18 @@ EQUIVALENT: Final[dict[tuple[str, str, str, str], str]] = {
         "if found",
         "if True",
     ): "of a node that was taken nobody asks what keeps it",
+    (
+        _SELECTION,
+        "Selection._ask_or_keep",
+        "any((blocker.reason in _GATES for blocker in found))",
+        "all((blocker.reason in _GATES for blocker in found))",
+    ): "a rule returns gates alone, or one reason that is none",
+    (
+        _BILL,
+        "Bill.total",
+        "zip(sums, *map(self.amounts, nodes), strict=True)",
+        "zip(sums, *map(self.amounts, nodes))",
+    ): _AS_MANY,
+    (_STEERING, "costs_of", "True", "False"): _AS_MANY,
+    (_LOOK, "_Look._pods_of", "if name not in self._pods", "if True"): "found again they are the same pods",
 }

@@ -50,14 +50,14 @@ NO_EARLIER: Final = Earlier()
 class ScaleDownScan:
     """What one look of the autoscaler finds."""
 
+    next_place: int
+    """From which node on the next look searches for room."""
     unneeded: tuple[str, ...] = ()
     """The nodes that could go, in the order in which they are removed: empty ones first, risky ones last."""
     kept: tuple[str, ...] = ()
     """Eligible nodes that could not go; they are not looked at again for a while."""
     unseen: bool = False
     """Whether it ended before it had looked at all: it had found enough."""
-    next_place: int = 0
-    """From which node on the next look searches for room."""
 
 
 def unneeded(
@@ -177,7 +177,7 @@ class _Look:
     def result(self, *, unseen: bool) -> ScaleDownScan:
         names = sorted(self.found, key=lambda name: (self.moves_pods(name), self.found[name]))
         place = self._packing.place if self.found else self._earlier.place
-        return ScaleDownScan(tuple(names), tuple(self._kept), unseen=unseen, next_place=place)
+        return ScaleDownScan(place, tuple(names), tuple(self._kept), unseen=unseen)
 
 
 class NextFit(Packing):

@@ -37,6 +37,12 @@ class NodeDecision:
     verdict: Verdict
     reason: str
     """The first blocker's word; for an order its drain reason; for a drain in flight its order id."""
+    cost: int
+    """Micro-dollars per hour."""
+    underutilized: bool
+    """In an enabled pool, old enough, below both ratio limits and not in flight (estafette's count)."""
+    outside: bool
+    """Whether it counts in no figure of its pool: it stands by, or Google manages it, and no drain of ours holds it."""
     blockers: tuple[Blocker, ...] = ()
     cpu_ratio: Fraction | None = None
     memory_ratio: Fraction | None = None
@@ -48,17 +54,11 @@ class NodeDecision:
     score: Fraction | None = None
     marked_since: datetime | None = None
     removable_at: datetime | None = None
-    underutilized: bool = False
-    """In an enabled pool, old enough, below both ratio limits and not in flight (estafette's count)."""
     allocatable: Resources = NOTHING
     requested: Resources = NOTHING
     """Both nothing where the node reports no allocatable CPU or memory."""
     drain: DrainTime | None = None
     """How long its drain would take; None of a node that stays or is in flight already."""
-    cost: int = 0
-    """Micro-dollars per hour."""
-    outside: bool = False
-    """Whether it counts in no figure of its pool: it stands by, or Google manages it, and no drain of ours holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class PlannedOrder:
     uid: str
     pool: str
     reason: DrainReason
-    saving: int = 0
-    moves: tuple[Move, ...] = ()
+    saving: int
+    moves: tuple[Move, ...]
 
     def order(self, order_id: str, cluster: str, issued_at: datetime, picture_at: datetime) -> Order:
         """Return the message for it; `picture_at` is when the reads began that the plan rests on."""
@@ -91,20 +91,20 @@ class PlannedOrder:
 class Potential:
     """How far the cluster could shrink with only the safety rules in force. Micro-dollars per hour."""
 
-    nodes: tuple[str, ...] = ()
-    saving: int = 0
-    moves: tuple[Move, ...] = ()
+    nodes: tuple[str, ...]
+    saving: int
+    moves: tuple[Move, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AtRest:
     """Which nodes would be gone once all that only takes time has passed. `saving` is micro-dollars per hour."""
 
-    nodes: tuple[str, ...] = ()
-    saving: int = 0
-    steps: int = 0
+    nodes: tuple[str, ...]
+    saving: int
+    steps: int
     """How much was tried."""
-    braked: bool = False
+    braked: bool
     """Whether the clock ended the search before its steps did."""
 
 
@@ -117,12 +117,12 @@ class Plan:
     policy_hash: str
     dry_run: bool
     decisions: tuple[NodeDecision, ...]
-    orders: tuple[PlannedOrder, ...] = ()
-    marks: Mapping[str, PoolMarks] = field(default_factory=dict)
-    pods: int = 0
-    pending: int = 0
+    marks: Mapping[str, PoolMarks]
+    pods: int
+    pending: int
     """How many of the pods have no node."""
-    cost: int = 0
+    cost: int
+    orders: tuple[PlannedOrder, ...] = ()
     savings: Savings | None = None
     """What nodes save once those on their way out are gone; None while no policy is known."""
     excess: Mapping[str, Fraction] = field(default_factory=dict)

@@ -203,9 +203,9 @@ _DISK: Final = 375 * 10**9
 class Extras:
     """GPUs of one kind and local SSDs; `guessed` where their number is not known."""
 
-    gpu: str = ""
-    gpus: int = 0
-    disks: int = 0
+    gpu: str
+    gpus: int
+    disks: int
     guessed: bool = False
 
 

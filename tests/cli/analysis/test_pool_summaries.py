@@ -11,11 +11,12 @@ from functions.cli.analysis.pools import pool_summaries, whole_cluster, without_
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.planning.plan import NodeDecision, Verdict
 from tests.builders import pod, resources
+from tests.core.planning.passes import decision
 
 
 def _decision(name: str, pool: str, verdict: Verdict = Verdict.KEEP, cost: int = 100, cpu: float = 2) -> NodeDecision:
     size, asked = resources(cpu=4, memory=16), resources(cpu=cpu, memory=4)
-    return NodeDecision(name, f"uid-{name}", pool, verdict, "", allocatable=size, requested=asked, cost=cost)
+    return replace(decision(name, verdict), pool=pool, cost=cost, allocatable=size, requested=asked)
 
 
 def _decisions(*decisions: NodeDecision) -> tuple[NodeDecision, ...]:
@@ -52,7 +53,7 @@ def test_a_pool_is_as_full_as_all_its_nodes_together() -> None:
 
 
 def test_a_pool_of_nodes_that_report_nothing_has_no_ratio() -> None:
-    (pool,) = pool_summaries(_decisions(NodeDecision("n1", "uid", "a", Verdict.KEEP, "not_ready")))
+    (pool,) = pool_summaries(_decisions(decision("n1")))
     assert (pool.cpu_ratio, pool.memory_ratio) == (None, None)
 
 

@@ -32,6 +32,8 @@ def decision(name: str, verdict: Verdict = Verdict.KEEP, *blockers: Blocker, **c
         "movable_memory_ratio": Fraction(1, 5),
         "score": Fraction(45),
         "cost": DOLLAR // 10,
+        "underutilized": False,
+        "outside": False,
         "allocatable": resources(cpu=4, memory=16),
         "requested": resources(cpu=2, memory=4),
         **changes,
@@ -70,7 +72,9 @@ def plan(*decisions: NodeDecision, orders: Iterable[PlannedOrder] = (), **change
         "taken_at": NOW,
         "policy_hash": "",
         "dry_run": True,
+        "marks": {},
         "pods": 20 * len(decisions),
+        "pending": 0,
         "cost": len(decisions) * DOLLAR // 10,
         **changes,
     }

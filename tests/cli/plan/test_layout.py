@@ -25,7 +25,7 @@ def _view(names: list[str], *, could_go: bool = False) -> PlanView:
         lambda name: decision(name, Verdict.KEEP, Blocker(Unremovable.MINIMUM_NON_TAINTED, "", "2 of 2")),
     )
     made = plan(*(kinds[number % len(kinds)](name) for number, name in enumerate(names)))
-    return view_of(made, Potential(tuple(names)) if could_go else None)
+    return view_of(made, Potential(tuple(names), 0, ()) if could_go else None)
 
 
 def _table(view: PlanView, width: int, *, by_cost: bool = False) -> Table:

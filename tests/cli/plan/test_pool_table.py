@@ -16,7 +16,7 @@ from tests.cli.plan.plans import busy, of_every_kind, plan, some_scenarios, wait
 
 
 def _shown(given: Plan, width: int, *names: str) -> list[str]:
-    return _drawn(view_of(given, Potential(names, 10**6) if names else None), width)
+    return _drawn(view_of(given, Potential(names, 10**6, ()) if names else None), width)
 
 
 def _drawn(view: PlanView, width: int) -> list[str]:
@@ -89,7 +89,7 @@ def test_no_line_is_wider_than_the_terminal(pools: list[str], width: int) -> Non
 def test_no_verdict_and_no_figure_is_cut_at(width: int, names: tuple[str, ...]) -> None:
     long = ("backend-pool-v2", "highmem-pool-europe")
     given = plan(*(kind(f"n{at}", pool=long[at % 2], cost=10**6) for at in range(8) for kind in (busy, waiting)))
-    view = view_of(given, Potential(names, 10**6) if names else None)
+    view = view_of(given, Potential(names, 10**6, ()) if names else None)
     shown = with_scenarios(view, replace(some_scenarios(), gone=frozenset({"n0"})), POLICY)
     head, *rows, _ = _drawn(shown, width)
     assert "wait" in head

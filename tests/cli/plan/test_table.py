@@ -63,7 +63,7 @@ def test_the_table_shows(expected: str) -> None:
 
 
 def test_the_potential_is_shown_above_and_marked_at_each_node() -> None:
-    shown = _shown(plan(waiting("n1"), busy("n2")), 120, Potential(("n1",), 100_000))
+    shown = _shown(plan(waiting("n1"), busy("n2")), 120, Potential(("n1",), 100_000, ()))
     assert "$73 a month by 1 node, 50% of the cost" in shown
     assert [line.split()[0] for line in shown.splitlines() if "yes" in line] == ["n1"]
 

@@ -6,7 +6,7 @@ from typing import Any
 from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.plan import Plan
+from shared.core.planning.plan import NodeDecision, Plan, Verdict
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState, Mark, PoolMarks
 from shared.core.rules.situation import Situation
@@ -19,6 +19,10 @@ def plan(snapshot: Snapshot, rules: Policy | None = None, **given: Any) -> Plan:
     """Plan with the open policy and, unless given, a state whose last pass was five minutes ago."""
     state = given.pop("state", ClusterState(last_pass=NOW - 5 * MINUTE))
     return make_plan(Situation(snapshot, state, rules or policy()), given.pop("marks", {}), load())
+
+
+def decision(name: str, verdict: Verdict = Verdict.KEEP) -> NodeDecision:
+    return NodeDecision(name, f"uid-{name}", "a", verdict, "", 0, underutilized=False, outside=False)
 
 
 def verdicts(made: Plan) -> dict[str, tuple[str, str]]:

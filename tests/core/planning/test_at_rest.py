@@ -1,5 +1,6 @@
 """A pass follows the plan at rest: what it takes goes first, what it keeps is room, and all of it is explained."""
 
+from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,7 @@ from shared.core.policy import Budget, Limit, Policy, Preference, Rate, Schedule
 from shared.core.records.state import Backoff, ClusterState
 from shared.core.rules.pod_costs import EVICTION, eviction_cost
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, buffer, cluster, held, node, only_empty, pdb, pod, policy
+from tests.builders import NOW, buffer, cluster, held, node, only_empty, pdb, pod, policy, resources
 from tests.core.planning.passes import MINUTE, marked, ordered, plan, verdicts
 
 HOUR = timedelta(hours=1)
@@ -162,6 +163,24 @@ def test_an_empty_node_goes_though_the_plan_in_steady_state_needs_others_more() 
     picture = one_or_two()
     made = plan(cluster([*picture.nodes, node("empty")], picture.pods), rules(**WAITS), marks=marked("big", "empty"))
     assert ordered(made) == ["empty"]
+
+
+def test_an_empty_node_takes_nothing_of_the_required_count_from_others() -> None:
+    """Of four that are little used one more than three may go; the empty one waits for its mark."""
+    picture = one_or_two()
+    given = rules(**WAITS, required_count=4)
+    made = plan(cluster([*picture.nodes, node("empty")], picture.pods), given, marks=marked("big", "left", "right"))
+    assert made.at_rest is not None
+    assert (len(made.at_rest.nodes), "empty" in made.at_rest.nodes) == (2, True)
+    assert "empty" not in made.wave, "nor does it wait for others"
+
+
+@pytest.mark.parametrize(("cpu", "memory"), [(12, 0), (0, 48)])
+def test_the_plan_in_steady_state_leaves_what_the_autoscaler_keeps(cpu: float, memory: float) -> None:
+    """Four nodes offer 16 CPU and 64 GiB."""
+    made = plan(replace(one_or_two(), minimum=resources(cpu, memory)), rules())
+    assert made.at_rest is not None
+    assert len(made.at_rest.nodes) == 1
 
 
 def test_a_brake_ends_the_search_and_the_plan_shows_it() -> None:

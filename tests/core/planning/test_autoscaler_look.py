@@ -11,11 +11,11 @@ from shared.core.cluster import names
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Phase, Pod
 from shared.core.cluster.snapshot import Snapshot
-from shared.core.planning.autoscaler_look import PARALLEL, Earlier, ScaleDownScan, scan
+from shared.core.planning.autoscaler_look import Earlier, ScaleDownScan, scan
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, pdb, pod
+from tests.builders import NOW, cluster, node, pdb, pod, pod_class
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
@@ -68,6 +68,18 @@ def test_a_pod_that_the_look_put_on_a_node_keeps_it_by_its_budget() -> None:
         seen = homed(nodes, pods, disruption_budgets=budgets)
 
         assert set(look(seen, "n0", "n1", unneeded=("n0",)).unneeded) == expected
+
+
+@pytest.mark.parametrize(("expected", "allowed"), [(["n2"], 5), ([], 6)])
+def test_each_pod_that_the_look_put_on_a_node_takes_of_a_budget_again(expected: list[str], allowed: int) -> None:
+    """Two pods of `n0` go to `n1` and on from there, before `n2` with a fourth is asked."""
+    nodes = [node("n0"), node("n1", labels={"disk": "ssd"}), node("ssd", labels={"disk": "ssd"}), node("n2")]
+    kind = pod_class(owner="ReplicaSet/a", labels={"app": "a"}, node_selector={"disk": "ssd"})
+    pods = [pod(f"a{n}", on=name, kind=kind) for n, name in enumerate(("n0", "n0", "n0", "n2"))]
+    seen = homed(nodes, [*pods, pod("b", on="n1", owner="ReplicaSet/b")])
+    seen = replace(seen, disruption_budgets=(pdb("a", app="a", allowed=allowed),))
+
+    assert list(look(seen, "n0", "n1", "n2", unneeded=("n0", "n1")).kept) == expected
 
 
 def test_a_pod_of_a_node_in_deletion_keeps_the_node_that_takes_it_by_its_budget() -> None:
@@ -130,12 +142,12 @@ def test_empty_nodes_come_first_then_those_that_were_unneeded_before() -> None:
 @pytest.mark.parametrize(
     ("expected", "before"),
     [
-        pytest.param(2 * PARALLEL, 0, id="twice what may be deleted at once"),
-        pytest.param(2 * PARALLEL + 3, 3, id="so many more than before"),
+        pytest.param(20, 0, id="twice what may be deleted at once"),
+        pytest.param(23, 3, id="so many more than before"),
     ],
 )
 def test_a_look_ends_once_it_has_found_enough(expected: int, before: int) -> None:
-    nodes, pods = one_pod_each(2 * PARALLEL + 5)
+    nodes, pods = one_pod_each(25)
     found = look(homed(nodes, pods), unneeded=[each.name for each in nodes[:before]])
 
     assert (len(found.unneeded), found.kept, found.unseen) == (expected, (), True)

@@ -89,15 +89,41 @@ def test_what_a_node_must_save_for_each_pod_is_asked_of_the_bill() -> None:
     assert {each.reason for each in made.decisions} == {"saving_too_small"}
 
 
-def test_the_second_of_a_pass_must_save_as_much_given_the_first() -> None:
-    made = passed(SIX, worth(4.99), minimum_saving=Fraction(10))
-    assert [order.saving for order in made.orders] == [PRICE]
+@pytest.mark.parametrize(
+    ("machines", "least"),
+    [
+        pytest.param(4.99, 10, id="which saves nearly nothing"),
+        pytest.param(4.5, 60, id="half: the first, which is asked before it, saves all"),
+    ],
+)
+def test_the_second_of_a_pass_must_save_as_much_given_the_first(machines: float, least: int) -> None:
+    made = passed(SIX, worth(machines), minimum_saving=Fraction(least))
+    assert [(order.node, order.saving) for order in made.orders] == [("n1", PRICE)]
     assert {each for each in verdicts(made).values() if each[0] == "keep"} == {("keep", "saving_too_small")}
 
 
 def test_a_node_that_will_save_nothing_does_not_wait_for_a_budget() -> None:
     made = passed(SIX, worth(4), max_nodes_per_pass=1)
     assert list(verdicts(made).values()) == [("order", "underutilized"), ("keep", "nodes_per_pass"), *[COVERED] * 4]
+
+
+@pytest.mark.parametrize(
+    ("expected", "settings"),
+    [
+        pytest.param(COVERED, {}, id="soon: what it would save is the other's"),
+        pytest.param(
+            ("keep", "minimum_nodes"), {"minimum_nodes": 6}, id="not even later: it keeps nothing from others"
+        ),
+    ],
+)
+def test_what_the_first_of_a_wave_would_save_is_no_saving_of_others_while_it_goes(
+    expected: tuple[str, str], settings: dict[str, Any]
+) -> None:
+    wide = {"time_gap": 10 * MINUTE, "commitments": Commitments((worth(5),)), **settings}
+    state = ClusterState(last_pass=NOW - 5 * MINUTE, last_scale_down=NOW - MINUTE)
+    situation = Situation(SIX, state, policy(cluster_wide=wide, max_nodes_per_pass=5))
+    found = verdicts(make_plan(situation, {}, load(), wave=("n1",)))
+    assert (found["n1"][0], found["n2"]) == ("keep", expected)
 
 
 def test_a_flexible_commitment_covers_any_machine() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
+from shared.core.cluster import names
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
 from shared.core.cluster.names import AUTOSCALER_CANDIDATE_TAINT, COMPUTE_CLASS_LABEL, SCALE_DOWN_DISABLED
 from shared.core.cluster.node import NodePool
@@ -135,6 +136,7 @@ def test_a_pool_that_the_policy_does_not_name_is_disabled_but_measured() -> None
     assert {verdict for verdict, _ in verdicts(made).values()} == {"keep"}
     assert made.orders == ()
     assert [each.cpu_ratio for each in made.decisions] == [Fraction(1, 2)] * 2
+    assert [int(each.score or 0) for each in made.decisions] == [40] * 2
     assert made.excess["a"] == 1
 
 
@@ -208,6 +210,8 @@ def test_excess_is_counted_in_nodes_of_the_size_of_the_least_used_one() -> None:
     pods = [pod("p", on="a", cpu=6, memory=24), pod("q", on="b", cpu=1, memory=4)]
 
     assert plan(cluster(nodes, pods)).excess["a"] == Fraction(5, 4)
+    standby = node("standby", cpu=16, memory=64, labels={names.STANDBY_NODE: "true"})
+    assert plan(cluster([*nodes, standby], pods)).excess["a"] == Fraction(5, 4), "whatever stands by"
 
 
 def test_drains_in_flight_raise_the_count_that_is_needed_and_do_not_fill_it() -> None:

@@ -160,3 +160,23 @@ def test_where_capacity_is_committed_the_bill_is_shown(halves: int, idle: int, c
 def test_without_commitments_there_is_no_bill() -> None:
     found = told(ClusterState())
     assert (found.bill, found.idle) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("expected", "first", "pods"),
+    [
+        pytest.param(True, {}, [pod("p", on="n1", owner=None)], id="its pod alone keeps it"),
+        pytest.param(False, {}, [pod("p", on="n1", cpu=3.5)], id="too full"),
+        pytest.param(False, {}, [pod("p", on="n1", cpu=3.5, owner=None)], id="too full, and its pod keeps it"),
+        pytest.param(False, {"taints": (our_taint(),)}, [], id="in flight"),
+        pytest.param(
+            False, {"allocatable": resources(0, 0)}, [pod("p", on="n1")], id="it reports nothing that pods could use"
+        ),
+    ],
+)
+def test_underutilized_is_what_is_below_its_limits_whatever_else_keeps_it(
+    expected: bool, first: dict[str, Any], pods: list[Any]
+) -> None:
+    decision = planned(cluster([node("n1", **first), node("n2")], pods)).of("n1")
+    assert decision is not None
+    assert decision.underutilized is expected

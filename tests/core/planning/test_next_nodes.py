@@ -2,14 +2,18 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
 
+from shared.adapters.prices import load
 from shared.core.cluster.snapshot import Snapshot
+from shared.core.planning.make_plan import make_plan
 from shared.core.planning.plan import Plan
 from shared.core.policy import Budget, Freeze, Limit, Policy, Schedule
 from shared.core.records.state import Backoff, ClusterState
+from shared.core.rules.situation import Situation
 from tests.builders import NOW, claim, cluster, node, pod, policy
 from tests.core.planning.passes import MINUTE, ordered, plan
 
@@ -69,6 +73,16 @@ def test_a_pool_whose_window_is_shut_is_shown_beside_one_that_drains() -> None:
     shut = replace(rules.pools["a"], windows=(AT_NOON,))
     made = plan(both, replace(rules, pools={"a": rules.pools["a"], "b": shut}))
     assert (ordered(made), made.next_nodes) == (["n1"], ("b1", "n2", "n3"))
+
+
+def test_the_plan_that_the_pass_follows_is_not_searched_again() -> None:
+    def asked(rules: Policy) -> int:
+        """Return how often the search looks whether it must end."""
+        looks = count()
+        make_plan(Situation(half_empty(), STATE, rules), {}, load(), brake=lambda: next(looks) < 0)
+        return next(looks)
+
+    assert asked(steers()) == asked(policy()) > 0
 
 
 def test_a_node_that_is_left_alone_for_a_while_is_not_shown() -> None:

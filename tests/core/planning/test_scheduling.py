@@ -7,8 +7,8 @@ import pytest
 from shared.core.placement.cluster_arrays import ClusterArrays
 from shared.core.placement.node_room import OUTSIDE
 from shared.core.placement.strategies import LEAST_ALLOCATED
-from shared.core.planning.scheduling import SchedulerPacking, drained, tainted
-from tests.builders import cluster, node, pod
+from shared.core.planning.scheduling import SchedulerPacking, drained, tainted, with_announcement
+from tests.builders import cluster, node, our_taint, pod
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,23 @@ def test_a_soft_taint_is_weighed(expected: str, tainted: tuple[str, ...], tolera
     assert {each.name: each.node for each in later.pods}["p"] == expected
 
 
+def test_each_pod_counts_for_the_next_of_its_workload() -> None:
+    """`roomy` is the better place for the first alone."""
+    nodes = [node("leaving", zone="x"), node("roomy", zone="y"), node("other", zone="z")]
+    own = [pod(f"p{n}", on="leaving") for n in range(2)]
+    filled = pod("x", on="other", cpu=1, memory=4, owner="ReplicaSet/x")
+    later = drained(cluster(nodes, [*own, filled]), ["leaving"], ()).snapshot
+
+    assert {each.node for each in later.pods if each.name != "x"} == {"roomy", "other"}
+
+
+def test_an_announcement_leaves_other_taints_as_they_are() -> None:
+    announced = with_announcement(node("n", taints=(our_taint("x"),)), wanted=True)
+
+    assert announced.taints[0] == our_taint("x")
+    assert with_announcement(announced, wanted=False).taints == (our_taint("x"),)
+
+
 def test_of_two_nodes_with_as_much_room_that_is_taken_whose_cpu_and_memory_come_closer() -> None:
     nodes = [node("leaving"), node("by-cpu"), node("by-memory")]
     pods = [
@@ -71,6 +88,25 @@ def test_pods_of_one_workload_keep_apart_by_host_and_zone() -> None:
     assert {each.name: each.node for each in later.pods}["p"] == "far"
     alone = drained(cluster(nodes, [pod("p", on="leaving"), *given]), ["leaving"], ()).snapshot
     assert {each.name: each.node for each in alone.pods}["p"] == "same"
+
+
+@pytest.mark.parametrize(
+    ("expected", "crowd", "filled", "tainted"),
+    [
+        pytest.param("fewer", 1, {"fewer": 2.5}, (), id="one pod less outweighs so much room"),
+        pytest.param("more", 1, {"fewer": 3}, (), id="not more room than that"),
+        pytest.param("more", 6, {"more": 2}, ("fewer",), id="a soft taint outweighs both"),
+    ],
+)
+def test_its_pods_nearby_room_and_a_soft_taint_are_weighed_against_each_other(
+    expected: str, crowd: int, filled: dict[str, float], tainted: tuple[str, ...]
+) -> None:
+    nodes = [node("leaving", zone="x"), node("more", zone="y"), node("fewer", zone="z")]
+    own = [pod(f"p{n}", on="more", cpu=0.1, memory=0.4) for n in range(crowd)]
+    others = [pod("x", on=name, cpu=cpu, memory=4 * cpu, owner="ReplicaSet/x") for name, cpu in filled.items()]
+    seen = cluster(nodes, [pod("p", on="leaving", cpu=0.1, memory=0.4), *own, *others])
+
+    assert {each.name: each.node for each in drained(seen, ["leaving"], tainted).snapshot.pods}["p"] == expected
 
 
 def test_two_soft_taints_on_one_node_halve_the_weight_of_one_on_another() -> None:

@@ -16,7 +16,7 @@ from shared.core.cluster.selectors import NO_SCHEDULE, Taint
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.placement import Simulation
 from shared.core.planning.make_plan import make_plan
-from shared.core.planning.plan import NodeDecision, Plan, PlannedOrder, Verdict
+from shared.core.planning.plan import Plan, PlannedOrder
 from shared.core.planning.waves import (
     WaveEnd,
     between,
@@ -34,7 +34,7 @@ from shared.core.reasons import DrainReason
 from shared.core.records.state import Breaker, ClusterState, Wave, WaveNode
 from shared.core.rules.situation import Situation
 from tests.builders import CLUSTER, NOW, claim, cluster, node, only_empty, our_taint, pod, policy
-from tests.core.planning.passes import half_full, ordered, verdicts
+from tests.core.planning.passes import decision, half_full, ordered, verdicts
 from tests.depth import examples
 from tests.properties.clusters import clusters
 
@@ -225,9 +225,9 @@ def test_what_is_still_to_go_keeps_the_order_of_the_wave() -> None:
 
 def decided(*wave: str, dry_run: bool = False, orders: tuple[str, ...] = ()) -> Plan:
     """A pass that holds this wave."""
-    decisions = tuple(NodeDecision(name, f"uid-{name}", "a", Verdict.KEEP, "") for name in ("n1", "n2", "n3"))
+    decisions = tuple(map(decision, ("n1", "n2", "n3")))
     first = tuple(PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED, 0, ()) for name in orders)
-    return Plan(CLUSTER, NOW, "h", dry_run, decisions, first, wave=wave)
+    return Plan(CLUSTER, NOW, "h", dry_run, decisions, {}, 0, 0, 0, first, wave=wave)
 
 
 def test_a_wave_that_begins_holds_what_the_plan_holds_until_the_policys_deadline() -> None:
@@ -343,10 +343,10 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
             "fe", "fecg", {"k": 3, "l": 3, "m": 2}, id="small ones leave before large ones that are worth more"
         ),
         pytest.param(
-            "fd",
-            "fdgbeac",
-            {"k": 3, "l": 2, "m": 3.5, "n": 2},
-            id="less worthy ones leave four times for a more worthy",
+            "efja",
+            "defjabcghix",
+            {**dict.fromkeys("klmn", 3), **dict.fromkeys("opqrstu", 1)},
+            id="less worthy ones leave four times for more worthy ones, half as many as do not fit; then these leave",
         ),
         pytest.param("d", "da", {"k": 3, "l": 1}, id="two fit in one order alone: the other could come about"),
         pytest.param("da", "da", {"k": 3, "l": 3}, id="two fit in both"),
@@ -355,11 +355,12 @@ def test_a_node_that_the_autoscaler_has_announced_needs_no_second_soft_taint() -
 def test_a_set_goes_in_both_orders_and_loses_its_least_worthy_nodes(
     expected: str, wanted: str, room: dict[str, float]
 ) -> None:
-    """a, b, c and g hold one pod of one core each; d, e and f one of three cores."""
-    own = [pod(f"p{name}", on=name, cpu=3 if name in "def" else 1, owner=f"ReplicaSet/{name}") for name in "abcdefg"]
+    """d, e, f and j hold one pod of three cores each; the others one of one core."""
+    names_of = "abcdefghijx"
+    own = [pod(f"p{name}", on=name, cpu=3 if name in "defj" else 1, owner=f"ReplicaSet/{name}") for name in names_of]
     keepers = [node(name, cpu=cpu) for name, cpu in room.items()]
-    snapshot = cluster([*map(node, "abcdefg"), *keepers], own)
-    found, proof = proved(tuple(wanted), lambda names_of: Simulation.of(snapshot, closed={*"abcdefg", *names_of}))
+    snapshot = cluster([*map(node, names_of), *keepers], own)
+    found, proof = proved(tuple(wanted), lambda wave: Simulation.of(snapshot, closed={*names_of, *wave}))
 
     assert "".join(found) == expected
     assert proof.taken == (), "what is proved is taken only as it is ordered"

@@ -11,7 +11,13 @@ import pytest
 from functions.cli.analysis.forecast.steady_state import beginning, left_alone
 from functions.cli.analysis.forecast.unpaced_pass import Workings
 from shared.core.cluster.autoscaling import AutoscalingPolicy, ComputeClasses
-from shared.core.cluster.names import COMPUTE_CLASS_LABEL, HOSTNAME_LABEL, MANAGED_NODE, STANDBY_NODE
+from shared.core.cluster.names import (
+    AUTOSCALER_DELETING_TAINT,
+    COMPUTE_CLASS_LABEL,
+    HOSTNAME_LABEL,
+    MANAGED_NODE,
+    STANDBY_NODE,
+)
 from shared.core.cluster.node import Node, NodePool
 from shared.core.cluster.pod import Pod
 from shared.core.cluster.snapshot import Snapshot
@@ -20,7 +26,7 @@ from shared.core.planning.autoscaler_look import unneeded
 from shared.core.policy import Policy
 from shared.core.records.state import ClusterState
 from shared.core.rules.situation import Situation
-from tests.builders import NOW, cluster, node, our_taint, pdb, pod
+from tests.builders import NOW, cluster, node, our_taint, pdb, pod, taint
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 OFF = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
@@ -105,6 +111,13 @@ def test_daemon_set_pods_count_on_neither_side_of_the_gate() -> None:
     assert found(one_node(daemon, pod("p", on="n", cpu=1.6))) == ()
 
 
+@pytest.mark.parametrize(("takes", "pods"), [(True, ()), (False, (pod("p", on="n", cpu=0.001),))])
+def test_a_node_that_daemon_set_pods_fill_is_empty_or_full(takes: bool, pods: tuple[Pod, ...]) -> None:
+    daemon = pod("d", on="n", cpu=4, owner="DaemonSet/d", node_selector={HOSTNAME_LABEL: "n"})
+
+    assert ("n" in found(one_node(daemon, *pods))) is takes
+
+
 @pytest.mark.parametrize(
     ("takes", "given"),
     [
@@ -134,6 +147,7 @@ def test_pods_keep_their_node_by_the_autoscalers_own_rules(takes: bool, given: d
 @pytest.mark.parametrize(
     "changes",
     [
+        pytest.param({"taints": (taint(AUTOSCALER_DELETING_TAINT),)}, id="in deletion already"),
         pytest.param({"annotations": {OFF: "true"}}, id="scale-down disabled"),
         pytest.param({"ready": False}, id="not Ready"),
         pytest.param({"labels": {STANDBY_NODE: "true"}}, id="standing by for a buffer"),

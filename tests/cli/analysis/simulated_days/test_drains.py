@@ -43,7 +43,7 @@ def begun(*pods: Pod, under: Policy | None = None, **picture: Any) -> tuple[Worl
 
 
 def claim(drains: Drains, name: str) -> None:
-    drains.claim(PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED), NOW)
+    drains.claim(PlannedOrder(name, f"uid-{name}", "a", DrainReason.UNDERUTILIZED, 0, ()), NOW)
 
 
 def play(world: World, until: datetime) -> None:
