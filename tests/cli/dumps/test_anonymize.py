@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from functions.cli.analysis.potential import potential
 from functions.cli.dumps import read_dump
-from functions.cli.dumps.anonymize.objects import KINDS, NameTable, anonymized
-from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
+from functions.cli.dumps.anonymize.objects import KINDS, anonymized
+from functions.cli.dumps.anonymize.pseudonyms import Namer, NameTable
 from functions.cli.dumps.contents import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
 from shared.core.cluster.storage import claim_keys
@@ -219,13 +219,13 @@ def test_every_kind_that_a_plan_reads_has_another_name() -> None:
 
 def test_numbers_that_are_compared_keep_their_order() -> None:
     """Not the order of a set, which is that of small numbers only."""
-    names, numbers = Gathering(), (1_000_000, 17, 4_096, 64, 999)
-    names.compares("size")
+    namer, numbers = Namer(), (1_000_000, 17, 4_096, 64, 999)
+    namer.compare_numbers("size")
     for number in numbers:
-        names.value("size", str(number))
-    hidden = Pseudonyms(names)
+        namer.value("size", str(number))
+    namer.rank_names()
 
-    assert sorted(numbers, key=lambda number: int(hidden.value("size", str(number)))) == sorted(numbers)
+    assert sorted(numbers, key=lambda number: int(namer.value("size", str(number)))) == sorted(numbers)
 
 
 def test_versions_of_kubelets_are_kept(tmp_path: Path) -> None:

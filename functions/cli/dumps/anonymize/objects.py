@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from functions.cli.dumps.anonymize.pseudonyms import Gathering, Namer, Pseudonyms
+from functions.cli.dumps.anonymize.pseudonyms import Namer, NameTable
 from functions.cli.dumps.anonymize.rules import (
     Object,
     Rule,
@@ -132,7 +132,7 @@ def _pod(namer: Namer, given: Mapping[str, Any]) -> Any:
     """Return a pod; a claim that it makes by itself is named after it and the volume."""
     for volume in (given.get("spec") or {}).get("volumes") or ():
         if EPHEMERAL in volume:
-            namer.made_claim((given.get("metadata") or {}).get("name", ""), volume.get("name", ""))
+            namer.derive_claim((given.get("metadata") or {}).get("name", ""), volume.get("name", ""))
     return _POD(namer, given)
 
 
@@ -258,8 +258,6 @@ KINDS: Final[Mapping[str, Rule]] = {
 }  # fmt: skip
 """By kind: what is written, and how."""
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError, msgspec.MsgspecError)
-NameTable = dict[str, dict[str, str]]
-"""By sort and name: what stands for it."""
 
 
 @dataclass(frozen=True)
@@ -276,17 +274,17 @@ def anonymized(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> A
     Raises:
         BadDump: a file cannot be read, or an object is not of the API's shape; while the pieces are taken, too.
     """
-    files, gathered = tuple(files_of(paths)), Gathering()
-    for _ in _renamed(files, gathered, progress):
+    files, namer = tuple(files_of(paths)), Namer()
+    for _ in _renamed(files, namer, progress):
         pass
-    pseudonyms = Pseudonyms(gathered)
-    return AnonymousDump(_list(_renamed(files, pseudonyms, progress)), pseudonyms.table)
+    namer.rank_names()
+    return AnonymousDump(_list(_renamed(files, namer, progress)), namer.table)
 
 
 def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
     before = b'{"apiVersion":"v1","kind":"List","items":[\n'
-    for each in objects:
-        yield before + each
+    for item in objects:
+        yield before + item
         before = b",\n"
     yield b"\n]}\n"
 
@@ -294,16 +292,11 @@ def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
 def _renamed(files: Iterable[Path], namer: Namer, progress: ReadBytes) -> Iterator[bytes]:
     for file in files:
         for document, found in documents_of(file, progress):
-            for kind, each in typed(file, document, found):
+            for kind, item in typed(file, document, found):
                 if kind not in KINDS:
                     continue
                 try:
-                    renamed = _object(kind, each.raw, namer)
+                    renamed = KINDS[kind](namer, msgspec.json.decode(item.raw))
                 except _ODD as fault:
-                    raise BadDump(f"{place_of(file, each)}: is not of the API's shape ({fault}).") from fault
-                yield renamed
-
-
-def _object(kind: str, raw: bytes, namer: Namer) -> bytes:
-    given: Any = msgspec.json.decode(raw)
-    return msgspec.json.encode({"kind": kind, **KINDS[kind](namer, given)})
+                    raise BadDump(f"{place_of(file, item)}: is not of the API's shape ({fault}).") from fault
+                yield msgspec.json.encode({"kind": kind, **renamed})

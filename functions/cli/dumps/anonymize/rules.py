@@ -131,7 +131,7 @@ def expression(namer: Namer, given: Mapping[str, Any]) -> Any:
     """Return one requirement on a label."""
     of = given.get("key", "")
     if given.get("operator") in _AS_NUMBERS:
-        namer.compares(of)
+        namer.compare_numbers(of)
     values: Rule = lambda namer, rows: [value(namer, of, row) for row in rows]  # noqa: E731 - a rule of this label
     return fields("operator", key=key, values=values)(namer, given)
 
