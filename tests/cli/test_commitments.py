@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from functions.cli.input.commitments import CommitmentFile, read_commitments, with_commitments
-from functions.cli.input.inputs import gather, warnings_of
+from functions.cli.input.inputs import as_warnings, gather, odd_policy
 from functions.cli.input.options import Sources
 from functions.cli.policy.comparing import print_diff
 from shared.adapters.prices import load
@@ -241,7 +241,7 @@ def test_commands_plan_by_the_file_whatever_policy_they_compare(tmp_path: Path) 
 def test_what_has_ended_is_a_warning(named: list[str], taken: datetime) -> None:
     flexible = FlexibleCommitment(Fraction(1), Fraction(0), UNTIL)
     rows = Commitments((N2, Commitment("e2", Capacity(Fraction(8)))), flexible)
-    found = warnings_of(Policy(commitments=rows), replace(cluster([node("a")]), taken_at=taken), load())
+    found = as_warnings(odd_policy(Policy(commitments=rows), replace(cluster([node("a")]), taken_at=taken), load()))
 
     assert [each for each in ("n2 on 2027-05-01", "flexible on 2027-05-01", "e2") if each in " ".join(found)] == named
 

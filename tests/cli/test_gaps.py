@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from functions.cli.dumps.files import MAKE_ONE
-from functions.cli.input.missing_data import unread, without_requests
+from functions.cli.input.missing_data import unread_lists, without_requests
 from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Pod
@@ -191,4 +191,4 @@ def test_the_help_shows_where_the_command_stands_that_prints_a_dump() -> None:
     ],
 )
 def test_lists_of_a_cluster_that_may_not_be_read_are_shown(expected: list[str], changes: dict[str, Any]) -> None:
-    assert list(unread(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected
+    assert list(unread_lists(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected

@@ -135,7 +135,7 @@ def with_commitments(
     return changed, (f"{_note(file.name, found, region)}{stale}", *notes)
 
 
-def ended(commitments: Commitments, now: datetime) -> str:
+def ended_commitments(commitments: Commitments, now: datetime) -> str:
     """Return the sentence on commitments that have ended; empty if none has."""
     over = [f"{family} on {until:%Y-%m-%d}" for family, until in commitments.ends if until <= now]
     return f"Commitments that have ended count for nothing: {some(over)}." if over else ""

@@ -11,7 +11,7 @@ import typer
 
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios, scenarios_of
 from functions.cli.input.files import read_policy
-from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, gather, warnings_of
+from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, as_warnings, gather, odd_policy
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document
 from functions.cli.output.progress import reading_line
@@ -122,4 +122,4 @@ def _given(inputs: Inputs, policy: Policy, *, assume_marked: bool) -> tuple[Situ
 def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:
     marks = MARKED if assume_marked else UNMARKED
     own = [marks if note == NO_MARKS else note for note in inputs.notes]
-    return [*own, *(note for note in warnings_of(other, inputs.snapshot, inputs.prices) if note not in own)]
+    return [*own, *(note for note in as_warnings(odd_policy(other, inputs.snapshot, inputs.prices)) if note not in own)]
