@@ -1,15 +1,18 @@
 """Which parts of a dump belong to one cluster; of several snapshots of one cluster the newer one counts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.dumps.contents import DumpContents
+from functions.cli.dumps.files import file_names
 from functions.cli.dumps.homes import Home
 from shared.core.cluster.names import KUBE_SYSTEM
 from shared.errors import BadDump
+
+APART: Final = "print each cluster into a file or folder of its own"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -72,9 +75,6 @@ def _places(contents: DumpContents) -> Mapping[str, tuple[str, str]]:
     return {key: (pod.uid, pod.node) for key, pod in contents.pods.items()}
 
 
-APART: Final = "print each cluster into a file or folder of its own"
-
-
 @dataclass(slots=True)
 class DumpPart:
     """What one run of kubectl printed, and the files where it stands."""
@@ -92,7 +92,7 @@ class DumpPart:
         if newer.age > older.age and give_way(older.contents, newer.contents) and older.picture:
             self.outdated.append(older.picture)
         newer.contents.merge(older.contents)
-        self.files += [each for each in other.files if each not in self.files]
+        self.files += [file for file in other.files if file not in self.files]
         self.contents, self.picture = newer.contents, newer.picture or older.picture
 
     @property
@@ -101,19 +101,40 @@ class DumpPart:
         return self.picture.time if self.picture else self.contents.newest
 
 
-def clusters_of(parts: Sequence[DumpPart]) -> list[DumpPart]:
+def _kube_system(part: DumpPart) -> set[str]:
+    return part.contents.kube_system
+
+
+def _files(part: DumpPart) -> set[Path]:
+    return set(part.files)
+
+
+def _folders(part: DumpPart) -> set[Path]:
+    return {file.parent for file in part.files}
+
+
+_SIGNS: Final[tuple[tuple[Callable[[DumpPart], Set[Any]], Callable[[DumpPart], Iterable[Any]]], ...]] = (
+    (_kube_system, _kube_system),
+    (lambda part: {pod.node for pod in part.contents.pods.values() if pod.node}, lambda part: part.contents.nodes),
+    (_files, _files),
+    (_folders, _folders),
+)
+"""What a part without nodes and its cluster have in common, the surest first."""
+
+
+def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
     """Return one part a cluster.
 
     Raises:
         BadDump: a part holds nodes of several clusters, or it is not known whose it is.
     """
     for part in parts:
-        _is_one(part)
+        _check_is_one(part)
         part.picture = Print(part.contents.newest, tuple(part.files)) if part.contents.pods else None
     found: list[DumpPart] = []
     for part in parts:
         if part.contents.nodes:
-            _join(found, part, [each for each in found if each.contents.signs.are_of_one(part.contents.signs)])
+            _join_known(found, part, [known for known in found if known.contents.signs.are_of_one(part.contents.signs)])
     for part in parts:
         if not part.contents.nodes:
             _place(found, part)
@@ -122,24 +143,28 @@ def clusters_of(parts: Sequence[DumpPart]) -> list[DumpPart]:
     return found
 
 
-def _is_one(part: DumpPart) -> None:
+def _check_is_one(part: DumpPart) -> None:
     contents = part.contents
     homes = sorted(contents.homes)
-    other = next((each for each in homes if not each.may_be(homes[0])), None)
+    other = next((home for home in homes if not home.may_be(homes[0])), None)
     if other is not None:
-        raise BadDump(f"{_files(part)}: holds nodes of two clusters, {homes[0]} and {other}, in one list; {APART}.")
+        raise BadDump(
+            f"{file_names(part.files)}: holds nodes of two clusters, {homes[0]} and {other}, in one list; {APART}."
+        )
     if len(contents.kube_system) > 1:
-        raise BadDump(f"{_files(part)}: holds the namespace kube-system of two clusters in one list; {APART}.")
+        raise BadDump(
+            f"{file_names(part.files)}: holds the namespace kube-system of two clusters in one list; {APART}."
+        )
 
 
-def _join(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:
+def _join_known(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:
     if not same:
         found.append(part)
         return
     first, *others = same
-    for each in (part, *others):
-        first.join(each)
-    found[:] = [each for each in found if not any(each is other for other in others)]
+    for other in (part, *others):
+        first.join(other)
+    found[:] = [known for known in found if not any(known is other for other in others)]
 
 
 def _place(found: list[DumpPart], part: DumpPart) -> None:
@@ -148,39 +173,17 @@ def _place(found: list[DumpPart], part: DumpPart) -> None:
         found[0].contents.merge(part.contents)
         return
     candidates = found
-    for sign in (_by_kube_system, _by_pods, _by_file, _by_folder):
-        candidates = sign(candidates, part) or candidates
+    for of_part, of_cluster in _SIGNS:
+        wanted = of_part(part)
+        candidates = [known for known in candidates if not wanted.isdisjoint(of_cluster(known))] or candidates
     if len(candidates) > 1:
-        raise BadDump(f"{_files(part)}: may be of any of {len(found)} clusters; {APART}.")
+        raise BadDump(f"{file_names(part.files)}: may be of any of {len(found)} clusters; {APART}.")
     if candidates:
         candidates[0].join(part)
     else:
         found.append(part)
 
 
-def _by_kube_system(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
-    wanted = part.contents.kube_system
-    return [each for each in found if wanted and each.contents.kube_system == wanted]
-
-
-def _by_pods(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
-    wanted = {pod.node for pod in part.contents.pods.values() if pod.node}
-    return [each for each in found if not wanted.isdisjoint(each.contents.nodes.keys())]
-
-
-def _by_file(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
-    return [each for each in found if set(each.files) & set(part.files)]
-
-
-def _by_folder(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
-    folders = {file.parent for file in part.files}
-    return [each for each in found if {file.parent for file in each.files} & folders]
-
-
-def home(contents: DumpContents) -> Home:
+def home_of_cluster(contents: DumpContents) -> Home:
     """Return what is known of a cluster's home: the longest name that its nodes have."""
-    return max(contents.homes, key=lambda each: (len(each.name), each), default=Home())
-
-
-def _files(part: DumpPart) -> str:
-    return ", ".join("stdin" if str(file) == "-" else str(file) for file in part.files)
+    return max(contents.homes, key=lambda home: (len(home.name), home), default=Home())

@@ -16,7 +16,7 @@ from functions.cli.input.commitments import (
     read_commitments,
     with_commitments,
 )
-from functions.cli.input.files import read_policy
+from functions.cli.input.files import DUMP_OR_CLUSTER, read_policy
 from functions.cli.input.missing_data import (
     NO_NAMESPACES,
     NO_WORKLOADS,
@@ -115,7 +115,7 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
         Retryable, Terminal: the cluster cannot be read.
     """
     if sources.dumps and (sources.kubeconfig or sources.context):
-        raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
+        raise BadInput(DUMP_OR_CLUSTER)
     given = read if read or sources.policy is None else read_policy(sources.policy)
     if sources.dumps:
         readings = from_dumps(sources.dumps, confirmed=sources.installation)

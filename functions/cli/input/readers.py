@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from functions.cli.dumps.files import STDIN
+from functions.cli.input.files import check_dumps_exist
 from functions.cli.input.missing_data import NO_BUDGETS, check_usable, file_names, partial_pods, printed_again
 from functions.cli.output.progress import reading_bar, reading_line, size_of
 from shared.adapters.clock import system_time
-from shared.errors import BadInput, EbbError
+from shared.errors import EbbError
 from shared.port_types import ClusterReading, PoolsReading
 from shared.settings import read_settings
 
@@ -90,9 +91,7 @@ def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Rea
     Raises:
         BadInput: a file is not there, or no plan can be made. BadDump: it is no dump.
     """
-    missing = [str(path) for path in paths if path != STDIN and not path.exists()]
-    if missing:
-        raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
+    check_dumps_exist(paths)
     from functions.cli.dumps import read_dumps
 
     with reading_bar(file_names(paths), size_of([path for path in paths if path != STDIN])) as bar:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from functions.cli.analysis.potential import potential
 from functions.cli.dumps import read_dump
-from functions.cli.dumps.anonymize.objects import KINDS, anonymized
+from functions.cli.dumps.anonymize.objects import KINDS, anonymize_dump
 from functions.cli.dumps.anonymize.pseudonyms import Namer, NameTable
 from functions.cli.dumps.contents import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
@@ -35,7 +35,7 @@ EAGER = replace(policy(), other_pools=policy(max_nodes_per_pass=20).pool("a"))
 
 
 def under_other_names(path: Path) -> tuple[Path, NameTable]:
-    found = anonymized([path])
+    found = anonymize_dump([path])
     out = path.with_suffix(".anonymous.json")
     out.write_bytes(b"".join(found.pieces))
     return out, found.table

@@ -32,7 +32,7 @@ from functions.cli.dumps.anonymize.rules import (
     word,
 )
 from functions.cli.dumps.files import ReadBytes, files_of
-from functions.cli.dumps.reading import documents_of, place_of, typed
+from functions.cli.dumps.reading import documents_of, place_of, with_kinds
 from shared.adapters.kubernetes.namespace_limits import counted_name
 from shared.core.cluster import names
 from shared.core.cluster.pod import EPHEMERAL
@@ -268,17 +268,17 @@ class AnonymousDump:
     table: NameTable
 
 
-def anonymized(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> AnonymousDump:
+def anonymize_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> AnonymousDump:
     """Return a dump as one list of the kinds that are read.
 
     Raises:
         BadDump: a file cannot be read, or an object is not of the API's shape; while the pieces are taken, too.
     """
     files, namer = tuple(files_of(paths)), Namer()
-    for _ in _renamed(files, namer, progress):
+    for _ in _rename_objects(files, namer, progress):
         pass
     namer.rank_names()
-    return AnonymousDump(_list(_renamed(files, namer, progress)), namer.table)
+    return AnonymousDump(_list(_rename_objects(files, namer, progress)), namer.table)
 
 
 def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
@@ -289,10 +289,10 @@ def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
     yield b"\n]}\n"
 
 
-def _renamed(files: Iterable[Path], namer: Namer, progress: ReadBytes) -> Iterator[bytes]:
+def _rename_objects(files: Iterable[Path], namer: Namer, progress: ReadBytes) -> Iterator[bytes]:
     for file in files:
         for document, found in documents_of(file, progress):
-            for kind, item in typed(file, document, found):
+            for kind, item in with_kinds(file, document, found):
                 if kind not in KINDS:
                     continue
                 try:
