@@ -1,6 +1,7 @@
 """Which parts of a dump belong to one cluster; of several snapshots of one cluster the newer one counts."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -113,7 +114,7 @@ def _folders(part: DumpPart) -> set[Path]:
     return {file.parent for file in part.files}
 
 
-_SIGNS: Final[tuple[tuple[Callable[[DumpPart], Set[Any]], Callable[[DumpPart], Iterable[Any]]], ...]] = (
+_SIGNS: Final[tuple[tuple[Callable[[DumpPart], AbstractSet[Any]], Callable[[DumpPart], Iterable[Any]]], ...]] = (
     (_kube_system, _kube_system),
     (lambda part: {pod.node for pod in part.contents.pods.values() if pod.node}, lambda part: part.contents.nodes),
     (_files, _files),
@@ -144,17 +145,13 @@ def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
 
 
 def _check_is_one(part: DumpPart) -> None:
-    contents = part.contents
+    contents, names = part.contents, file_names(part.files)
     homes = sorted(contents.homes)
     other = next((home for home in homes if not home.may_be(homes[0])), None)
     if other is not None:
-        raise BadDump(
-            f"{file_names(part.files)}: holds nodes of two clusters, {homes[0]} and {other}, in one list; {APART}."
-        )
+        raise BadDump(f"{names}: holds nodes of two clusters, {homes[0]} and {other}, in one list; {APART}.")
     if len(contents.kube_system) > 1:
-        raise BadDump(
-            f"{file_names(part.files)}: holds the namespace kube-system of two clusters in one list; {APART}."
-        )
+        raise BadDump(f"{names}: holds the namespace kube-system of two clusters in one list; {APART}.")
 
 
 def _join_known(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:

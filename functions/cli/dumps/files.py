@@ -31,7 +31,12 @@ def name_of(file: Path) -> str:
 
 
 def file_names(files: Iterable[Path]) -> str:
-    return ", ".join(map(name_of, files))
+    return ", ".join(map(name_of, files)) or "no file"
+
+
+def short_names(files: Iterable[Path]) -> str:
+    """Return the names without their folders."""
+    return ", ".join("stdin" if file == STDIN else file.name for file in files)
 
 
 def files_of(paths: Iterable[Path]) -> Iterator[Path]:

@@ -39,7 +39,7 @@ class Values:
     def next_byte(self) -> bytes:
         """Return the next byte that is not blank, which stays; nothing at the end."""
         while True:
-            self._at = self._skipped()
+            self._at = self._after_blanks()
             if self._at < len(self._data) or self._ended:
                 return self._data[self._at : self._at + 1]
             self._more()
@@ -73,7 +73,7 @@ class Values:
         self._at += end
         return found
 
-    def _skipped(self) -> int:
+    def _after_blanks(self) -> int:
         blank = _BLANK.match(self._data, self._at)
         return blank.end() if blank else self._at
 
@@ -158,13 +158,13 @@ def _objects(values: Values, document: Document) -> Iterator[Found]:
 def _field(values: Values, document: Document, name: bytes) -> bytes:
     value = values.value()
     if name == b'"kind"' and value.startswith(b'"'):
-        document.kind = _decoded(value)
+        document.kind = _decode_text(value)
     if name == b'"items"' and value.strip() != b"null":
         raise NoList("its items are no list")
     return value
 
 
-def _decoded(value: bytes) -> str:
+def _decode_text(value: bytes) -> str:
     try:
         return _text.decode(value)
     except (msgspec.MsgspecError, ValueError) as fault:
@@ -172,27 +172,26 @@ def _decoded(value: bytes) -> str:
 
 
 def _names(values: Values) -> Iterator[bytes]:
-    """Yield the name of each field of an object; the caller takes the value before the next one."""
-    values.take(b"{")
-    if values.next_byte() == b"}":
-        values.take(b"}")
-        return
-    more = b","
-    while more == b",":
+    """Yield the name of every field of an object; the caller takes the value before the next one."""
+    for _ in _members(values, b"{", b"}"):
         name = values.value().strip()
         if not name.startswith(b'"'):
             raise NotJson("a field has no name")
         values.take(b":")
         yield name
-        more = values.take(b",", b"}")
 
 
 def _items(values: Values) -> Iterator[Found]:
-    values.take(b"[")
-    if values.next_byte() == b"]":
-        values.take(b"]")
-        return
-    place, more = 0, b","
-    while more == b",":
+    for place in _members(values, b"[", b"]"):
         yield Found(place, values.value())
-        place, more = place + 1, values.take(b",", b"]")
+
+
+def _members(values: Values, begin: bytes, end: bytes) -> Iterator[int]:
+    """Yield the number of every member of a list or an object; the caller takes it before the next one."""
+    values.take(begin)
+    place, more = 0, end if values.next_byte() == end else b","
+    if more == end:
+        values.take(end)
+    while more == b",":
+        yield place
+        place, more = place + 1, values.take(b",", end)

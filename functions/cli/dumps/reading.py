@@ -117,7 +117,7 @@ def _no_nodes(paths: Sequence[Path], parts: Iterable[DumpPart]) -> str:
     others = ", ".join(f"{count} {kind}" for kind, count in sorted(whole.ignored.items()))
     ignored = f" (ignored: {others})" if others else ""
     instead = "".join(f"{count} {kind}, " for kind, count in sorted(whole.kinds.items()))
-    return f"{file_names(paths) or 'no file'}: holds {instead}no nodes{ignored}; {MAKE_ONE}."
+    return f"{file_names(paths)}: holds {instead}no nodes{ignored}; {MAKE_ONE}."
 
 
 def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -> Iterator[DumpPart]:

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from functions.cli.analysis.pools import without_requests as count_without
-from functions.cli.dumps.files import MAKE_ONE, STDIN
+from functions.cli.dumps.files import MAKE_ONE, short_names
 from functions.cli.output.format import count, moment, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.node import Node
@@ -96,13 +95,9 @@ def nothing_of_savings(partial: str) -> str:
     return f"{pods} are known, so savings are unknown; print it again with -A."
 
 
-def file_names(paths: Iterable[Path]) -> str:
-    return ", ".join("stdin" if path == STDIN else path.name for path in paths)
-
-
 def printed_again(prints: Sequence["Print"]) -> str:
     """Return that one cluster was printed more than once, and when; empty where it was not."""
-    times = " and ".join(f"{moment(one.time)} ({file_names(one.files)})" for one in prints)
+    times = " and ".join(f"{moment(one.time)} ({short_names(one.files)})" for one in prints)
     return PRINTED_AGAIN.format(many=len(prints), times=times) if prints else ""
 
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from functions.cli.dumps.files import STDIN
+from functions.cli.dumps.files import STDIN, short_names
 from functions.cli.input.files import check_dumps_exist
-from functions.cli.input.missing_data import NO_BUDGETS, check_usable, file_names, partial_pods, printed_again
+from functions.cli.input.missing_data import NO_BUDGETS, check_usable, partial_pods, printed_again
 from functions.cli.output.progress import reading_bar, reading_line, size_of
 from shared.adapters.clock import system_time
 from shared.errors import EbbError
@@ -94,7 +94,7 @@ def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Rea
     check_dumps_exist(paths)
     from functions.cli.dumps import read_dumps
 
-    with reading_bar(file_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
+    with reading_bar(short_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
         found = read_dumps(paths, bar.add, system_time())
     return tuple(_of_dump(one, _title(one, found, paths), confirmed=confirmed) for one in found)
 
@@ -113,8 +113,8 @@ def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
 def _title(one: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[Path, ...]) -> str:
     """Return what a cluster is called: by what was typed, or where that is of several by its home and its files."""
     if len(found) == 1:
-        return file_names(paths)
-    return f"{one.home} ({file_names(one.files)})" if any(one.home) else file_names(one.files)
+        return short_names(paths)
+    return f"{one.home} ({short_names(one.files)})" if any(one.home) else short_names(one.files)
 
 
 def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:

@@ -57,11 +57,11 @@ def monthly_parts(micro_per_hour: Sequence[int]) -> tuple[str, ...]:
 
     Those that lose most by rounding down are rounded up.
     """
-    exact = [dollars_a_month(each) for each in micro_per_hour]
-    whole = [int(each) for each in exact]
+    exact = [dollars_a_month(amount) for amount in micro_per_hour]
+    whole = [int(amount) for amount in exact]
     up = round(sum(exact)) - sum(whole)
     most = sorted(range(len(exact)), key=lambda at: (whole[at] - exact[at], at))[:up]
-    return tuple(whole_money(whole[at] + (at in most), of=each) for at, each in enumerate(exact))
+    return tuple(whole_money(whole[at] + (at in most), of=amount) for at, amount in enumerate(exact))
 
 
 def yearly(month: int) -> str:
