@@ -99,12 +99,6 @@ def test_discounts_are_shown_and_taken_off() -> None:
     assert prices.of(node("n", machine="n2-standard-4")).per_hour == round(194_236 * Fraction(72, 100))
 
 
-@pytest.mark.parametrize("written", ["28", "e2", "x9=10%", "100%", "-5%", "e2=", "ten%"])
-def test_a_discount_that_is_none_is_refused_with_its_form(written: str) -> None:
-    with pytest.raises(BadInput, match="write 28%, or e2=28%"):
-        priced(PriceOptions(discounts=(written,)))
-
-
 def test_a_table_of_ones_own_brings_its_currency(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text(OWN)
@@ -120,21 +114,6 @@ def test_another_currency_is_shown_by_its_rate_and_judged_in_the_tables() -> Non
     assert converted.of(node("n")) == listed.of(node("n"))
     assert monthly(1_000_000) == "EUR 672"
     assert ", in EUR (0.92 for 1 USD), " in line(PriceOptions(currency="EUR=0.92"))
-
-
-@pytest.mark.parametrize(
-    ("expected", "table", "currency"),
-    [
-        pytest.param("Ebb's price table is in USD. Convert it with --currency EUR=RATE", "", "EUR", id="Ebb's table"),
-        pytest.param("own.yaml is in CHF. Convert it with --currency EUR=RATE", OWN, "EUR", id="one of another"),
-    ],
-)
-def test_a_currency_that_is_not_the_tables_needs_a_rate(
-    expected: str, table: str, currency: str, tmp_path: Path
-) -> None:
-    (own := tmp_path / "own.yaml").write_text(table)
-    with pytest.raises(BadInput, match=expected):
-        priced(PriceOptions(own if table else None, currency=currency))
 
 
 @pytest.mark.parametrize(
@@ -166,37 +145,35 @@ def test_a_discount_for_machines_that_no_node_is_of_is_shown() -> None:
     assert unused_discounts(nodes, priced(PriceOptions(discounts=("28%", "e2=20%")))) == ()
 
 
-@pytest.mark.parametrize("discounts", [("28%", "30%"), ("e2=20%", "e2=20%")])
-def test_a_discount_that_is_given_twice_is_refused(discounts: tuple[str, ...]) -> None:
-    with pytest.raises(BadInput, match="was given before; leave one of them out"):
-        priced(PriceOptions(discounts=discounts))
-
-
-@pytest.mark.parametrize(
-    "currency", ["EURO ZONE", "\x1b[31m", "VERYLONGNAME", "US\nD", "1", "$$", "EUR=0", "EUR=-1", "EUR=0,92", "EUR="]
-)
-def test_a_currency_is_one_short_code_with_a_rate_above_nothing(currency: str) -> None:
-    with pytest.raises(BadInput, match="write a short code with a rate above 0"):
-        priced(PriceOptions(currency=currency))
-
-
 @pytest.mark.parametrize("currency", ["EUR", "chf", "€", "Fr"])
 def test_a_currency_may_be_a_word_or_a_sign(currency: str) -> None:
     assert priced(PriceOptions(currency=f"{currency}=2")).basis.currency == currency
 
 
-def test_the_currency_of_a_table_is_checked_too(tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    own.write_text(OWN.replace("CHF", "not known"))
-    with pytest.raises(BadInput, match=r"own\.yaml: currency: 'not known': write a short code"):
-        priced(PriceOptions(own))
+NO_CODES = ("EURO ZONE", "\x1b[31m", "VERYLONGNAME", "US\nD", "1", "$$", "EUR=0", "EUR=-1", "EUR=0,92", "EUR=")
+NO_YAML = r"own\.yaml:\d: this cannot be read as YAML \([^0-9].*\); write it in the form"
 
 
-def test_a_table_that_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    own.write_text("currency: [\nfamilies: {}\n")
-    with pytest.raises(BadInput, match=r"own\.yaml:\d: this cannot be read as YAML \([^0-9].*\); write it in the form"):
-        priced(PriceOptions(own))
+@pytest.mark.parametrize(
+    ("expected", "table", "options"),
+    [
+        *(("write 28%, or e2=28%", "", {"discounts": (text,)})
+          for text in ("28", "e2", "x9=10%", "100%", "-5%", "e2=", "ten%")),
+        *(("was given before; leave one of them out", "", {"discounts": twice})
+          for twice in (("28%", "30%"), ("e2=20%", "e2=20%"))),
+        *(("write a short code with a rate above 0", "", {"currency": code}) for code in NO_CODES),
+        (r"own\.yaml: currency: 'not known': write a short code", OWN.replace("CHF", "not known"), {}),
+        ("Ebb's price table is in USD. Convert it with --currency EUR=RATE", "", {"currency": "EUR"}),
+        ("own.yaml is in CHF. Convert it with --currency EUR=RATE", OWN, {"currency": "EUR"}),
+        (NO_YAML, "currency: [\nfamilies: {}\n", {}),
+    ],
+)  # fmt: skip
+def test_what_no_price_can_be_made_of_is_refused_with_its_form(
+    expected: str, table: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    (own := tmp_path / "own.yaml").write_text(table)
+    with pytest.raises(BadInput, match=expected):
+        priced(PriceOptions(own if table else None, **options))
 
 
 def test_of_the_nodes_it_is_known_which_regions_they_are_priced_by_and_whether_some_are_spot() -> None:

@@ -228,22 +228,14 @@ def test_numbers_that_are_compared_keep_their_order() -> None:
     assert sorted(numbers, key=lambda number: int(namer.value("size", str(number)))) == sorted(numbers)
 
 
-def test_versions_of_kubelets_are_kept(tmp_path: Path) -> None:
-    """A pod goes to no older one."""
+def test_versions_of_kubelets_and_the_grace_of_pods_are_kept(tmp_path: Path) -> None:
+    """A pod goes to no older kubelet, and the grace of pods makes a drain's time."""
     row = a_node()
     row["status"] = {**row["status"], "nodeInfo": {"kubeletVersion": "v1.33.4-gke.1", "machineID": OWN}}
-    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(row)))
-
-    reading, _ = read_dump([anonymous])
-
-    assert [each.version for each in reading.nodes] == ["1.33.4-gke.1"]
-
-
-def test_the_grace_of_pods_is_kept(tmp_path: Path) -> None:
-    """By it a drain's time is told."""
     patient = a_pod(terminationGracePeriodSeconds=75)
-    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(a_node(), patient)))
+    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(row, patient)))
 
     reading, _ = read_dump([anonymous])
 
-    assert [each.spec.grace_seconds for each in reading.pods] == [75]
+    assert [node.version for node in reading.nodes] == ["1.33.4-gke.1"]
+    assert [pod.spec.grace_seconds for pod in reading.pods] == [75]

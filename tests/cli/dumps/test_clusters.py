@@ -1,13 +1,15 @@
 """Two clusters are never read as one, whatever files they come in; one cluster stays one."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from functions.cli.dumps import read_dump, read_dumps
-from functions.cli.dumps.homes import NodePlace, NodePlaceMeta, NodePlaceSpec, home_of
+from functions.cli.dumps.contents import DumpContents
+from functions.cli.dumps.homes import Home, NodePlace, NodePlaceMeta, NodePlaceSpec, home_of
 from shared.core.cluster.names import KUBE_SYSTEM, POOL_LABEL
 from shared.errors import BadDump
 from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
@@ -169,3 +171,39 @@ def test_what_is_read_is_shown_as_it_is_read(tmp_path: Path) -> None:
     read_dumps([path], told.append)
     assert (sum(told), len([each for each in told if each]) > 2) == (path.stat().st_size, True)
     assert json.loads(path.read_text())
+
+
+OLD, NEW = "2026-03-04T21:00:00Z", "2026-03-04T22:00:00Z"
+
+
+def contents(kind: str, **given: Any) -> DumpContents:
+    found = DumpContents()
+    found.add(kind, json.dumps({"kind": kind, "metadata": {"name": "x"}, **given}).encode())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("seen", "later"),
+    [
+        pytest.param(lambda found: found.demand, contents("CronJob"), id="what shows how much is wanted"),
+        pytest.param(lambda found: found.newest,
+                     contents("Namespace", metadata={"name": "other", "creationTimestamp": NEW}), id="the newest time"),
+        pytest.param(lambda found: found.kube_system,
+                     contents("Namespace", metadata={"name": KUBE_SYSTEM, "uid": "u"}), id="its own namespace"),
+        pytest.param(lambda found: found.read().autoscalers.faults,
+                     contents("VerticalPodAutoscaler", metadata={"name": "x", "namespace": "default"}, spec="odd"),
+                     id="objects that cannot be read"),
+    ],
+)  # fmt: skip
+def test_nothing_of_a_later_piece_is_lost(seen: Callable[[DumpContents], Any], later: DumpContents) -> None:
+    first = contents("Namespace", metadata={"name": "default", "creationTimestamp": OLD})
+    first.merge(later)
+    assert seen(first) == seen(later) != seen(DumpContents())
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_names_the_shorter_may_have_been_cut_whichever_comes_first(turned: bool) -> None:
+    homes = [Home("p", "r", "prod"), Home("p", "r", "prod-eu")]
+    one, other = reversed(homes) if turned else homes
+
+    assert one.may_be(other)

@@ -17,6 +17,7 @@ from tests.builders import NOW
 from tests.cli import dumps
 
 Change = Callable[[list[dict[str, Any]]], None]
+NEGATIVE: Final = {"kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": -3}}
 LATER: Final = "2099-01-01T00:00:00Z"
 
 
@@ -59,6 +60,7 @@ def requests(**amounts: Any) -> Change:
         pytest.param("maxUnavailable",
                      of_kind("PodDisruptionBudget", lambda pdb: pdb["spec"].update(maxUnavailable=-1)),
                      id="a budget below none"),
+        pytest.param("replicas", lambda items: items.append(NEGATIVE), id="a controller of less than no pods"),
     ],
 )  # fmt: skip
 def test_what_an_object_cannot_be_is_refused_with_its_place(place: str, change: Change, tmp_path: Path) -> None:
@@ -66,12 +68,6 @@ def test_what_an_object_cannot_be_is_refused_with_its_place(place: str, change: 
         read(written(tmp_path, change))
     assert "dump.json: items[" in str(refused.value)
     assert place in str(refused.value) or place == "maxUnavailable"
-
-
-def test_a_count_of_replicas_below_none_is_refused(tmp_path: Path) -> None:
-    own = {"kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": -3}}
-    with pytest.raises(BadDump, match="replicas"):
-        read(written(tmp_path, lambda items: items.append(own)))
 
 
 def whale(**spec: Any) -> Change:
