@@ -110,5 +110,5 @@ def test_a_dump_holds_them_and_one_under_other_names_shows_the_same() -> None:
     namer.rank_names()
     hidden.add("ComputeClass", json.dumps(KINDS["ComputeClass"](namer, given)).encode())
 
-    assert contents.read().compute_classes == ComputeClasses({"web": REAPS})
-    assert tuple(hidden.read().compute_classes.found.values()) == (REAPS,)
+    assert contents.to_reading().compute_classes == ComputeClasses({"web": REAPS})
+    assert tuple(hidden.to_reading().compute_classes.found.values()) == (REAPS,)

@@ -24,38 +24,38 @@ class Print:
     files: tuple[Path, ...]
 
 
-def give_way(stale: DumpContents, fresh: DumpContents) -> bool:
+def drop_outdated(stale: DumpContents, fresh: DumpContents) -> bool:
     """Drop of an older snapshot what a newer one of the same things holds; return whether its pods were others."""
     names = _namespaces(fresh)
     is_whole = _is_whole(names, _namespaces(stale))
-    again = _is_again(fresh, stale, names, is_whole=is_whole)
+    again = _is_newer_snapshot(fresh, stale, names, is_whole=is_whole)
     differ = again and _places(fresh) != _places(stale)
     if again or not fresh.nodes.keys().isdisjoint(stale.nodes):
         stale.doubted = (stale.doubted | stale.nodes.keys()) - fresh.nodes.keys()
     if again:
         for old, new in zip(stale.rows(), fresh.rows(), strict=True):
             if new and old is not stale.nodes:
-                _drop(old, names, is_whole=is_whole)
+                _drop_rows(old, names, is_whole=is_whole)
         if fresh.demand:
             stale.demand.clear()
     return differ
 
 
-def drop_what_is_gone(contents: DumpContents) -> None:
+def drop_gone_nodes(contents: DumpContents) -> None:
     """Drop the nodes that only an older list has and no pod lies on: a node that is there has some."""
     used = {pod.node for pod in contents.pods.values()}
     for name in contents.doubted - used:
         contents.nodes.pop(name, None)
 
 
-def _is_again(fresh: DumpContents, stale: DumpContents, names: set[str], *, is_whole: bool) -> bool:
+def _is_newer_snapshot(fresh: DumpContents, stale: DumpContents, names: set[str], *, is_whole: bool) -> bool:
     if not names or not (fresh.nodes or is_whole):
         return False
     share_nodes = not fresh.nodes.keys().isdisjoint(stale.nodes)
     return not fresh.pods.keys().isdisjoint(stale.pods) or (share_nodes and bool(names & _namespaces(stale)))
 
 
-def _drop(old: dict[str, Any], names: set[str], *, is_whole: bool) -> None:
+def _drop_rows(old: dict[str, Any], names: set[str], *, is_whole: bool) -> None:
     """Drop rows, of objects in namespaces only where the newer snapshot was printed: in those of its pods."""
     for key in list(old):
         namespace, is_in_one, _ = key.partition("/")
@@ -90,7 +90,7 @@ class DumpPart:
     def join(self, other: "DumpPart") -> None:
         """Take in another part of the cluster; of what both hold, the newer counts, or else what was there before."""
         older, newer = (self, other) if other.age > self.age else (other, self)
-        if newer.age > older.age and give_way(older.contents, newer.contents) and older.picture:
+        if newer.age > older.age and drop_outdated(older.contents, newer.contents) and older.picture:
             self.outdated.append(older.picture)
         newer.contents.merge(older.contents)
         self.files += [file for file in other.files if file not in self.files]
@@ -135,12 +135,14 @@ def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
     found: list[DumpPart] = []
     for part in parts:
         if part.contents.nodes:
-            _join_known(found, part, [known for known in found if known.contents.signs.are_of_one(part.contents.signs)])
+            _join_clusters(
+                found, part, [known for known in found if known.contents.signs.are_of_one(part.contents.signs)]
+            )
     for part in parts:
         if not part.contents.nodes:
-            _place(found, part)
+            _add_to_cluster(found, part)
     for part in found:
-        drop_what_is_gone(part.contents)
+        drop_gone_nodes(part.contents)
     return found
 
 
@@ -154,7 +156,7 @@ def _check_is_one(part: DumpPart) -> None:
         raise BadDump(f"{names}: holds the namespace kube-system of two clusters in one list; {APART}.")
 
 
-def _join_known(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:
+def _join_clusters(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:
     if not same:
         found.append(part)
         return
@@ -164,7 +166,7 @@ def _join_known(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> 
     found[:] = [known for known in found if not any(known is other for other in others)]
 
 
-def _place(found: list[DumpPart], part: DumpPart) -> None:
+def _add_to_cluster(found: list[DumpPart], part: DumpPart) -> None:
     """Add what has no nodes of its own to its cluster; what no plan reads is only counted."""
     if found and not part.contents.kinds:
         found[0].contents.merge(part.contents)

@@ -270,7 +270,7 @@ class DumpContents:
         """Return what was printed of each kind, by name."""
         return (*self._rows.values(), *self._storage.rows.values(), *self._buffers.rows.values())
 
-    def read(self) -> ClusterReading:
+    def to_reading(self) -> ClusterReading:
         rows, pods = self._rows, self.pods.values()
         found = workloads(rows["ReplicaSet"].values(), rows["Deployment"], rows["StatefulSet"].values())
         counted = pods_of_others(pods)

@@ -33,7 +33,7 @@ class Values:
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
         self._data, self._at, self._ended = b"", 0, False
-        self._more()
+        self._read_more()
         self.head = self._data[:MOST_HEAD]
 
     def next_byte(self) -> bytes:
@@ -42,7 +42,7 @@ class Values:
             self._at = self._after_blanks()
             if self._at < len(self._data) or self._ended:
                 return self._data[self._at : self._at + 1]
-            self._more()
+            self._read_more()
 
     def take(self, *wanted: bytes) -> bytes:
         """Return the next byte that is not blank, which has to be one of these.
@@ -65,10 +65,10 @@ class Values:
             NotJson: there is none.
         """
         self.next_byte()
-        while (end := self._end()) is None:
+        while (end := self._value_length()) is None:
             if self._ended:
                 raise NotJson("it ends too early", cut_off=True)
-            self._more()
+            self._read_more()
         found = self._data[self._at : self._at + end]
         self._at += end
         return found
@@ -77,18 +77,18 @@ class Values:
         blank = _BLANK.match(self._data, self._at)
         return blank.end() if blank else self._at
 
-    def _end(self) -> int | None:
+    def _value_length(self) -> int | None:
         """Return how long the next value is; nothing where it may go on after what has been read."""
         rest = memoryview(self._data)[self._at :]
         try:
             _any.decode(rest)
         except msgspec.DecodeError as fault:
-            return _length(str(fault))
+            return _length_before(str(fault))
         except RecursionError as fault:
             raise NotJson("it is nested too deeply") from fault
         return len(rest) if self._ended or self._data.startswith(_CLOSED, self._at) else None
 
-    def _more(self) -> None:
+    def _read_more(self) -> None:
         """Read on, by at least as much as waits already: a long value is then looked at a few times only."""
         rest = self._data[self._at :]
         found, wanted = [rest], max(_LEAST, len(rest))
@@ -100,7 +100,7 @@ class Values:
         self._data, self._at = b"".join(found), 0
 
 
-def _length(fault: str) -> int | None:
+def _length_before(fault: str) -> int | None:
     after = _AFTER_IT.search(fault)
     if after is None and fault != _GOES_ON:
         raise NotJson(fault)

@@ -100,7 +100,7 @@ def _cluster(part: DumpPart) -> DumpedCluster:
         tuple(part.files),
         home_of_cluster(contents),
         contents.signs,
-        contents.read(),
+        contents.to_reading(),
         contents.newest,
         frozenset(contents.kinds),
         frozenset(contents.clouds),
@@ -126,7 +126,7 @@ def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -
     for document, found in documents_of(file, progress):
         part = DumpPart([file], empty())
         for kind, item in with_kinds(file, document, found):
-            _add(part.contents if document.is_list else alone.contents, file, kind, item)
+            _add_object(part.contents if document.is_list else alone.contents, file, kind, item)
         yield part
     yield alone
 
@@ -177,7 +177,7 @@ def _name_faults(file: Path, values: Values, found: Iterator[Found]) -> Iterator
         raise BadDump(f"{name_of(file)}: {text}; {MAKE_ONE}.") from fault
 
 
-def _add(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
+def _add_object(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
     with _name_place(file, found):
         if kind == "Status":
             raise _Refused(f"the cluster refused ({_status.decode(found.raw).message})")

@@ -26,7 +26,7 @@ from functions.cli.input.missing_data import (
     without_requests,
 )
 from functions.cli.input.options import Sources
-from functions.cli.input.pricing import basis, priced, prices_of, unused_discounts
+from functions.cli.input.pricing import load_prices, price_notes, prices_of, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
 from functions.cli.output.format import some
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
@@ -159,7 +159,7 @@ def inputs_of(
 ) -> Inputs:
     """Return what a plan of one reading rests on; without a policy every pool counts as enabled."""
     own, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
-    now, dump, listed = sources.at or reading.now, reading.dump, priced(sources.prices)
+    now, dump, listed = sources.at or reading.now, reading.dump, load_prices(sources.prices)
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
     region, cloud = region_of(snapshot.nodes), cloud_name(dump.clouds) if dump else ""
@@ -181,7 +181,7 @@ def inputs_of(
         *without_requests(snapshot),
         *unread_lists(snapshot, in_dump=bool(sources.dumps)),
     )
-    rests_on = (*notes, reading.note, *profile, NO_MARKS, *basis(snapshot, prices), *paid, *filter(None, missing))
+    rests_on = (*notes, reading.note, *profile, NO_MARKS, *price_notes(snapshot, prices), *paid, *filter(None, missing))
     return Inputs(
         snapshot,
         policy,
@@ -199,7 +199,7 @@ def inputs_of(
 def _listed_by_planner(policy: Policy, reading: Reading, *, dumped: bool) -> CommitmentFile | None:
     """Return the planner's list, if the policy has it read and the state is this cluster's.
 
-    Of a dump a state that cannot be read is named where marks are read from it (`remembered`).
+    Of a dump a state that cannot be read is named where marks are read from it (`recall_passes`).
     """
     if not policy.commitments.read or not reading.installed or not os.environ.get("EBB_STATE"):
         return None
@@ -268,7 +268,7 @@ class PastPasses:
         return tuple(self.note if note == NO_MARKS else note for note in inputs.notes)
 
 
-def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
+def recall_passes(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
     """Return what is known of earlier passes. A dump is planned without them where the state cannot be read, too.
 
     Raises:
@@ -284,7 +284,7 @@ def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
     if not inputs.installed:
         return PastPasses(note=OTHER_CLUSTER)
     try:
-        return _installed()
+        return _recall_installation()
     except (Retryable, Terminal) as error:
         if inputs.dumped:
             return PastPasses(note=UNREAD.format(why=message_of(error).rstrip(".")))
@@ -300,7 +300,7 @@ def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:
     }
 
 
-def _installed() -> PastPasses:
+def _recall_installation() -> PastPasses:
     from shared.settings import read_settings
     from shared.store.compare_and_set import read_cluster, read_lenient
     from shared.wiring import state_of

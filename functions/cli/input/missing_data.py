@@ -95,7 +95,7 @@ def nothing_of_savings(partial: str) -> str:
     return f"{pods} are known, so savings are unknown; print it again with -A."
 
 
-def printed_again(prints: Sequence["Print"]) -> str:
+def reprint_note(prints: Sequence["Print"]) -> str:
     """Return that one cluster was printed more than once, and when; empty where it was not."""
     times = " and ".join(f"{moment(one.time)} ({short_names(one.files)})" for one in prints)
     return PRINTED_AGAIN.format(many=len(prints), times=times) if prints else ""

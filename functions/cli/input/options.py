@@ -221,7 +221,7 @@ class Sources:
     """What gcloud listed of committed use."""
 
     @property
-    def named(self) -> bool:
+    def has_cluster(self) -> bool:
         """Whether a cluster or a dump was named."""
         return bool(self.dumps or self.kubeconfig or self.context)
 

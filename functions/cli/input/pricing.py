@@ -30,7 +30,7 @@ WINDOWS: Final = "windows"
 _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,2}(?:\.\d+)?)%")
 
 
-def priced(options: PriceOptions) -> Prices:
+def load_prices(options: PriceOptions) -> Prices:
     """Return the prices that a person means, and show money in their currency from now on.
 
     Plans are made in the table's currency, because amounts of the policy are in it; what is shown is converted.
@@ -105,7 +105,7 @@ def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     return (UNUSED.format(families=" and ".join(unused)),)
 
 
-def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
+def price_notes(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     """Return the line that describes the figures, and others for licences and estimates, if there are any."""
     rests_on = prices.basis
     dated = f" of {rests_on.as_of}" if rests_on.as_of else ""

@@ -53,7 +53,7 @@ def read_profile(path: Path) -> dict[str, str]:
     return found
 
 
-def folder(environment: Mapping[str, str]) -> Path:
+def profile_folder(environment: Mapping[str, str]) -> Path:
     """Return where profiles lie: `ebb` in the folder for configuration."""
     return Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "ebb"
 
@@ -86,7 +86,7 @@ def profile_path(name: str, environment: Mapping[str, str]) -> Path:
     """
     path = Path(name).expanduser()
     if len(path.parts) == 1 and not path.is_file():
-        path = folder(environment) / f"{name.removesuffix(SUFFIX)}{SUFFIX}"
+        path = profile_folder(environment) / f"{name.removesuffix(SUFFIX)}{SUFFIX}"
     if path.is_file():
         return path
     known = ", ".join(path.stem for path in profiles(environment)) or "none yet"
@@ -100,7 +100,7 @@ def _by_context(context: str, environment: Mapping[str, str]) -> Path:
     found = [path for path in profiles(environment) if read_profile(path).get(CLUSTER) == wanted]
     if found:
         return found[0]
-    raise BadInput(f"--context: no profile in {folder(environment)} is of {wanted}; see --cluster.")
+    raise BadInput(f"--context: no profile in {profile_folder(environment)} is of {wanted}; see --cluster.")
 
 
 def _only_one(environment: Mapping[str, str]) -> Path | None:
@@ -114,7 +114,7 @@ def _only_one(environment: Mapping[str, str]) -> Path | None:
 
 def profiles(environment: Mapping[str, str]) -> list[Path]:
     """Return all profiles that lie in the folder."""
-    return sorted(folder(environment).glob(f"*{SUFFIX}"))
+    return sorted(profile_folder(environment).glob(f"*{SUFFIX}"))
 
 
 def _set_variables(found: Mapping[str, str], environment: MutableMapping[str, str]) -> None:

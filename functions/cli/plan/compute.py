@@ -10,7 +10,7 @@ from functions.cli.analysis.forecast.committed import committed_of
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.pools import pool_rules
 from functions.cli.analysis.potential import potential
-from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, remembered
+from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, recall_passes
 from functions.cli.input.missing_data import pending_note
 from functions.cli.input.options import Format, Sources
 from functions.cli.input.pricing import priced_nodes
@@ -89,7 +89,7 @@ def planned(
 
     `whose` are the settings that it is planned with; `phase` is called with each phase that begins.
     """
-    past = remembered(inputs, assume_marked=options.assume_marked)
+    past = recall_passes(inputs, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     phase("this pass")
     plan = make_plan(situation, past.marks, inputs.prices, wave=left_of(past.wave, situation))

@@ -44,7 +44,7 @@ def print_check(paths: Sequence[Path], sources: Sources) -> None:
                 raise
             faults += bad.faults
             continue
-        if sources.named and snapshot is None:
+        if sources.has_cluster and snapshot is None:
             snapshot = gather(sources, policy).snapshot
         _print_one(path, data, policy, snapshot, whole=len(paths) == 1)
     if faults:

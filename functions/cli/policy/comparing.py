@@ -47,10 +47,10 @@ def print_diff(
     """
     asked = {"--assume-marked": assume_marked, "--at": sources.at, "--commitments": sources.commitments}
     needing = [option for option, value in asked.items() if value]
-    if needing and not sources.named:
+    if needing and not sources.has_cluster:
         raise BadInput(f"{needing[0]}: it needs a cluster; add --dump FILE.")
     first, other = (read_policy(each) for each in (old, new))
-    inputs = gather(sources, first) if sources.named else None
+    inputs = gather(sources, first) if sources.has_cluster else None
     impact = impact_of(inputs, other, assume_marked=assume_marked) if inputs else None
     found = PolicyDiff(diff.settings(first, other), drains_of(inputs, first, other), impact)
     if output is AnswerFormat.MARKDOWN:

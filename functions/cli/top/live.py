@@ -12,7 +12,7 @@ from rich.console import Console, Group
 from rich.live import Live
 
 from functions.cli.errors import message_of
-from functions.cli.input.inputs import gather, remembered
+from functions.cli.input.inputs import gather, recall_passes
 from functions.cli.input.options import Sources
 from functions.cli.output.terminal import printing
 from functions.cli.top.view import LiveView, lines, view_of
@@ -41,7 +41,7 @@ class Watcher:
     def look(self) -> LiveView:
         """Return the cluster as it is now. Raises EbbError if it cannot be read."""
         inputs = gather(self._sources)
-        past = remembered(inputs, assume_marked=False)
+        past = recall_passes(inputs, assume_marked=False)
         state, marks = past.state, past.marks
         if marks is None and self._plan:
             state, marks = replace(state, last_pass=self._plan.taken_at), self._plan.marks

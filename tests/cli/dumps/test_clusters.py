@@ -190,7 +190,7 @@ def contents(kind: str, **given: Any) -> DumpContents:
                      contents("Namespace", metadata={"name": "other", "creationTimestamp": NEW}), id="the newest time"),
         pytest.param(lambda found: found.kube_system,
                      contents("Namespace", metadata={"name": KUBE_SYSTEM, "uid": "u"}), id="its own namespace"),
-        pytest.param(lambda found: found.read().autoscalers.faults,
+        pytest.param(lambda found: found.to_reading().autoscalers.faults,
                      contents("VerticalPodAutoscaler", metadata={"name": "x", "namespace": "default"}, spec="odd"),
                      id="objects that cannot be read"),
     ],

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from functions.cli.dumps.reading import DumpedCluster, read_dumps
-from functions.cli.input.impossible import set_right
+from functions.cli.input.impossible import drop_impossible
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from shared.errors import BadDump
@@ -132,7 +132,7 @@ def test_a_time_in_the_future_neither_dates_the_snapshot_nor_makes_anything_youn
     change: Change, tmp_path: Path
 ) -> None:
     plain, found = read(written(tmp_path)), read(written(tmp_path, change))
-    reading, (sentence,) = set_right(found.reading, found.newest, found.future)
+    reading, (sentence,) = drop_impossible(found.reading, found.newest, found.future)
     assert found.newest == plain.newest
     assert found.future[0] in sentence
     assert all(node.created <= found.newest for node in reading.nodes)
@@ -147,4 +147,4 @@ def test_a_clock_that_is_behind_the_whole_dump_is_not_believed(tmp_path: Path) -
 
 def test_of_a_cluster_as_it_is_nothing_is_set_right(tmp_path: Path) -> None:
     found = read(written(tmp_path))
-    assert set_right(found.reading, found.newest, found.future) == (found.reading, ())
+    assert drop_impossible(found.reading, found.newest, found.future) == (found.reading, ())

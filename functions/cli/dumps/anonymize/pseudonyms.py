@@ -34,7 +34,7 @@ class Namer:
     def rank_names(self) -> None:
         """Choose what stands for each name that was taken down."""
         self._is_ranked = True
-        self.table = {sort: _ranked(sort, names - {""}) for sort, names in self._names.items()}
+        self.table = {sort: _rank(sort, names - {""}) for sort, names in self._names.items()}
         self._ranks = {
             key: {number: str(rank) for rank, number in enumerate(sorted(self._numbers[key]), start=1)}
             for key in self._compared
@@ -68,7 +68,7 @@ class Namer:
         self._claims[f"{pod}-{volume}"] = (pod, volume)
 
 
-def _ranked(sort: str, names: Iterable[str]) -> dict[str, str]:
+def _rank(sort: str, names: Iterable[str]) -> dict[str, str]:
     """A namespace is sorted as it stands before a name: `a/` comes after `a-b/`."""
     order = sorted(names, key=lambda name: f"{name}/") if sort == "namespace" else sorted(names)
     width = len(str(len(order)))
