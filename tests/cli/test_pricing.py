@@ -49,18 +49,13 @@ def test_the_basis_is_one_line(expected: str, given: dict[str, Any]) -> None:
     assert expected in line(**given)
 
 
-def test_what_a_table_has_no_rate_of_is_shown_not_to_be_in_the_figures() -> None:
-    bare = replace(load_prices(PriceOptions()), gpus={}, local_ssd=Attached())
-    (told,) = price_notes(cluster([node("n")]), bare)
+def test_a_bare_table_shows_what_it_has_no_rate_of_and_needs_no_region_but_its_own() -> None:
+    listed = load_prices(PriceOptions())
+    own = replace(listed.basis, region="europe-west4")
+    bare = replace(listed, gpus={}, local_ssd=Attached(), regions={}, basis=own)
+    (told,) = price_notes(cluster([node("n", zone="europe-west4-a")]), bare)
 
     assert "They include machines, but not GPUs, local SSDs, disks, network and the cluster fee." in told
-
-
-def test_a_region_that_is_the_tables_own_needs_no_other() -> None:
-    own = load_prices(PriceOptions())
-    alone = replace(own, regions={}, basis=replace(own.basis, region="europe-west4"))
-    (told,) = price_notes(cluster([node("n", zone="europe-west4-a")]), alone)
-
     assert ", europe-west4, no discount" in told
 
 
@@ -86,8 +81,8 @@ WINDOWS = {"kubernetes.io/os": "windows"}
 def test_a_licence_that_no_figure_includes_is_named_with_its_nodes(
     expected: tuple[str, ...], nodes: list[Node]
 ) -> None:
-    told = [each for each in price_notes(cluster(nodes), load_prices(LISTED)) if "licences" in each]
-    assert [each.split(": ")[1].rstrip(".") for each in told] == list(expected)
+    told = [note for note in price_notes(cluster(nodes), load_prices(LISTED)) if "licences" in note]
+    assert [note.split(": ")[1].rstrip(".") for note in told] == list(expected)
 
 
 def test_discounts_are_shown_and_taken_off() -> None:
@@ -109,7 +104,7 @@ def test_a_table_of_ones_own_brings_its_currency(tmp_path: Path) -> None:
 
 
 def test_another_currency_is_shown_by_its_rate_and_judged_in_the_tables() -> None:
-    listed, converted = (load_prices(PriceOptions(currency=each)) for each in ("", "EUR=0.92"))
+    listed, converted = (load_prices(PriceOptions(currency=code)) for code in ("", "EUR=0.92"))
 
     assert converted.of(node("n")) == listed.of(node("n"))
     assert monthly(1_000_000) == "EUR 672"

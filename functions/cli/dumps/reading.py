@@ -4,7 +4,8 @@ Files, folders of them and `.gz`; lists of all kinds, typed lists, single object
 Whatever is malformed is named with file and item; no other failure leaves here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -110,13 +111,12 @@ def _cluster(part: DumpPart) -> DumpedCluster:
     )
 
 
-def _no_nodes(paths: Sequence[Path], parts: Iterable[DumpPart]) -> str:
-    whole = DumpContents()
-    for part in parts:
-        whole.merge(part.contents)
-    others = ", ".join(f"{count} {kind}" for kind, count in sorted(whole.ignored.items()))
+def _no_nodes(paths: Sequence[Path], parts: Sequence[DumpPart]) -> str:
+    kinds = sum((part.contents.kinds for part in parts), Counter[str]())
+    unused = sum((part.contents.ignored for part in parts), Counter[str]())
+    others = ", ".join(f"{count} {kind}" for kind, count in sorted(unused.items()))
     ignored = f" (ignored: {others})" if others else ""
-    instead = "".join(f"{count} {kind}, " for kind, count in sorted(whole.kinds.items()))
+    instead = "".join(f"{count} {kind}, " for kind, count in sorted(kinds.items()))
     return f"{file_names(paths)}: holds {instead}no nodes{ignored}; {MAKE_ONE}."
 
 
