@@ -24,7 +24,7 @@ NODES = 12
 
 def written(folder: Path, keep: Callable[[dict[str, Any]], bool] = lambda _: True) -> Path:
     path = folder / "night.json"
-    path.write_text(json.dumps({"kind": "List", "items": [each for each in dumps.items(NODES) if keep(each)]}))
+    path.write_text(json.dumps({"kind": "List", "items": [item for item in dumps.items(NODES) if keep(item)]}))
     return path
 
 
@@ -41,7 +41,7 @@ def only_pods_of(namespace: str) -> Callable[[dict[str, Any]], bool]:
 
 
 def pods_of(pool: str, *cpu: float) -> list[Pod]:
-    return [pod(f"{pool}{number}", on=pool, cpu=each) for number, each in enumerate(cpu)]
+    return [pod(f"{pool}{number}", on=pool, cpu=request) for number, request in enumerate(cpu)]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def pods_of(pool: str, *cpu: float) -> list[Pod]:
 )
 def test_pools_with_many_pods_without_requests_are_named(expected: tuple[str, ...], pods: list[Pod]) -> None:
     told = without_requests(cluster([node("a", pool="a"), node("b", pool="b")], pods))
-    assert [each.split(": ")[1].rstrip(".") for each in told] == list(expected)
+    assert [note.split(": ")[1].rstrip(".") for note in told] == list(expected)
 
 
 def test_a_dump_without_pods_is_refused_with_the_command_to_run(tmp_path: Path) -> None:

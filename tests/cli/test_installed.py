@@ -56,7 +56,9 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, s
     state = state_of(read_settings({"EBB_CLUSTER": PROD, **given}))
     state.put(CLUSTER_KEY, ClusterState(last_pass=NOW), None)
     for number, pool in enumerate(dumps.POOLS):
-        marks = {f"node-{each}": Mark(dumps.name_of(each), NOW - timedelta(hours=1)) for each in range(number, 24, 2)}
+        marks = {
+            f"node-{number}": Mark(dumps.name_of(number), NOW - timedelta(hours=1)) for number in range(number, 24, 2)
+        }
         state.put(pool_key(pool), PoolMarks(marks=marks), None)
     for name, value in {"EBB_CLUSTER": PROD, **given}.items():
         monkeypatch.setenv(name, value)
@@ -75,7 +77,7 @@ def test_a_dump_of_its_cluster_is_planned_with_its_marks_and_its_policy(tmp_path
     told, notes = _planned(tmp_path)
     assert {IN_REACH, INSTALLED_POLICY} <= set(notes.splitlines())
     assert not {NO_MARKS, NO_POLICY} & set(notes.splitlines())
-    assert {each["reason"] for each in told["nodes"] if each["pool"] == "default-pool"} == {"pool_disabled"}
+    assert {node["reason"] for node in told["nodes"] if node["pool"] == "default-pool"} == {"pool_disabled"}
     assert told["totals"]["orders"] > 0
     assert told["policy_hash"]
 
@@ -95,9 +97,9 @@ def test_a_plan_follows_the_wave_of_the_installation_while_it_lives(
 ) -> None:
     Path(installation["EBB_POLICY"]).write_text(WAVES)
     alone, _ = _planned(tmp_path)
-    uids = {dumps.name_of(each): f"node-{each}" for each in range(24)}
+    uids = {dumps.name_of(number): f"node-{number}" for number in range(24)}
     some = alone["wave"][:1:-1]
-    nodes = tuple(WaveNode(uids[each], each) for each in some)
+    nodes = tuple(WaveNode(uids[name], name) for name in some)
     ends = datetime.fromisoformat(alone["taken_at"]) + timedelta(minutes=minutes)
     wave = Wave(id="w", nodes=nodes, policy_hash=alone["policy_hash"], began=NOW, deadline=ends)
     state_of(read_settings({"EBB_CLUSTER": PROD, **installation})).put(WAVE_KEY, wave, None)
@@ -138,8 +140,8 @@ def test_a_plan_uses_the_planners_list_of_commitments(
 
     told, notes = _planned(tmp_path)
 
-    assert [each["family"] for each in alone["commitments"]] == ["flexible"]
-    assert [each["family"] for each in told["commitments"]] == families
+    assert [row["family"] for row in alone["commitments"]] == ["flexible"]
+    assert [row["family"] for row in told["commitments"]] == families
     assert f"the planner's list of {moment(read_at)}" in notes
 
 

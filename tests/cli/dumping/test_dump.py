@@ -131,8 +131,8 @@ def test_an_anonymous_dump_comes_from_a_dump(typed: str, tmp_path: Path) -> None
     (tmp_path / "anonymous.json").write_text(text)
     assert "gke-prod" not in text
     sums = [
-        json.loads(ebb("plan", "--dump", each, "--potential", "-o", "json").stdout)
-        for each in (dump, tmp_path / "anonymous.json")
+        json.loads(ebb("plan", "--dump", path, "--potential", "-o", "json").stdout)
+        for path in (dump, tmp_path / "anonymous.json")
     ]
     assert sums[0]["totals"] == sums[1]["totals"]
     assert sums[0]["potential"]["saving_per_hour"] == sums[1]["potential"]["saving_per_hour"]

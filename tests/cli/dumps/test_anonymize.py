@@ -72,22 +72,23 @@ def told(plan: Plan, most: Potential, names: Names) -> dict[str, Any]:
     """Return what a plan says, under the names that are given."""
     return {
         "decisions": [
-            (names.of("node", each.name), names.of("pool", each.pool), each.verdict, each.cpu_ratio, each.memory_ratio,
-             each.score, each.drain and (each.drain.rounds, each.drain.most),
-             [(blocker.reason, names.thing(blocker.object)) for blocker in each.blockers])
-            for each in plan.decisions
+            (names.of("node", decision.name), names.of("pool", decision.pool), decision.verdict,
+             decision.cpu_ratio, decision.memory_ratio,
+             decision.score, decision.drain and (decision.drain.rounds, decision.drain.most),
+             [(blocker.reason, names.thing(blocker.object)) for blocker in decision.blockers])
+            for decision in plan.decisions
         ],
         "orders": [
             (names.of("node", order.node), order.reason, order.saving, moves(order.moves, names))
             for order in plan.orders
         ],
-        "potential": ([names.of("node", each) for each in most.nodes], most.saving, moves(most.moves, names)),
+        "potential": ([names.of("node", node) for node in most.nodes], most.saving, moves(most.moves, names)),
         "sums": (plan.cost, plan.pods),
     }  # fmt: skip
 
 
 def moves(given: Any, names: Names) -> list[tuple[str, str]]:
-    return [(names.thing(each.pod), names.of("node", each.node)) for each in given]
+    return [(names.thing(move.pod), names.of("node", move.node)) for move in given]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -105,10 +106,10 @@ OWN_NOTE = "acme.io/note"
 def as_words(value: Any, names: dict[str, str]) -> Any:
     """Return what was read under the names that are given, sets in their order; of numbers only that they are some."""
     if isinstance(value, dict):
-        found = {as_words(key, names): as_words(each, names) for key, each in value.items() if key != OWN_NOTE}
+        found = {as_words(key, names): as_words(inner, names) for key, inner in value.items() if key != OWN_NOTE}
         return found | {key: sorted(found[key]) for key in ("amounts", "controlled", "values") if found.get(key)}
     if isinstance(value, list | tuple):
-        return [as_words(each, names) for each in value]
+        return [as_words(inner, names) for inner in value]
     if not isinstance(value, str):
         return value
     if value.isdigit() or value == "because acme":
@@ -126,7 +127,7 @@ def read_as_words(path: Path, names: dict[str, str]) -> Any:
     reading, now = read_dump([path])
     pods = sorted(reading.pods, key=lambda pod: pod.key)
     rows = {
-        "nodes": [replace(each, resource_version="") for each in reading.nodes],
+        "nodes": [replace(node, resource_version="") for node in reading.nodes],
         "pods": pods,
         "budgets": reading.disruption_budgets,
         "namespaces": reading.namespaces,
@@ -155,7 +156,7 @@ def test_the_generated_clusters_plan_something() -> None:
     for seed in range(12):
         path = Path(tempfile.mkdtemp()) / "dump.json"
         plan, most = planned(write(path, listed(*rich_dump(seed))))
-        reasons |= {blocker.reason for each in plan.decisions for blocker in each.blockers}
+        reasons |= {blocker.reason for decision in plan.decisions for blocker in decision.blockers}
         reasons |= {"an order" for _ in plan.orders} | {"a move" for _ in most.moves}
     assert {"an order", "a move", "not_safe_to_evict", "foreign_scheduler", "local_storage"} <= reasons, reasons
 
@@ -190,7 +191,8 @@ OWN_VOLUME = {"name": "kube-api-access-acme1", "ephemeral": {"volumeClaimTemplat
 
 def test_the_volume_of_every_pod_s_token_keeps_one_name(tmp_path: Path) -> None:
     pods = [
-        a_pod(f"p{each}", volumes=[{**TOKEN, "name": f"kube-api-access-{each:05}"}, OWN_VOLUME]) for each in range(3)
+        a_pod(f"p{number}", volumes=[{**TOKEN, "name": f"kube-api-access-{number:05}"}, OWN_VOLUME])
+        for number in range(3)
     ]
     anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(a_node(), *pods)))
     reading, _ = read_dump([anonymous])

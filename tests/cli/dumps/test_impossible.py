@@ -23,7 +23,7 @@ LATER: Final = "2099-01-01T00:00:00Z"
 
 def of_kind(kind: str, change: Callable[[dict[str, Any]], None]) -> Change:
     """Change the first object of a kind."""
-    return lambda items: change(next(each for each in items if each["kind"] == kind))
+    return lambda items: change(next(item for item in items if item["kind"] == kind))
 
 
 def written(folder: Path, change: Change = lambda _: None) -> Path:
