@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from functions.cli.dumps.anonymize.objects import KINDS
-from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
+from functions.cli.dumps.anonymize.pseudonyms import Namer
 from functions.cli.dumps.contents import DumpContents
 from shared.adapters.kubernetes import buffer_objects
 from shared.adapters.kubernetes.buffer_objects import autoscaling_policy
@@ -105,9 +105,10 @@ def test_the_classes_are_found_by_discovery(
 def test_a_dump_holds_them_and_one_under_other_names_shows_the_same() -> None:
     contents, hidden, given = DumpContents(), DumpContents(), of_class("web", {**REAPER, "secret": "acme"})
     contents.add("ComputeClass", json.dumps(given).encode())
-    names = Gathering()
-    KINDS["ComputeClass"](names, given)
-    hidden.add("ComputeClass", json.dumps(KINDS["ComputeClass"](Pseudonyms(names), given)).encode())
+    namer = Namer()
+    KINDS["ComputeClass"](namer, given)
+    namer.rank_names()
+    hidden.add("ComputeClass", json.dumps(KINDS["ComputeClass"](namer, given)).encode())
 
-    assert contents.read().compute_classes == ComputeClasses({"web": REAPS})
-    assert tuple(hidden.read().compute_classes.found.values()) == (REAPS,)
+    assert contents.to_reading().compute_classes == ComputeClasses({"web": REAPS})
+    assert tuple(hidden.to_reading().compute_classes.found.values()) == (REAPS,)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from functions.cli.input.commitments import CommitmentFile, read_commitments, with_commitments
-from functions.cli.input.inputs import gather, warnings_of
+from functions.cli.input.inputs import as_warnings, gather, odd_policy
 from functions.cli.input.options import Sources
 from functions.cli.policy.comparing import print_diff
 from shared.adapters.prices import load
@@ -118,7 +118,7 @@ def test_every_form_of_the_list_is_read(expected: tuple[Commitment, ...], conten
     ],
 )
 def test_a_type_is_a_machine_family(family: str, type_: str, tmp_path: Path) -> None:
-    assert [each.family for each in families(tmp_path, [listed(type=type_)])] == [family]
+    assert [found.family for found in families(tmp_path, [listed(type=type_)])] == [family]
 
 
 @pytest.mark.parametrize(
@@ -241,9 +241,11 @@ def test_commands_plan_by_the_file_whatever_policy_they_compare(tmp_path: Path) 
 def test_what_has_ended_is_a_warning(named: list[str], taken: datetime) -> None:
     flexible = FlexibleCommitment(Fraction(1), Fraction(0), UNTIL)
     rows = Commitments((N2, Commitment("e2", Capacity(Fraction(8)))), flexible)
-    found = warnings_of(Policy(commitments=rows), replace(cluster([node("a")]), taken_at=taken), load())
+    found = as_warnings(odd_policy(Policy(commitments=rows), replace(cluster([node("a")]), taken_at=taken), load()))
 
-    assert [each for each in ("n2 on 2027-05-01", "flexible on 2027-05-01", "e2") if each in " ".join(found)] == named
+    assert [
+        words for words in ("n2 on 2027-05-01", "flexible on 2027-05-01", "e2") if words in " ".join(found)
+    ] == named
 
 
 def test_the_region_is_that_of_the_first_node_that_shows_one() -> None:

@@ -31,9 +31,9 @@ def _printed(text: str) -> int:
 
 @given(st.lists(st.integers(0, 10**7), max_size=9))
 def test_parts_add_up_to_their_sum_as_printed_and_none_is_off_by_a_unit(micro: list[int]) -> None:
-    parts = [_printed(each) for each in words.monthly_parts(micro)]
+    parts = [_printed(part) for part in words.monthly_parts(micro)]
     assert sum(parts) == _printed(words.monthly(sum(micro)))
-    assert all(abs(part - words.dollars_a_month(each)) < 1 for part, each in zip(parts, micro, strict=True))
+    assert all(abs(part - words.dollars_a_month(amount)) < 1 for part, amount in zip(parts, micro, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from functions.cli.dumps.files import MAKE_ONE
-from functions.cli.input.missing_data import unread, without_requests
+from functions.cli.input.missing_data import unread_lists, without_requests
 from shared.core.cluster.autoscaling import Buffers
 from shared.core.cluster.namespace_limits import NamespaceLimits
 from shared.core.cluster.pod import Pod
@@ -24,7 +24,7 @@ NODES = 12
 
 def written(folder: Path, keep: Callable[[dict[str, Any]], bool] = lambda _: True) -> Path:
     path = folder / "night.json"
-    path.write_text(json.dumps({"kind": "List", "items": [each for each in dumps.items(NODES) if keep(each)]}))
+    path.write_text(json.dumps({"kind": "List", "items": [item for item in dumps.items(NODES) if keep(item)]}))
     return path
 
 
@@ -41,7 +41,7 @@ def only_pods_of(namespace: str) -> Callable[[dict[str, Any]], bool]:
 
 
 def pods_of(pool: str, *cpu: float) -> list[Pod]:
-    return [pod(f"{pool}{number}", on=pool, cpu=each) for number, each in enumerate(cpu)]
+    return [pod(f"{pool}{number}", on=pool, cpu=request) for number, request in enumerate(cpu)]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def pods_of(pool: str, *cpu: float) -> list[Pod]:
 )
 def test_pools_with_many_pods_without_requests_are_named(expected: tuple[str, ...], pods: list[Pod]) -> None:
     told = without_requests(cluster([node("a", pool="a"), node("b", pool="b")], pods))
-    assert [each.split(": ")[1].rstrip(".") for each in told] == list(expected)
+    assert [note.split(": ")[1].rstrip(".") for note in told] == list(expected)
 
 
 def test_a_dump_without_pods_is_refused_with_the_command_to_run(tmp_path: Path) -> None:
@@ -97,10 +97,12 @@ def test_the_pods_of_some_namespaces_make_every_figure_partial(expected: str, na
     assert document["potential"] is None
 
 
-def test_a_whole_dump_is_not_partial(tmp_path: Path) -> None:
+def test_a_whole_dump_is_not_partial_and_nothing_is_missed(tmp_path: Path) -> None:
     shown = ebb("plan", "--dump", written(tmp_path), "--potential", "-o", "json")
     document = json.loads(shown.stdout)
     assert (document["partial"], document["potential"] is None) == (None, False)
+    assert "PodDisruptionBudgets are" not in shown.stderr
+    assert "Namespaces are" not in shown.stderr
 
 
 @pytest.mark.parametrize(
@@ -116,45 +118,6 @@ def test_a_whole_dump_is_not_partial(tmp_path: Path) -> None:
 def test_what_a_kind_that_was_not_printed_means_is_shown(expected: str, kind: str, tmp_path: Path) -> None:
     without = written(tmp_path, lambda item: not of(item, kind))
     assert expected in ebb("plan", "--dump", without, "-o", "json").stderr
-
-
-def test_what_was_printed_is_not_missed(tmp_path: Path) -> None:
-    said = ebb("plan", "--dump", written(tmp_path), "-o", "json").stderr
-    assert "PodDisruptionBudgets are" not in said
-    assert "Namespaces are" not in said
-
-
-def renamed(folder: Path, **changes: str) -> Path:
-    """Write the dump of a cluster elsewhere: without pools, with names and providerIDs of another cloud."""
-    found = written(folder)
-    dump = json.loads(found.read_text().replace("gke-prod", changes.get("name", "gke-prod")))
-    for listed in (item for item in dump["items"] if of(item, "Node")):
-        listed["metadata"]["labels"].pop("cloud.google.com/gke-nodepool")
-        listed["spec"]["providerID"] = changes.get("provider", listed["spec"]["providerID"])
-    found.write_text(json.dumps(dump))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("expected", "provider"),
-    [
-        pytest.param("this does not look like GKE (Amazon EKS), and Ebb", "aws:///eu-west-1a/i-1", id="EKS"),
-        pytest.param("this does not look like GKE (Azure AKS), and Ebb", "azure:///subscriptions/1", id="AKS"),
-        pytest.param("this does not look like GKE (kind), and Ebb", "kind://docker/kind/node", id="kind"),
-        pytest.param("this does not look like GKE (mycloud), and Ebb", "mycloud://1", id="one that nobody knows"),
-        pytest.param("this does not look like GKE, and Ebb", "gce://p/europe-west4-a/vm", id="machines of Google's"),
-    ],
-)
-def test_a_cluster_elsewhere_is_named_as_such(expected: str, provider: str, tmp_path: Path) -> None:
-    shown = ebb("plan", "--dump", renamed(tmp_path, provider=provider), "-o", "json")
-    assert shown.exit_code == 0
-    assert expected in shown.stderr
-
-
-def test_an_autopilot_cluster_is_refused_by_name(tmp_path: Path) -> None:
-    shown = ebb("plan", "--dump", renamed(tmp_path, name="gk3-prod"))
-    assert (shown.exit_code, shown.stdout) == (2, "")
-    assert shown.stderr.startswith("ebb: night.json: is an Autopilot cluster (its nodes are named gk3-…)")
 
 
 def test_the_help_shows_where_the_command_stands_that_prints_a_dump() -> None:
@@ -191,4 +154,4 @@ def test_the_help_shows_where_the_command_stands_that_prints_a_dump() -> None:
     ],
 )
 def test_lists_of_a_cluster_that_may_not_be_read_are_shown(expected: list[str], changes: dict[str, Any]) -> None:
-    assert list(unread(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected
+    assert list(unread_lists(cluster([], **{"storage": storage(), **changes}), in_dump=False)) == expected

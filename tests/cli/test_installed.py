@@ -56,9 +56,11 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, s
     state = state_of(read_settings({"EBB_CLUSTER": PROD, **given}))
     state.put(CLUSTER_KEY, ClusterState(last_pass=NOW), None)
     for number, pool in enumerate(dumps.POOLS):
-        marks = {f"node-{each}": Mark(dumps.name_of(each), NOW - timedelta(hours=1)) for each in range(number, 24, 2)}
+        marks = {
+            f"node-{number}": Mark(dumps.name_of(number), NOW - timedelta(hours=1)) for number in range(number, 24, 2)
+        }
         state.put(pool_key(pool), PoolMarks(marks=marks), None)
-    for name, value in given.items():
+    for name, value in {"EBB_CLUSTER": PROD, **given}.items():
         monkeypatch.setenv(name, value)
     return given
 
@@ -71,14 +73,11 @@ def _planned(tmp_path: Path, *more: str) -> tuple[dict[str, Any], str]:
 
 
 @pytest.mark.usefixtures("installation")
-def test_a_dump_of_its_cluster_is_planned_with_its_marks_and_its_policy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EBB_CLUSTER", PROD)
+def test_a_dump_of_its_cluster_is_planned_with_its_marks_and_its_policy(tmp_path: Path) -> None:
     told, notes = _planned(tmp_path)
     assert {IN_REACH, INSTALLED_POLICY} <= set(notes.splitlines())
     assert not {NO_MARKS, NO_POLICY} & set(notes.splitlines())
-    assert {each["reason"] for each in told["nodes"] if each["pool"] == "default-pool"} == {"pool_disabled"}
+    assert {node["reason"] for node in told["nodes"] if node["pool"] == "default-pool"} == {"pool_disabled"}
     assert told["totals"]["orders"] > 0
     assert told["policy_hash"]
 
@@ -94,14 +93,13 @@ nodePools:
 
 @pytest.mark.parametrize(("lives", "minutes"), [pytest.param(True, 90, id="it lives"), pytest.param(False, 0, id="no")])
 def test_a_plan_follows_the_wave_of_the_installation_while_it_lives(
-    lives: bool, minutes: int, installation: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lives: bool, minutes: int, installation: dict[str, str], tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("EBB_CLUSTER", PROD)
     Path(installation["EBB_POLICY"]).write_text(WAVES)
     alone, _ = _planned(tmp_path)
-    uids = {dumps.name_of(each): f"node-{each}" for each in range(24)}
+    uids = {dumps.name_of(number): f"node-{number}" for number in range(24)}
     some = alone["wave"][:1:-1]
-    nodes = tuple(WaveNode(uids[each], each) for each in some)
+    nodes = tuple(WaveNode(uids[name], name) for name in some)
     ends = datetime.fromisoformat(alone["taken_at"]) + timedelta(minutes=minutes)
     wave = Wave(id="w", nodes=nodes, policy_hash=alone["policy_hash"], began=NOW, deadline=ends)
     state_of(read_settings({"EBB_CLUSTER": PROD, **installation})).put(WAVE_KEY, wave, None)
@@ -125,14 +123,8 @@ LISTS_COMMITMENTS = (
     ],
 )
 def test_a_plan_uses_the_planners_list_of_commitments(
-    families: list[str],
-    ago: int,
-    fault: str,
-    installation: dict[str, str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    families: list[str], ago: int, fault: str, installation: dict[str, str], tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("EBB_CLUSTER", PROD)
     Path(installation["EBB_POLICY"]).write_text(LISTS_COMMITMENTS)
     alone, _ = _planned(tmp_path)
     read_at = datetime.fromisoformat(alone["taken_at"]) - timedelta(hours=ago)
@@ -148,8 +140,8 @@ def test_a_plan_uses_the_planners_list_of_commitments(
 
     told, notes = _planned(tmp_path)
 
-    assert [each["family"] for each in alone["commitments"]] == ["flexible"]
-    assert [each["family"] for each in told["commitments"]] == families
+    assert [row["family"] for row in alone["commitments"]] == ["flexible"]
+    assert [row["family"] for row in told["commitments"]] == families
     assert f"the planner's list of {moment(read_at)}" in notes
 
 
@@ -166,7 +158,6 @@ def test_a_dump_of_another_cluster_is_planned_without_them_and_that_is_shown(
 def test_a_policy_that_is_named_takes_the_place_of_the_installations(
     installation: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("EBB_CLUSTER", PROD)
     monkeypatch.setenv("EBB_POLICY", "/not/there.yaml")
     _, notes = _planned(tmp_path, "--policy", installation["EBB_POLICY"])
     assert INSTALLED_POLICY not in notes
@@ -188,7 +179,6 @@ def test_a_person_names_the_installation_by_its_profile(
 @pytest.mark.usefixtures("installation")
 def test_a_dump_is_planned_where_the_state_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir()
-    monkeypatch.setenv("EBB_CLUSTER", PROD)
     monkeypatch.setenv("EBB_STATE", f"sqlite:{tmp_path / 'folder'}")
     _, notes = _planned(tmp_path)
     assert "No marks are used: " in notes

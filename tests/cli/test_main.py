@@ -38,7 +38,7 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ebb(*args: str | Path) -> Result:
     """Run the command in this process."""
-    return CliRunner().invoke(app, [str(each) for each in args])
+    return CliRunner().invoke(app, [str(word) for word in args])
 
 
 def test_every_node_of_a_dump_has_one_row(dump: Path) -> None:

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from functions.cli.input.inputs import NOT_GKE
 from functions.cli.input.pricing import UNPRICED
 from functions.cli.main import app
 from shared.core.cluster.names import POOL_LABEL
 from tests.cli import dumps
 
-SAID = (
-    f"warning: No node carries the label {POOL_LABEL}: this does not look like GKE, and Ebb drains nothing elsewhere."
-)
 MACHINE = "node.kubernetes.io/instance-type"
 
 
-def written(folder: Path, *, nodes: int = 3, pools: int = 99, machine: str = "", provider: str = "") -> str:
+def written(
+    folder: Path, *, nodes: int = 3, pools: int = 99, machine: str = "", provider: str = "", name: str = "gke-prod"
+) -> str:
     """Write a dump of nodes, of which the first `pools` are in a node pool; return its path."""
     file = dumps.write(folder / "dump.json", nodes)
     found = json.loads(file.read_text())
@@ -30,21 +30,35 @@ def written(folder: Path, *, nodes: int = 3, pools: int = 99, machine: str = "",
             labels[MACHINE] = machine
         if provider:
             node["spec"]["providerID"] = f"{provider}:///zone/{number}"
-    file.write_text(json.dumps(found))
+    file.write_text(json.dumps(found).replace("gke-prod", name))
     return str(file)
 
 
 @pytest.mark.parametrize(
-    ("expected", "labelled"),
+    ("expected", "given"),
     [
-        pytest.param(True, 0, id="no node of a pool"),
-        pytest.param(False, 1, id="one node of a pool"),
+        pytest.param(" (Amazon EKS)", {"provider": "aws"}, id="EKS"),
+        pytest.param(" (Azure AKS)", {"provider": "azure"}, id="AKS"),
+        pytest.param(" (kind)", {"provider": "kind"}, id="kind"),
+        pytest.param(" (mycloud)", {"provider": "mycloud"}, id="one that nobody knows"),
+        pytest.param("", {"provider": "gce"}, id="machines of Google's"),
+        pytest.param(None, {"pools": 1}, id="one node of a pool"),
     ],
 )
-def test_nodes_without_any_pool_are_warned_about(expected: bool, labelled: int, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["plan", "--dump", written(tmp_path, pools=labelled), "-o", "json"])
+def test_a_cluster_without_any_pool_is_named_as_elsewhere(
+    expected: str | None, given: dict[str, Any], tmp_path: Path
+) -> None:
+    result = CliRunner().invoke(app, ["plan", "--dump", written(tmp_path, **{"pools": 0, **given}), "-o", "json"])
 
-    assert (SAID in result.stderr.splitlines()) is expected
+    notes = [line for line in result.stderr.splitlines() if "this does not look like GKE" in line]
+    assert result.exit_code == 0
+    assert notes == ([] if expected is None else [f"warning: {NOT_GKE.format(cloud=expected)}"])
+
+
+def test_an_autopilot_cluster_is_refused_by_name(tmp_path: Path) -> None:
+    shown = CliRunner().invoke(app, ["plan", "--dump", written(tmp_path, name="gk3-prod")])
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert shown.stderr.startswith("ebb: dump.json: is an Autopilot cluster (its nodes are named gk3-…)")
 
 
 @pytest.mark.parametrize(
@@ -76,15 +90,12 @@ def test_why_not_shows_that_a_cluster_is_not_of_gke_before_it_refuses(tmp_path: 
 
 def test_without_prices_the_most_nodes_could_go(tmp_path: Path) -> None:
     found = [
-        json.loads(
-            CliRunner()
-            .invoke(app, ["plan", written(tmp_path, nodes=12, machine=each), "--potential", "-o", "json"])
-            .stdout
-        )
-        for each in ("e2-standard-4", "m5.xlarge")
+        json.loads(CliRunner().invoke(app, ["plan", dump, "--potential", "-o", "json"]).stdout)
+        for machine in ("e2-standard-4", "m5.xlarge")
+        if (dump := written(tmp_path, nodes=12, machine=machine))
     ]
 
-    known, unpriced = (len(each["potential"]["nodes"]) for each in found)
+    known, unpriced = (len(plan["potential"]["nodes"]) for plan in found)
     assert unpriced >= known > 0
     assert found[1]["potential"]["saving_per_hour"] == 0
 

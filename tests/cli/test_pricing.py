@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from functions.cli.input.options import LISTED, PriceOptions
-from functions.cli.input.pricing import basis, priced, priced_nodes, unused_discounts
+from functions.cli.input.pricing import load_prices, price_notes, priced_nodes, unused_discounts
 from functions.cli.output.format import monthly, use_currency
 from shared.core.cluster.node import Node
 from shared.core.planning.prices import Attached
@@ -26,7 +26,7 @@ def in_dollars() -> Iterator[None]:
 
 
 def line(options: PriceOptions = LISTED, **changes: Any) -> str:
-    return basis(cluster([node("n", **changes)]), priced(options))[0]
+    return price_notes(cluster([node("n", **changes)]), load_prices(options))[0]
 
 
 @pytest.mark.parametrize(
@@ -49,18 +49,13 @@ def test_the_basis_is_one_line(expected: str, given: dict[str, Any]) -> None:
     assert expected in line(**given)
 
 
-def test_what_a_table_has_no_rate_of_is_shown_not_to_be_in_the_figures() -> None:
-    bare = replace(priced(PriceOptions()), gpus={}, local_ssd=Attached())
-    (told,) = basis(cluster([node("n")]), bare)
+def test_a_bare_table_shows_what_it_has_no_rate_of_and_needs_no_region_but_its_own() -> None:
+    listed = load_prices(PriceOptions())
+    own = replace(listed.basis, region="europe-west4")
+    bare = replace(listed, gpus={}, local_ssd=Attached(), regions={}, basis=own)
+    (told,) = price_notes(cluster([node("n", zone="europe-west4-a")]), bare)
 
     assert "They include machines, but not GPUs, local SSDs, disks, network and the cluster fee." in told
-
-
-def test_a_region_that_is_the_tables_own_needs_no_other() -> None:
-    own = priced(PriceOptions())
-    alone = replace(own, regions={}, basis=replace(own.basis, region="europe-west4"))
-    (told,) = basis(cluster([node("n", zone="europe-west4-a")]), alone)
-
     assert ", europe-west4, no discount" in told
 
 
@@ -86,55 +81,34 @@ WINDOWS = {"kubernetes.io/os": "windows"}
 def test_a_licence_that_no_figure_includes_is_named_with_its_nodes(
     expected: tuple[str, ...], nodes: list[Node]
 ) -> None:
-    told = [each for each in basis(cluster(nodes), priced(LISTED)) if "licences" in each]
-    assert [each.split(": ")[1].rstrip(".") for each in told] == list(expected)
+    told = [note for note in price_notes(cluster(nodes), load_prices(LISTED)) if "licences" in note]
+    assert [note.split(": ")[1].rstrip(".") for note in told] == list(expected)
 
 
 def test_discounts_are_shown_and_taken_off() -> None:
     options = PriceOptions(discounts=("28%", "e2=37.5%"))
-    prices = priced(options)
+    prices = load_prices(options)
 
     assert "less all 28%, e2 37.5% (spot aside)" in line(options)
     assert prices.of(node("n")).per_hour == round(134_012 * Fraction(5, 8))
     assert prices.of(node("n", machine="n2-standard-4")).per_hour == round(194_236 * Fraction(72, 100))
 
 
-@pytest.mark.parametrize("written", ["28", "e2", "x9=10%", "100%", "-5%", "e2=", "ten%"])
-def test_a_discount_that_is_none_is_refused_with_its_form(written: str) -> None:
-    with pytest.raises(BadInput, match="write 28%, or e2=28%"):
-        priced(PriceOptions(discounts=(written,)))
-
-
 def test_a_table_of_ones_own_brings_its_currency(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text(OWN)
 
-    assert priced(PriceOptions(own)).of(node("n", zone="europe-west4-a")).per_hour == 4_000_000
+    assert load_prices(PriceOptions(own)).of(node("n", zone="europe-west4-a")).per_hour == 4_000_000
     assert monthly(1_000_000) == "CHF 730"
     assert "own.yaml, on demand, in CHF, europe-west4 as if listed" in line(PriceOptions(own), zone="europe-west4-a")
 
 
 def test_another_currency_is_shown_by_its_rate_and_judged_in_the_tables() -> None:
-    listed, converted = (priced(PriceOptions(currency=each)) for each in ("", "EUR=0.92"))
+    listed, converted = (load_prices(PriceOptions(currency=code)) for code in ("", "EUR=0.92"))
 
     assert converted.of(node("n")) == listed.of(node("n"))
     assert monthly(1_000_000) == "EUR 672"
     assert ", in EUR (0.92 for 1 USD), " in line(PriceOptions(currency="EUR=0.92"))
-
-
-@pytest.mark.parametrize(
-    ("expected", "table", "currency"),
-    [
-        pytest.param("Ebb's price table is in USD. Convert it with --currency EUR=RATE", "", "EUR", id="Ebb's table"),
-        pytest.param("own.yaml is in CHF. Convert it with --currency EUR=RATE", OWN, "EUR", id="one of another"),
-    ],
-)
-def test_a_currency_that_is_not_the_tables_needs_a_rate(
-    expected: str, table: str, currency: str, tmp_path: Path
-) -> None:
-    (own := tmp_path / "own.yaml").write_text(table)
-    with pytest.raises(BadInput, match=expected):
-        priced(PriceOptions(own if table else None, currency=currency))
 
 
 @pytest.mark.parametrize(
@@ -148,62 +122,60 @@ def test_a_currency_that_is_not_the_tables_needs_a_rate(
 )
 def test_a_table_of_ones_own_is_in_its_currency(expected: str, table: str, currency: str, tmp_path: Path) -> None:
     (own := tmp_path / "own.yaml").write_text(table)
-    priced(PriceOptions(own, currency=currency))
+    load_prices(PriceOptions(own, currency=currency))
     assert monthly(1_000_000) == expected
 
 
 def test_what_is_estimated_is_named() -> None:
-    found = basis(cluster([node("n", machine="x9-standard-4")]), priced(PriceOptions()))
+    found = price_notes(cluster([node("n", machine="x9-standard-4")]), load_prices(PriceOptions()))
 
     assert found[1] == "Prices are estimated for machines that the price table does not name whole: x9-standard-4."
 
 
 def test_a_discount_for_machines_that_no_node_is_of_is_shown() -> None:
     nodes = cluster([node("n"), node("s", machine="n2-standard-4", labels={"cloud.google.com/gke-spot": "true"})])
-    (told,) = unused_discounts(nodes, priced(PriceOptions(discounts=("28%", "e2=20%", "n2=10%", "c2=10%"))))
+    (told,) = unused_discounts(nodes, load_prices(PriceOptions(discounts=("28%", "e2=20%", "n2=10%", "c2=10%"))))
 
     assert told == "--discount: no node on demand is of c2 and n2, so that nothing is taken off for it."
-    assert unused_discounts(nodes, priced(PriceOptions(discounts=("28%", "e2=20%")))) == ()
-
-
-@pytest.mark.parametrize("discounts", [("28%", "30%"), ("e2=20%", "e2=20%")])
-def test_a_discount_that_is_given_twice_is_refused(discounts: tuple[str, ...]) -> None:
-    with pytest.raises(BadInput, match="was given before; leave one of them out"):
-        priced(PriceOptions(discounts=discounts))
-
-
-@pytest.mark.parametrize(
-    "currency", ["EURO ZONE", "\x1b[31m", "VERYLONGNAME", "US\nD", "1", "$$", "EUR=0", "EUR=-1", "EUR=0,92", "EUR="]
-)
-def test_a_currency_is_one_short_code_with_a_rate_above_nothing(currency: str) -> None:
-    with pytest.raises(BadInput, match="write a short code with a rate above 0"):
-        priced(PriceOptions(currency=currency))
+    assert unused_discounts(nodes, load_prices(PriceOptions(discounts=("28%", "e2=20%")))) == ()
 
 
 @pytest.mark.parametrize("currency", ["EUR", "chf", "€", "Fr"])
 def test_a_currency_may_be_a_word_or_a_sign(currency: str) -> None:
-    assert priced(PriceOptions(currency=f"{currency}=2")).basis.currency == currency
+    assert load_prices(PriceOptions(currency=f"{currency}=2")).basis.currency == currency
 
 
-def test_the_currency_of_a_table_is_checked_too(tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    own.write_text(OWN.replace("CHF", "not known"))
-    with pytest.raises(BadInput, match=r"own\.yaml: currency: 'not known': write a short code"):
-        priced(PriceOptions(own))
+NO_CODES = ("EURO ZONE", "\x1b[31m", "VERYLONGNAME", "US\nD", "1", "$$", "EUR=0", "EUR=-1", "EUR=0,92", "EUR=")
+NO_YAML = r"own\.yaml:\d: this cannot be read as YAML \([^0-9].*\); write it in the form"
 
 
-def test_a_table_that_is_no_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
-    own = tmp_path / "own.yaml"
-    own.write_text("currency: [\nfamilies: {}\n")
-    with pytest.raises(BadInput, match=r"own\.yaml:\d: this cannot be read as YAML \([^0-9].*\); write it in the form"):
-        priced(PriceOptions(own))
+@pytest.mark.parametrize(
+    ("expected", "table", "options"),
+    [
+        *(("write 28%, or e2=28%", "", {"discounts": (text,)})
+          for text in ("28", "e2", "x9=10%", "100%", "-5%", "e2=", "ten%")),
+        *(("was given before; leave one of them out", "", {"discounts": twice})
+          for twice in (("28%", "30%"), ("e2=20%", "e2=20%"))),
+        *(("write a short code with a rate above 0", "", {"currency": code}) for code in NO_CODES),
+        (r"own\.yaml: currency: 'not known': write a short code", OWN.replace("CHF", "not known"), {}),
+        ("Ebb's price table is in USD. Convert it with --currency EUR=RATE", "", {"currency": "EUR"}),
+        ("own.yaml is in CHF. Convert it with --currency EUR=RATE", OWN, {"currency": "EUR"}),
+        (NO_YAML, "currency: [\nfamilies: {}\n", {}),
+    ],
+)  # fmt: skip
+def test_what_no_price_can_be_made_of_is_refused_with_its_form(
+    expected: str, table: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    (own := tmp_path / "own.yaml").write_text(table)
+    with pytest.raises(BadInput, match=expected):
+        load_prices(PriceOptions(own if table else None, **options))
 
 
 def test_of_the_nodes_it_is_known_which_regions_they_are_priced_by_and_whether_some_are_spot() -> None:
     nodes = [node("n1", zone="us-central1-a"), node("n2", zone="europe-west4-a"), node("n3", zone="mars-west1-a")]
-    found = priced_nodes(cluster(nodes), priced(PriceOptions()))
+    found = priced_nodes(cluster(nodes), load_prices(PriceOptions()))
 
-    share = priced(PriceOptions()).regions["europe-west4"]
+    share = load_prices(PriceOptions()).regions["europe-west4"]
     assert (found.regions, found.spot) == ({"europe-west4": share, "mars-west1": None, "us-central1": 1}, False)
     spot = node("n4", labels={"cloud.google.com/gke-spot": "true"})
-    assert priced_nodes(cluster([spot]), priced(PriceOptions())).spot
+    assert priced_nodes(cluster([spot]), load_prices(PriceOptions())).spot

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from functions.cli.input.profiles import folder, read_profile, use_profile
+from functions.cli.input.profiles import profile_folder, read_profile, use_profile
 from shared.errors import BadInput
 
 PROD = "projects/p/locations/l/clusters/prod"
@@ -122,4 +122,4 @@ def test_a_file_of_something_else_is_refused_with_its_line(text: str, tmp_path: 
     ],
 )
 def test_profiles_lie_in(expected: str, environment: dict[str, str]) -> None:
-    assert folder(environment) == Path(expected)
+    assert profile_folder(environment) == Path(expected)

@@ -95,18 +95,17 @@ def test_a_large_file_shows_it_at_once_and_no_file_too_often(monkeypatch: pytest
     assert len(lines(terminal.getvalue())) == 5
 
 
-def test_what_is_read_at_once_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = terminal_of(monkeypatch)
-    with reading_bar("night.json", MIB, Now()) as bar:
-        bar.add(MIB)
-    assert terminal.getvalue() == ""
-
-
-def test_a_file_learns_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
+@pytest.mark.parametrize(
+    ("stream", "size"),
+    [
+        pytest.param(Terminal(), MIB, id="what is read at once"),
+        pytest.param(io.StringIO(), LARGE, id="a file, however long it takes"),
+    ],
+)
+def test_nothing_is_drawn_of(stream: io.StringIO, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
-    with reading_bar("night.json", LARGE, Now()) as bar:
-        bar.add(LARGE)
+    with reading_bar("night.json", size, Now()) as bar:
+        bar.add(size)
     assert stream.getvalue() == ""
 
 

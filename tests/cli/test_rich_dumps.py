@@ -43,13 +43,13 @@ def dump(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def objects(dump: Path, kind: str) -> list[dict[str, Any]]:
-    return [each for each in json.loads(dump.read_text())["items"] if each["kind"] == kind]
+    return [item for item in json.loads(dump.read_text())["items"] if item["kind"] == kind]
 
 
 def that_read_dumps(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Yield the path of each command that has the option --dump."""
-    for name, each in getattr(command, "commands", {}).items():
-        yield from that_read_dumps(each, (*path, name))
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from that_read_dumps(inner, (*path, name))
     if any("--dump" in option.opts for option in command.params):
         yield path
 
@@ -74,7 +74,7 @@ def test_a_command_reads_it(words: tuple[str, ...], dump: Path, tmp_path: Path) 
     policy.write_text("nodePools: {acme-default: {enabled: true}, acme-spot: {enabled: true}}\n")
     given = {POLICY: policy, OUT: out}
 
-    done = run_ebb(*(given.get(each, each) for each in words), "--dump", dump)
+    done = run_ebb(*(given.get(word, word) for word in words), "--dump", dump)
 
     assert done.returncode == 0, done.stderr
     assert out.stat().st_size if OUT in words else done.stdout
@@ -83,8 +83,8 @@ def test_a_command_reads_it(words: tuple[str, ...], dump: Path, tmp_path: Path) 
 @pytest.mark.parametrize("kind", ["Node", "Pod"])
 def test_each_node_and_some_pods_of_it_are_explained(kind: str, dump: Path) -> None:
     items = objects(dump, kind)
-    for each in items[:: max(1, len(items) // 4)]:
-        meta = each["metadata"]
+    for item in items[:: max(1, len(items) // 4)]:
+        meta = item["metadata"]
         name = meta["name"] if kind == "Node" else f"{meta['namespace']}/{meta['name']}"
         done = run_ebb("explain", name, "--dump", dump)
         assert (done.returncode, meta["name"] in done.stdout) == (0, True), done.stderr

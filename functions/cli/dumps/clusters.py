@@ -1,15 +1,19 @@
 """Which parts of a dump belong to one cluster; of several snapshots of one cluster the newer one counts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from functions.cli.dumps.contents import DumpContents
+from functions.cli.dumps.files import file_names
 from functions.cli.dumps.homes import Home
 from shared.core.cluster.names import KUBE_SYSTEM
 from shared.errors import BadDump
+
+APART: Final = "print each cluster into a file or folder of its own"
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -20,38 +24,38 @@ class Print:
     files: tuple[Path, ...]
 
 
-def give_way(stale: DumpContents, fresh: DumpContents) -> bool:
+def drop_outdated(stale: DumpContents, fresh: DumpContents) -> bool:
     """Drop of an older snapshot what a newer one of the same things holds; return whether its pods were others."""
     names = _namespaces(fresh)
     is_whole = _is_whole(names, _namespaces(stale))
-    again = _is_again(fresh, stale, names, is_whole=is_whole)
+    again = _is_newer_snapshot(fresh, stale, names, is_whole=is_whole)
     differ = again and _places(fresh) != _places(stale)
     if again or not fresh.nodes.keys().isdisjoint(stale.nodes):
         stale.doubted = (stale.doubted | stale.nodes.keys()) - fresh.nodes.keys()
     if again:
         for old, new in zip(stale.rows(), fresh.rows(), strict=True):
             if new and old is not stale.nodes:
-                _drop(old, names, is_whole=is_whole)
+                _drop_rows(old, names, is_whole=is_whole)
         if fresh.demand:
             stale.demand.clear()
     return differ
 
 
-def drop_what_is_gone(contents: DumpContents) -> None:
+def drop_gone_nodes(contents: DumpContents) -> None:
     """Drop the nodes that only an older list has and no pod lies on: a node that is there has some."""
     used = {pod.node for pod in contents.pods.values()}
     for name in contents.doubted - used:
         contents.nodes.pop(name, None)
 
 
-def _is_again(fresh: DumpContents, stale: DumpContents, names: set[str], *, is_whole: bool) -> bool:
+def _is_newer_snapshot(fresh: DumpContents, stale: DumpContents, names: set[str], *, is_whole: bool) -> bool:
     if not names or not (fresh.nodes or is_whole):
         return False
     share_nodes = not fresh.nodes.keys().isdisjoint(stale.nodes)
     return not fresh.pods.keys().isdisjoint(stale.pods) or (share_nodes and bool(names & _namespaces(stale)))
 
 
-def _drop(old: dict[str, Any], names: set[str], *, is_whole: bool) -> None:
+def _drop_rows(old: dict[str, Any], names: set[str], *, is_whole: bool) -> None:
     """Drop rows, of objects in namespaces only where the newer snapshot was printed: in those of its pods."""
     for key in list(old):
         namespace, is_in_one, _ = key.partition("/")
@@ -72,9 +76,6 @@ def _places(contents: DumpContents) -> Mapping[str, tuple[str, str]]:
     return {key: (pod.uid, pod.node) for key, pod in contents.pods.items()}
 
 
-APART: Final = "print each cluster into a file or folder of its own"
-
-
 @dataclass(slots=True)
 class DumpPart:
     """What one run of kubectl printed, and the files where it stands."""
@@ -89,10 +90,10 @@ class DumpPart:
     def join(self, other: "DumpPart") -> None:
         """Take in another part of the cluster; of what both hold, the newer counts, or else what was there before."""
         older, newer = (self, other) if other.age > self.age else (other, self)
-        if newer.age > older.age and give_way(older.contents, newer.contents) and older.picture:
+        if newer.age > older.age and drop_outdated(older.contents, newer.contents) and older.picture:
             self.outdated.append(older.picture)
         newer.contents.merge(older.contents)
-        self.files += [each for each in other.files if each not in self.files]
+        self.files += [file for file in other.files if file not in self.files]
         self.contents, self.picture = newer.contents, newer.picture or older.picture
 
     @property
@@ -101,86 +102,87 @@ class DumpPart:
         return self.picture.time if self.picture else self.contents.newest
 
 
-def clusters_of(parts: Sequence[DumpPart]) -> list[DumpPart]:
+def _kube_system(part: DumpPart) -> set[str]:
+    return part.contents.kube_system
+
+
+def _files(part: DumpPart) -> set[Path]:
+    return set(part.files)
+
+
+def _folders(part: DumpPart) -> set[Path]:
+    return {file.parent for file in part.files}
+
+
+_SIGNS: Final[tuple[tuple[Callable[[DumpPart], AbstractSet[Any]], Callable[[DumpPart], Iterable[Any]]], ...]] = (
+    (_kube_system, _kube_system),
+    (lambda part: {pod.node for pod in part.contents.pods.values() if pod.node}, lambda part: part.contents.nodes),
+    (_files, _files),
+    (_folders, _folders),
+)
+"""What a part without nodes and its cluster have in common, the surest first."""
+
+
+def split_clusters(parts: Sequence[DumpPart]) -> list[DumpPart]:
     """Return one part a cluster.
 
     Raises:
         BadDump: a part holds nodes of several clusters, or it is not known whose it is.
     """
     for part in parts:
-        _is_one(part)
+        _check_is_one(part)
         part.picture = Print(part.contents.newest, tuple(part.files)) if part.contents.pods else None
     found: list[DumpPart] = []
     for part in parts:
         if part.contents.nodes:
-            _join(found, part, [each for each in found if each.contents.signs.are_of_one(part.contents.signs)])
+            _join_clusters(
+                found, part, [known for known in found if known.contents.signs.are_of_one(part.contents.signs)]
+            )
     for part in parts:
         if not part.contents.nodes:
-            _place(found, part)
+            _add_to_cluster(found, part)
     for part in found:
-        drop_what_is_gone(part.contents)
+        drop_gone_nodes(part.contents)
     return found
 
 
-def _is_one(part: DumpPart) -> None:
-    contents = part.contents
+def _check_is_one(part: DumpPart) -> None:
+    contents, names = part.contents, file_names(part.files)
     homes = sorted(contents.homes)
-    other = next((each for each in homes if not each.may_be(homes[0])), None)
+    other = next((home for home in homes if not home.may_be(homes[0])), None)
     if other is not None:
-        raise BadDump(f"{_files(part)}: holds nodes of two clusters, {homes[0]} and {other}, in one list; {APART}.")
+        raise BadDump(f"{names}: holds nodes of two clusters, {homes[0]} and {other}, in one list; {APART}.")
     if len(contents.kube_system) > 1:
-        raise BadDump(f"{_files(part)}: holds the namespace kube-system of two clusters in one list; {APART}.")
+        raise BadDump(f"{names}: holds the namespace kube-system of two clusters in one list; {APART}.")
 
 
-def _join(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:
+def _join_clusters(found: list[DumpPart], part: DumpPart, same: list[DumpPart]) -> None:
     if not same:
         found.append(part)
         return
     first, *others = same
-    for each in (part, *others):
-        first.join(each)
-    found[:] = [each for each in found if not any(each is other for other in others)]
+    for other in (part, *others):
+        first.join(other)
+    found[:] = [known for known in found if not any(known is other for other in others)]
 
 
-def _place(found: list[DumpPart], part: DumpPart) -> None:
+def _add_to_cluster(found: list[DumpPart], part: DumpPart) -> None:
     """Add what has no nodes of its own to its cluster; what no plan reads is only counted."""
     if found and not part.contents.kinds:
         found[0].contents.merge(part.contents)
         return
     candidates = found
-    for sign in (_by_kube_system, _by_pods, _by_file, _by_folder):
-        candidates = sign(candidates, part) or candidates
+    for of_part, of_cluster in _SIGNS:
+        wanted = of_part(part)
+        candidates = [known for known in candidates if not wanted.isdisjoint(of_cluster(known))] or candidates
     if len(candidates) > 1:
-        raise BadDump(f"{_files(part)}: may be of any of {len(found)} clusters; {APART}.")
+        raise BadDump(f"{file_names(part.files)}: may be of any of {len(found)} clusters; {APART}.")
     if candidates:
         candidates[0].join(part)
     else:
         found.append(part)
 
 
-def _by_kube_system(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
-    wanted = part.contents.kube_system
-    return [each for each in found if wanted and each.contents.kube_system == wanted]
-
-
-def _by_pods(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
-    wanted = {pod.node for pod in part.contents.pods.values() if pod.node}
-    return [each for each in found if not wanted.isdisjoint(each.contents.nodes.keys())]
-
-
-def _by_file(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
-    return [each for each in found if set(each.files) & set(part.files)]
-
-
-def _by_folder(found: Iterable[DumpPart], part: DumpPart) -> list[DumpPart]:
-    folders = {file.parent for file in part.files}
-    return [each for each in found if {file.parent for file in each.files} & folders]
-
-
-def home(contents: DumpContents) -> Home:
+def home_of_cluster(contents: DumpContents) -> Home:
     """Return what is known of a cluster's home: the longest name that its nodes have."""
-    return max(contents.homes, key=lambda each: (len(each.name), each), default=Home())
-
-
-def _files(part: DumpPart) -> str:
-    return ", ".join("stdin" if str(file) == "-" else str(file) for file in part.files)
+    return max(contents.homes, key=lambda home: (len(home.name), home), default=Home())

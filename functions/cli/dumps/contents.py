@@ -54,7 +54,7 @@ RESOURCES: Final[Mapping[str, str]] = {
     "StatefulSet": "sts",
     "ReplicationController": "rc",
     "Job": "jobs",
-    **{each.kind: _SHORT.get(each.resource, each.resource) for each in storage_lists.ALL},
+    **{rows.kind: _SHORT.get(rows.resource, rows.resource) for rows in storage_lists.ALL},
     **{kind: _SHORT[resource] for kind, resource in namespace_limits.KINDS.items()},
 }
 """By kind: its name for `kubectl get`."""
@@ -77,51 +77,52 @@ def kubectl_get(options: Sequence[str] = (), also: Iterable[str] = ()) -> tuple[
     return ("kubectl", *options, "get", ",".join((*RESOURCES.values(), *also)), "-A", "-o", "json")
 
 
-class StampedCondition(wire.Partial, frozen=True):
+Number = Annotated[int, msgspec.Meta(ge=0)] | None
+"""A count, of which the API server takes none below 0."""
+
+
+class PrintedCondition(wire.Partial, frozen=True):
     last_transition_time: wire.Time | None = None
     last_heartbeat_time: wire.Time | None = None
 
 
-class StampedField(wire.Partial, frozen=True):
+class PrintedField(wire.Partial, frozen=True):
     time: wire.Time | None = None
 
 
-class StampedMeta(wire.Partial, frozen=True):
+class PrintedMeta(wire.Partial, frozen=True):
     name: str = ""
     creation_timestamp: wire.Time | None = None
-    managed_fields: list[StampedField] | None = None
+    managed_fields: list[PrintedField] | None = None
 
 
-class StampedStatus(wire.Partial, frozen=True):
+class PrintedStatus(wire.Partial, frozen=True):
     start_time: wire.Time | None = None
-    conditions: list[StampedCondition] | None = None
+    conditions: list[PrintedCondition] | None = None
 
 
-class Stamped(wire.Partial, frozen=True):
+class Printed(wire.Partial, frozen=True):
     """An item's times that lie in the past when it is printed (a deletionTimestamp lies ahead)."""
 
-    metadata: StampedMeta = StampedMeta()
-    status: StampedStatus = StampedStatus()
+    metadata: PrintedMeta = PrintedMeta()
+    status: PrintedStatus = PrintedStatus()
 
     def times(self) -> Iterator[datetime]:
         conditions = self.status.conditions or ()
         given = chain(
             (self.metadata.creation_timestamp, self.status.start_time),
-            (each.time for each in self.metadata.managed_fields or ()),
-            (each.last_transition_time for each in conditions),
-            (each.last_heartbeat_time for each in conditions),
+            (field.time for field in self.metadata.managed_fields or ()),
+            (condition.last_transition_time for condition in conditions),
+            (condition.last_heartbeat_time for condition in conditions),
         )
-        return (each for each in given if each is not None)
-
-
-Number = Annotated[int, msgspec.Meta(ge=0)] | None
+        return (time for time in given if time is not None)
 
 
 class CountedSpec(wire.Partial, frozen=True):
     replicas: Number = None
 
 
-class CountedStatus(wire.Partial, frozen=True):
+class CountedStatus(PrintedStatus, frozen=True):
     replicas: Number = None
     ready_replicas: Number = None
     available_replicas: Number = None
@@ -132,8 +133,8 @@ class CountedStatus(wire.Partial, frozen=True):
     expected_pods: Number = None
 
 
-class Counted(wire.Partial, frozen=True):
-    """The counts of a controller or a budget, of which the API server takes none below 0."""
+class Counted(Printed, frozen=True):
+    """The same of a controller or a budget, with its counts."""
 
     spec: CountedSpec = CountedSpec()
     status: CountedStatus = CountedStatus()
@@ -141,17 +142,23 @@ class Counted(wire.Partial, frozen=True):
 
 LAST: Final = datetime.max.replace(tzinfo=UTC)
 Bytes = bytes | msgspec.Raw
-Rows = Iterator[tuple[str, Any]]
-"""An object by its name."""
-_stamped: Final = msgspec.json.Decoder(Stamped)
-_counted: Final = msgspec.json.Decoder(Counted)
-_COUNTED: Final = frozenset({"ReplicaSet", "Deployment", "StatefulSet", "PodDisruptionBudget"})
+_printed: Final = msgspec.json.Decoder(Printed)
+_DECODERS: Final[Mapping[str, msgspec.json.Decoder[Any]]] = dict.fromkeys(
+    ("ReplicaSet", "Deployment", "StatefulSet", "PodDisruptionBudget"), msgspec.json.Decoder(Counted)
+)
+"""Of kinds whose counts are read."""
 _node: Final = msgspec.json.Decoder(wire.Node)
 _place: Final = msgspec.json.Decoder(NodePlace)
 _pod: Final = msgspec.json.Decoder(wire.Pod)
 _budget: Final = msgspec.json.Decoder(wire.PodDisruptionBudget)
 _controller: Final = msgspec.json.Decoder(controller_wire.Controller)
 _namespace: Final = msgspec.json.Decoder(wire.Namespace)
+_CONTROLLERS: Final = ("ReplicaSet", "Deployment", "StatefulSet", *OTHERS)
+_KEYED: Final[Mapping[str, Callable[[Bytes], Any]]] = {
+    "PodDisruptionBudget": lambda raw: node_objects.disruption_budget(_budget.decode(raw)),
+    "LimitRange": namespace_limits.range_from_dump,
+    "ResourceQuota": namespace_limits.quota_from_dump,
+}
 _MAY_BE_EMPTY: Final = (storage_lists.ATTACHMENTS.resource, storage_lists.DRIVERS.resource)
 """Lists that can be empty where pods use claims."""
 
@@ -166,21 +173,17 @@ class DumpContents:
         self._odd = MalformedObjects()
         self._storage = storage_lists.StorageRows()
         self._buffers = BufferRows()
-        self._readers: Mapping[str, Callable[[Bytes], Rows]] = {
-            "Node": self._node,
-            "Pod": lambda raw: _keyed(self._folder.decode(_pod.decode(raw))),
-            "PodDisruptionBudget": lambda raw: _keyed(node_objects.disruption_budget(_budget.decode(raw))),
-            "Namespace": self._namespace,
-            **dict.fromkeys(("ReplicaSet", "Deployment", "StatefulSet", *OTHERS), _controllers),
-            vertical_autoscalers.KIND: self._autoscalers,
-            "LimitRange": lambda raw: _keyed(namespace_limits.range_from_dump(raw)),
-            "ResourceQuota": lambda raw: _keyed(namespace_limits.quota_from_dump(raw)),
-        }
-        self._adders: Mapping[str, Callable[[Bytes], None]] = {
+        self._rows: dict[str, dict[str, Any]] = {kind: {} for kind in (*RESOURCES, *OPTIONAL)}
+        self._adders: Mapping[str, Callable[[Bytes], object]] = {
+            "Node": self._add_node,
+            "Pod": lambda raw: self._keep("Pod", self._folder.decode(_pod.decode(raw))),
+            "Namespace": self._add_namespace,
+            vertical_autoscalers.KIND: self._add_autoscaler,
+            **{kind: partial(self._add_controller, kind) for kind in _CONTROLLERS},
+            **{kind: partial(self._add_keyed, kind, read) for kind, read in _KEYED.items()},
             **{kind: partial(self._buffers.add, name.partition(".")[0]) for kind, name in buffer_objects.KINDS.items()},
-            **{each.kind: partial(each.add, self._storage.rows[each.resource]) for each in storage_lists.ALL},
+            **{rows.kind: partial(rows.add, self._storage.rows[rows.resource]) for rows in storage_lists.ALL},
         }
-        self._rows: dict[str, dict[str, Any]] = {kind: {} for kind in self._readers}
         self._newest = self._latest_of_all = datetime.min.replace(tzinfo=UTC)
         self._future: list[str] = []
         self.ignored: Counter[str] = Counter()
@@ -195,7 +198,7 @@ class DumpContents:
     @property
     def readable(self) -> frozenset[str]:
         """The kinds that are read."""
-        return frozenset((*self._readers, *self._adders))
+        return frozenset(self._adders)
 
     @property
     def nodes(self) -> dict[str, Node]:
@@ -211,23 +214,17 @@ class DumpContents:
         Raises:
             BadInput, msgspec.ValidationError: it is malformed.
         """
-        if kind not in self._readers and kind not in self._adders:
+        if kind not in self._adders:
             self.ignored[kind or "no kind"] += 1
             if kind in DEMAND:
                 self.demand[bytes(raw)] = kind
             return
-        stamped = _stamped.decode(raw)
-        if not stamped.metadata.name:
+        printed = _DECODERS.get(kind, _printed).decode(raw)
+        if not printed.metadata.name:
             raise BadInput(f"this {kind} has no metadata.name")
-        if kind in _COUNTED:
-            _counted.decode(raw)
-        if kind in self._adders:
-            self._adders[kind](raw)
-        else:
-            for key, row in self._readers[kind](raw):
-                self._rows[kind].setdefault(key, row)
+        self._adders[kind](raw)
         self.kinds[kind] += 1
-        self._stamp(f"{kind} {stamped.metadata.name}", max(stamped.times(), default=self._newest))
+        self._stamp(f"{kind} {printed.metadata.name}", max(printed.times(), default=self._newest))
 
     def _stamp(self, name: str, time: datetime) -> None:
         """Count in the newest time of an object."""
@@ -273,13 +270,13 @@ class DumpContents:
         """Return what was printed of each kind, by name."""
         return (*self._rows.values(), *self._storage.rows.values(), *self._buffers.rows.values())
 
-    def read(self) -> ClusterReading:
+    def to_reading(self) -> ClusterReading:
         rows, pods = self._rows, self.pods.values()
         found = workloads(rows["ReplicaSet"].values(), rows["Deployment"], rows["StatefulSet"].values())
         counted = pods_of_others(pods)
         for kind in OTHERS:
-            for each in rows[kind].values():
-                found |= other(kind, counted, each)
+            for controller in rows[kind].values():
+                found |= other(kind, counted, controller)
         return ClusterReading(
             tuple(self.nodes.values()),
             tuple(pods),
@@ -298,31 +295,33 @@ class DumpContents:
         if not uses_claims(pods):
             return NO_CLAIMS
         rows = self._storage.rows
-        self._storage.unread = [each for each in rows if not rows[each] and each not in _MAY_BE_EMPTY]
+        self._storage.unread = [name for name in rows if not rows[name] and name not in _MAY_BE_EMPTY]
         return self._storage.storage()
 
-    def _node(self, raw: Bytes) -> Rows:
+    def _keep(self, kind: str, found: Any) -> None:
+        self._rows[kind].setdefault(found.key, found)
+
+    def _add_keyed(self, kind: str, read: Callable[[Bytes], Any], raw: Bytes) -> None:
+        self._keep(kind, read(raw))
+
+    def _add_node(self, raw: Bytes) -> None:
         node, place = node_objects.node(_node.decode(raw)), _place.decode(raw)
         self.homes.add(home_of(place))
         self.clouds.add(cloud_of(place))
-        yield node.name, node
+        self.nodes.setdefault(node.name, node)
 
-    def _namespace(self, raw: Bytes) -> Rows:
+    def _add_namespace(self, raw: Bytes) -> None:
         meta = _namespace.decode(raw).metadata
         if meta.name == KUBE_SYSTEM and meta.uid:
             self.kube_system.add(meta.uid)
-        yield meta.name, meta.labels or {}
+        self._rows["Namespace"].setdefault(meta.name, meta.labels or {})
 
-    def _autoscalers(self, raw: Bytes) -> Rows:
-        read = self._odd.skip_malformed(vertical_autoscalers.RESOURCE, iter((raw,)), vertical_autoscalers.from_dump)
-        return ((each.key, each) for each in read)
+    def _add_controller(self, kind: str, raw: Bytes) -> None:
+        found = _controller.decode(raw)
+        self._rows[kind].setdefault(f"{found.metadata.namespace}/{found.metadata.name}", found)
 
-
-def _controllers(raw: Bytes) -> Rows:
-    found = _controller.decode(raw)
-    yield f"{found.metadata.namespace}/{found.metadata.name}", found
-
-
-def _keyed(found: Any) -> Rows:
-    """Yield an object under its `namespace/name`."""
-    yield found.key, found
+    def _add_autoscaler(self, raw: Bytes) -> None:
+        for found in self._odd.skip_malformed(
+            vertical_autoscalers.RESOURCE, iter((raw,)), vertical_autoscalers.from_dump
+        ):
+            self._keep(vertical_autoscalers.KIND, found)

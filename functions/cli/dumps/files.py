@@ -30,6 +30,15 @@ def name_of(file: Path) -> str:
     return "stdin" if file == STDIN else str(file)
 
 
+def file_names(files: Iterable[Path]) -> str:
+    return ", ".join(map(name_of, files)) or "no file"
+
+
+def short_names(files: Iterable[Path]) -> str:
+    """Return the names without their folders."""
+    return ", ".join("stdin" if file == STDIN else file.name for file in files)
+
+
 def files_of(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield the files that paths name: a folder stands for the dumps in it.
 
@@ -47,7 +56,7 @@ def _files_in(path: Path) -> list[Path]:
     try:
         if not path.is_dir():
             return [path]
-        return sorted(each for each in path.rglob("*") if each.name.endswith(_SUFFIXES) and each.is_file())
+        return sorted(file for file in path.rglob("*") if file.name.endswith(_SUFFIXES) and file.is_file())
     except OSError as fault:
         raise BadDump(f"{path}: cannot be read ({fault}).") from fault
 

@@ -33,16 +33,16 @@ class Values:
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
         self._data, self._at, self._ended = b"", 0, False
-        self._more()
+        self._read_more()
         self.head = self._data[:MOST_HEAD]
 
     def next_byte(self) -> bytes:
         """Return the next byte that is not blank, which stays; nothing at the end."""
         while True:
-            self._at = self._skipped()
+            self._at = self._after_blanks()
             if self._at < len(self._data) or self._ended:
                 return self._data[self._at : self._at + 1]
-            self._more()
+            self._read_more()
 
     def take(self, *wanted: bytes) -> bytes:
         """Return the next byte that is not blank, which has to be one of these.
@@ -65,30 +65,30 @@ class Values:
             NotJson: there is none.
         """
         self.next_byte()
-        while (end := self._end()) is None:
+        while (end := self._value_length()) is None:
             if self._ended:
                 raise NotJson("it ends too early", cut_off=True)
-            self._more()
+            self._read_more()
         found = self._data[self._at : self._at + end]
         self._at += end
         return found
 
-    def _skipped(self) -> int:
+    def _after_blanks(self) -> int:
         blank = _BLANK.match(self._data, self._at)
         return blank.end() if blank else self._at
 
-    def _end(self) -> int | None:
+    def _value_length(self) -> int | None:
         """Return how long the next value is; nothing where it may go on after what has been read."""
         rest = memoryview(self._data)[self._at :]
         try:
             _any.decode(rest)
         except msgspec.DecodeError as fault:
-            return _length(str(fault))
+            return _length_before(str(fault))
         except RecursionError as fault:
             raise NotJson("it is nested too deeply") from fault
         return len(rest) if self._ended or self._data.startswith(_CLOSED, self._at) else None
 
-    def _more(self) -> None:
+    def _read_more(self) -> None:
         """Read on, by at least as much as waits already: a long value is then looked at a few times only."""
         rest = self._data[self._at :]
         found, wanted = [rest], max(_LEAST, len(rest))
@@ -100,7 +100,7 @@ class Values:
         self._data, self._at = b"".join(found), 0
 
 
-def _length(fault: str) -> int | None:
+def _length_before(fault: str) -> int | None:
     after = _AFTER_IT.search(fault)
     if after is None and fault != _GOES_ON:
         raise NotJson(fault)
@@ -158,13 +158,13 @@ def _objects(values: Values, document: Document) -> Iterator[Found]:
 def _field(values: Values, document: Document, name: bytes) -> bytes:
     value = values.value()
     if name == b'"kind"' and value.startswith(b'"'):
-        document.kind = _decoded(value)
+        document.kind = _decode_text(value)
     if name == b'"items"' and value.strip() != b"null":
         raise NoList("its items are no list")
     return value
 
 
-def _decoded(value: bytes) -> str:
+def _decode_text(value: bytes) -> str:
     try:
         return _text.decode(value)
     except (msgspec.MsgspecError, ValueError) as fault:
@@ -172,27 +172,26 @@ def _decoded(value: bytes) -> str:
 
 
 def _names(values: Values) -> Iterator[bytes]:
-    """Yield the name of each field of an object; the caller takes the value before the next one."""
-    values.take(b"{")
-    if values.next_byte() == b"}":
-        values.take(b"}")
-        return
-    more = b","
-    while more == b",":
+    """Yield the name of every field of an object; the caller takes the value before the next one."""
+    for _ in _members(values, b"{", b"}"):
         name = values.value().strip()
         if not name.startswith(b'"'):
             raise NotJson("a field has no name")
         values.take(b":")
         yield name
-        more = values.take(b",", b"}")
 
 
 def _items(values: Values) -> Iterator[Found]:
-    values.take(b"[")
-    if values.next_byte() == b"]":
-        values.take(b"]")
-        return
-    place, more = 0, b","
-    while more == b",":
+    for place in _members(values, b"[", b"]"):
         yield Found(place, values.value())
-        place, more = place + 1, values.take(b",", b"]")
+
+
+def _members(values: Values, begin: bytes, end: bytes) -> Iterator[int]:
+    """Yield the number of every member of a list or an object; the caller takes it before the next one."""
+    values.take(begin)
+    place, more = 0, end if values.next_byte() == end else b","
+    if more == end:
+        values.take(end)
+    while more == b",":
+        yield place
+        place, more = place + 1, values.take(b",", end)

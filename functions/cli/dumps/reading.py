@@ -4,7 +4,8 @@ Files, folders of them and `.gz`; lists of all kinds, typed lists, single object
 Whatever is malformed is named with file and item; no other failure leaves here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,9 +14,9 @@ from typing import Any, Final
 
 import msgspec
 
-from functions.cli.dumps.clusters import APART, DumpPart, Print, clusters_of, home
+from functions.cli.dumps.clusters import APART, DumpPart, Print, home_of_cluster, split_clusters
 from functions.cli.dumps.contents import DumpContents
-from functions.cli.dumps.files import MAKE_ONE, ReadBytes, files_of, name_of, pieces, remedy, what_it_is
+from functions.cli.dumps.files import MAKE_ONE, ReadBytes, file_names, files_of, name_of, pieces, remedy, what_it_is
 from functions.cli.dumps.homes import ClusterSigns, Home
 from functions.cli.dumps.objects import Document, Found, NoList, NotJson, Values, documents
 from shared.adapters.kubernetes import wire
@@ -73,8 +74,8 @@ def read_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> tu
     """
     one, *others = read_dumps(paths, progress)
     if others:
-        names = ", ".join(str(each.home) or "unknown" for each in (one, *others))
-        raise BadDump(f"{_names(paths)}: of {len(others) + 1} clusters ({names}); {APART}.")
+        names = ", ".join(str(cluster.home) or "unknown" for cluster in (one, *others))
+        raise BadDump(f"{file_names(paths)}: of {len(others) + 1} clusters ({names}); {APART}.")
     return one.reading, one.newest
 
 
@@ -88,8 +89,8 @@ def read_dumps(
     """
     folder = PodDecoder()
     parts = [part for file in files_of(paths) for part in _parts(file, lambda: DumpContents(folder, now), progress)]
-    found = clusters_of(parts)
-    if not any(each.contents.nodes for each in found):
+    found = split_clusters(parts)
+    if not any(part.contents.nodes for part in found):
         raise BadDump(_no_nodes(paths, found))
     return tuple(map(_cluster, found))
 
@@ -98,9 +99,9 @@ def _cluster(part: DumpPart) -> DumpedCluster:
     contents = part.contents
     return DumpedCluster(
         tuple(part.files),
-        home(contents),
+        home_of_cluster(contents),
         contents.signs,
-        contents.read(),
+        contents.to_reading(),
         contents.newest,
         frozenset(contents.kinds),
         frozenset(contents.clouds),
@@ -110,18 +111,13 @@ def _cluster(part: DumpPart) -> DumpedCluster:
     )
 
 
-def _no_nodes(paths: Sequence[Path], parts: Iterable[DumpPart]) -> str:
-    whole = DumpContents()
-    for part in parts:
-        whole.merge(part.contents)
-    others = ", ".join(f"{count} {kind}" for kind, count in sorted(whole.ignored.items()))
+def _no_nodes(paths: Sequence[Path], parts: Sequence[DumpPart]) -> str:
+    kinds = sum((part.contents.kinds for part in parts), Counter[str]())
+    unused = sum((part.contents.ignored for part in parts), Counter[str]())
+    others = ", ".join(f"{count} {kind}" for kind, count in sorted(unused.items()))
     ignored = f" (ignored: {others})" if others else ""
-    instead = "".join(f"{count} {kind}, " for kind, count in sorted(whole.kinds.items()))
-    return f"{_names(paths)}: holds {instead}no nodes{ignored}; {MAKE_ONE}."
-
-
-def _names(paths: Sequence[Path]) -> str:
-    return ", ".join(map(name_of, paths)) or "no file"
+    instead = "".join(f"{count} {kind}, " for kind, count in sorted(kinds.items()))
+    return f"{file_names(paths)}: holds {instead}no nodes{ignored}; {MAKE_ONE}."
 
 
 def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -> Iterator[DumpPart]:
@@ -129,27 +125,27 @@ def _parts(file: Path, empty: Callable[[], DumpContents], progress: ReadBytes) -
     alone = DumpPart([file], empty())
     for document, found in documents_of(file, progress):
         part = DumpPart([file], empty())
-        for kind, each in typed(file, document, found):
-            _add(part.contents if document.is_list else alone.contents, file, kind, each)
+        for kind, item in with_kinds(file, document, found):
+            _add_object(part.contents if document.is_list else alone.contents, file, kind, item)
         yield part
     yield alone
 
 
-def typed(file: Path, document: Document, found: Iterator[Found]) -> Iterator[tuple[str, Found]]:
+def with_kinds(file: Path, document: Document, found: Iterator[Found]) -> Iterator[tuple[str, Found]]:
     """Yield each object with its kind: what leaves it to its list comes last, for kubectl prints that at the end.
 
     Raises:
         BadDump: something is no object.
     """
     untyped: list[Found] = []
-    for each in found:
-        with _named_place(file, each):
-            kind = _kind.decode(each.raw).kind or document.kind.removesuffix("List")
+    for item in found:
+        with _name_place(file, item):
+            kind = _kind.decode(item.raw).kind or document.kind.removesuffix("List")
         if kind:
-            yield kind, each
+            yield kind, item
         else:
-            untyped.append(each)
-    yield from ((document.kind.removesuffix("List"), each) for each in untyped)
+            untyped.append(item)
+    yield from ((document.kind.removesuffix("List"), item) for item in untyped)
 
 
 def documents_of(file: Path, progress: ReadBytes) -> Iterator[tuple[Document, Iterator[Found]]]:
@@ -162,15 +158,15 @@ def documents_of(file: Path, progress: ReadBytes) -> Iterator[tuple[Document, It
     if not values.next_byte():
         raise BadDump(f"{name_of(file)}: is empty; {MAKE_ONE}.")
     for document, found in documents(values):
-        yield document, _named(file, values, found)
+        yield document, _name_faults(file, values, found)
 
 
-def _named(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found]:
+def _name_faults(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found]:
     """Yield on, and name what is found in place of a dump."""
     seen = 0
     try:
-        for each in found:
-            yield each
+        for item in found:
+            yield item
             seen += 1
     except NotJson as fault:
         cut_off = fault.cut_off and values.head.startswith(b"{")
@@ -181,15 +177,15 @@ def _named(file: Path, values: Values, found: Iterator[Found]) -> Iterator[Found
         raise BadDump(f"{name_of(file)}: {text}; {MAKE_ONE}.") from fault
 
 
-def _add(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
-    with _named_place(file, found):
+def _add_object(contents: DumpContents, file: Path, kind: str, found: Found) -> None:
+    with _name_place(file, found):
         if kind == "Status":
             raise _Refused(f"the cluster refused ({_status.decode(found.raw).message})")
         contents.add(kind, found.raw)
 
 
 @contextmanager
-def _named_place(file: Path, found: Found) -> Iterator[None]:
+def _name_place(file: Path, found: Found) -> Iterator[None]:
     """Name the place of what is malformed."""
     try:
         yield

@@ -14,7 +14,7 @@ from functions.cli.explain.pod_page import page as pod_page
 from functions.cli.explain.pod_page import workload_page
 from functions.cli.explain.resolve import Meant, resolve_name, rows_of
 from functions.cli.explain.usage import ShownUsage, usage_of
-from functions.cli.input.inputs import gather, remembered
+from functions.cli.input.inputs import gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.terminal import IN_A_FILE, printing
@@ -50,7 +50,7 @@ def explain_all(sources: Sources, words: Iterable[str], output: AnswerFormat) ->
         BadInput: words mean nothing in the cluster, or more than one thing: a sentence for each.
     """
     inputs = gather(sources)
-    past = remembered(inputs, assume_marked=False)
+    past = recall_passes(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     found, refused = _each_meant(situation, words)
     if found:

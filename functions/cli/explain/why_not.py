@@ -9,7 +9,7 @@ from functions.cli.analysis.forecast.steady_state import PolicyAtRest, find_stea
 from functions.cli.analysis.forecast.what_if import AsRecommended, Freed, Held, WhyNot, why_not
 from functions.cli.analysis.recommendations import Oversized
 from functions.cli.explain.parts import PagePart, as_text, show
-from functions.cli.input.inputs import gather, remembered
+from functions.cli.input.inputs import gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import count, dollars, dollars_a_month, monthly, rfc3339, some, whole_money
@@ -223,7 +223,7 @@ def show_changes(sources: Sources, most: int, output: AnswerFormat) -> None:
         raise BadInput(PARTIAL.format(why=inputs.partial))
     if not inputs.prices.of_all(inputs.snapshot.nodes):
         raise BadInput("\n".join((*filter(is_odd, inputs.notes), UNPRICED)))
-    past = remembered(inputs, assume_marked=False)
+    past = recall_passes(inputs, assume_marked=False)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     with reading_line(inputs.snapshot.cluster, doing="Planning") as phase, no_search_for_cycles():
         phase("steady state")

@@ -19,7 +19,7 @@ from functions.cli.fleet.sources import ClusterSource, FleetPlanning, parts_of
 from functions.cli.input.commitments import COUNTED_BY_EACH, SHARED
 from functions.cli.input.inputs import Inputs, inputs_of
 from functions.cli.input.options import Sources
-from functions.cli.input.readers import BY_LABELS, Dumped, Reading, from_cluster, from_dumps
+from functions.cli.input.readers import BY_LABELS, POOLS_OF_API, Reading, from_cluster, from_dumps
 from functions.cli.output.format import moment, some
 from functions.cli.plan.compute import planned
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
@@ -172,8 +172,8 @@ def _readings(source: ClusterSource) -> tuple[Reading, ...]:
 
 def _named(reading: Reading) -> Reading:
     """Return the reading under the name that its nodes show, with that of its file."""
-    home = reading.dumped.home
-    known = home is not None and any(home) and not reading.cluster.startswith(f"{home} (")
+    home = reading.dump.home if reading.dump else ()
+    known = any(home) and not reading.cluster.startswith(f"{home} (")
     return replace(reading, cluster=f"{home} ({reading.cluster})") if known else reading
 
 
@@ -186,19 +186,19 @@ def _of_installation() -> Reading:
     now = system_time()
     found = cluster_of(settings).read()
     pools = pools_of(settings).read()
-    note = f"Pools are those that the GKE API names for {settings.cluster}."
-    return Reading(settings.cluster, found, pools if pools.known else BY_LABELS, now, note, Dumped(), installed=True)
+    note = POOLS_OF_API.format(cluster=settings.cluster)
+    return Reading(settings.cluster, found, pools if pools.known else BY_LABELS, now, note, installed=True)
 
 
 def _planned(reading: Reading, source: ClusterSource, planning: FleetPlanning) -> PlannedCluster:
-    home = reading.dumped.home
+    home = reading.dump.home if reading.dump else None
     policy = planning.policy_of(reading.cluster, home)
     inputs = inputs_of(Sources(source.dumps, prices=planning.prices), policy, reading, planning.committed)
     use = use_of(inputs.policy, inputs.snapshot, inputs.prices, home)
     inputs = _with_its_share(inputs, planning.shares.get(inputs.snapshot.cluster))
     with no_search_for_cycles():
         view = planned(inputs, planning.options, POLICY if policy else DEFAULTS)
-    signs = reading.dumped.signs or _signs_of(inputs.snapshot)
+    signs = reading.dump.signs if reading.dump else _signs_of(inputs.snapshot)
     return PlannedCluster(replace(view, nodes=(), groups=(), orders=()), home, signs, policy is not None, use)
 
 

@@ -28,7 +28,7 @@ from functions.cli.fleet.view import FleetView, view_of
 from functions.cli.input.commitments import read_commitments
 from functions.cli.input.files import read_policy, write_text
 from functions.cli.input.options import AnswerFormat, FleetSort
-from functions.cli.input.pricing import priced
+from functions.cli.input.pricing import load_prices
 from functions.cli.output.documents import print_document
 from functions.cli.output.progress import LineOfProgress
 from functions.cli.output.terminal import printing
@@ -123,7 +123,7 @@ def read_fleet(request: FleetRequest, jobs: int, sort: FleetSort) -> FleetView:
         BadInput: nothing was named, or what is not there. BadPolicy: the policy has faults.
     """
     check(request)
-    priced(request.prices)
+    load_prices(request.prices)
     planning = _planning(request)
     installations = installations_of(request, os.environ)
     sources = clusters_of(request, installations, os.environ)

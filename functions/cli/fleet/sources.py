@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from functions.cli.dumps.files import STDIN
 from functions.cli.input.commitments import CommitmentFile
 from functions.cli.input.options import LISTED, PriceOptions
-from functions.cli.input.profiles import CLUSTER, folder, profile_path, profiles, read_profile
+from functions.cli.input.profiles import CLUSTER, profile_folder, profile_path, profiles, read_profile
 from functions.cli.input.readers import cluster_of
 from functions.cli.plan.compute import PlanOptions
 from shared.core.policy import Policy
@@ -139,7 +139,7 @@ def installations_of(request: FleetRequest, environment: Mapping[str, str]) -> t
     paths = [profile_path(name, environment) for name in request.installations]
     paths += profiles(environment) if request.every_installation else []
     if request.every_installation and not paths:
-        where = folder(environment) / "NAME.env"
+        where = profile_folder(environment) / "NAME.env"
         raise BadInput(f"--installations: there is no profile yet; write one: terraform output -raw cli > {where}")
     return tuple(_installation(path) for path in dict.fromkeys(paths))
 

@@ -1,6 +1,6 @@
 """The commitments of a file that gcloud wrote: they replace the families of the policy."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -70,7 +70,7 @@ def read_commitments(path: Path) -> CommitmentFile:
         if not documents:
             raise BadInput(f"--commitments: {name}: it is empty; write it again: {COMMAND} > FILE")
         rows = tuple(row for document in documents for row in _rows(document))
-        return CommitmentFile(name, tuple(msgspec.convert(_checked(rows), tuple[ListedCommitment, ...], strict=False)))
+        return CommitmentFile(name, msgspec.convert(rows, tuple[ListedCommitment, ...], strict=False))
     except BadPolicy as bad:
         why = " ".join(fault.removeprefix("policy: ") for fault in bad.faults).rstrip(".")
     except (msgspec.ValidationError, ValueError) as error:
@@ -79,27 +79,23 @@ def read_commitments(path: Path) -> CommitmentFile:
 
 
 def _rows(document: Any) -> Iterator[Any]:
-    """Yield each commitment of a document: of a list, of pages, of an answer with `items`, there also by region."""
+    """Yield the commitments of a document: of a list, of pages, of an answer with `items`, there also by region.
+
+    Raises ValueError for other objects.
+    """
     if isinstance(document, list):
-        for each in document:
-            yield from _rows(each)
-    elif isinstance(document, Mapping) and "items" in document:
+        for part in document:
+            yield from _rows(part)
+    elif not isinstance(document, Mapping):
+        raise ValueError("it is neither JSON nor YAML of gcloud")  # noqa: TRY004 - one kind of failure is shown
+    elif "items" in document:
         items = document["items"]
-        for each in items.values() if isinstance(items, Mapping) else (items,):
-            yield from _rows(each.get("commitments", []) if isinstance(each, Mapping) else each)
+        for part in items.values() if isinstance(items, Mapping) else (items,):
+            yield from _rows(part.get("commitments", []) if isinstance(part, Mapping) else part)
+    elif (kind := document.get("kind", KIND)) != KIND:
+        raise ValueError(f"it holds a {visible(str(kind)[:60])} and not only commitments")
     else:
         yield document
-
-
-def _checked(rows: Sequence[Any]) -> Sequence[Any]:
-    """Return them if they are commitments. Raises ValueError for other objects."""
-    for row in rows:
-        if not isinstance(row, Mapping):
-            raise ValueError("it is neither JSON nor YAML of gcloud")  # noqa: TRY004 - one kind of failure is shown
-        kind = row.get("kind", KIND)
-        if kind != KIND:
-            raise ValueError(f"it holds a {visible(str(kind)[:60])} and not only commitments")
-    return rows
 
 
 def listed_by_planner(environment: Mapping[str, str]) -> CommitmentFile | None:
@@ -136,7 +132,7 @@ def with_commitments(
     return changed, (f"{_note(file.name, found, region)}{stale}", *notes)
 
 
-def ended(commitments: Commitments, now: datetime) -> str:
+def ended_commitments(commitments: Commitments, now: datetime) -> str:
     """Return the sentence on commitments that have ended; empty if none has."""
     over = [f"{family} on {until:%Y-%m-%d}" for family, until in commitments.ends if until <= now]
     return f"Commitments that have ended count for nothing: {some(over)}." if over else ""
@@ -149,6 +145,6 @@ def _note(name: str, found: CountedCommitments, region: str) -> str:
     return visible(f"{note} Left out: {left}." if left else note)
 
 
-def _in_words(each: Commitment) -> str:
-    size = f"{each.family} {float(each.size.vcpu):g} vCPUs {float(each.size.gib):g} GiB"
-    return f"{size} until {moment(each.until)}" if each.until else size
+def _in_words(paid: Commitment) -> str:
+    size = f"{paid.family} {float(paid.size.vcpu):g} vCPUs {float(paid.size.gib):g} GiB"
+    return f"{size} until {moment(paid.until)}" if paid.until else size

@@ -14,7 +14,8 @@ from typing import IO, Final
 import typer
 
 from functions.cli.dumps.contents import OPTIONAL, kubectl_get
-from functions.cli.dumps.files import STDIN
+from functions.cli.dumps.files import PIECE, STDIN
+from functions.cli.input.files import DUMP_OR_CLUSTER, check_dumps_exist
 from functions.cli.output.progress import reading_bar, size_of
 from functions.cli.output.terminal import print_warning
 from shared.errors import BadInput, Terminal
@@ -23,15 +24,13 @@ _TIMEOUT: Final = "--request-timeout=120s"
 """Of one page of one list."""
 _ASKING: Final = 150.0
 """Seconds for a question that is answered in one word."""
-_PIECE: Final = 1 << 20
 _MOST_SAID: Final = 300
 
 
 class Kubectl:
     """The command for one cluster."""
 
-    def __init__(self, kubeconfig: Path | None = None, context: str | None = None, program: str = "kubectl") -> None:
-        self._program = program
+    def __init__(self, kubeconfig: Path | None = None, context: str | None = None) -> None:
         self._options = (
             *(("--kubeconfig", str(kubeconfig)) if kubeconfig else ()),
             *(("--context", context) if context else ()),
@@ -47,10 +46,9 @@ class Kubectl:
         Raises:
             Terminal: it is not there, or it failed; what was printed until then is no whole dump.
         """
-        _, *arguments = kubectl_get((*self._options, _TIMEOUT), self._optional())
+        words = kubectl_get((*self._options, _TIMEOUT), self._optional())
         with TemporaryFile() as stderr:
             try:
-                words = [self._program, *arguments]
                 running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=stderr)  # noqa: S603 - no shell reads them
             except OSError as fault:
                 raise Terminal(
@@ -58,7 +56,7 @@ class Kubectl:
                 ) from fault
             with running:
                 try:
-                    yield from _read(running.stdout)
+                    yield from _read_pieces(running.stdout)
                 except BaseException:
                     running.kill()
                     raise
@@ -77,15 +75,15 @@ class Kubectl:
 
     def _run(self, *words: str) -> subprocess.CompletedProcess[bytes]:
         """Run kubectl to its end; one that cannot be run has printed nothing."""
-        command = [self._program, *self._options, _TIMEOUT, *words]
+        command = ["kubectl", *self._options, _TIMEOUT, *words]
         try:
             return subprocess.run(command, capture_output=True, check=False, timeout=_ASKING)  # noqa: S603 - as above
         except (OSError, subprocess.TimeoutExpired):
             return subprocess.CompletedProcess(command, 1, b"", b"")
 
 
-def _read(stream: IO[bytes] | None) -> Iterator[bytes]:
-    while stream and (piece := stream.read(_PIECE)):
+def _read_pieces(stream: IO[bytes] | None) -> Iterator[bytes]:
+    while stream and (piece := stream.read(PIECE)):
         yield piece
 
 
@@ -154,7 +152,7 @@ def _check(request: DumpRequest) -> None:
     if request.dumps and not request.anonymous:
         raise BadInput("--dump: names what --anonymize reads; add --anonymize, or leave it out.")
     if request.dumps and (request.kubeconfig or request.context):
-        raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
+        raise BadInput(DUMP_OR_CLUSTER)
     if request.names and not request.anonymous:
         raise BadInput("--names: is written by --anonymize only.")
     if request.anonymous and request.out is None and sys.stdout.isatty():
@@ -163,26 +161,24 @@ def _check(request: DumpRequest) -> None:
 
 def _write_anonymous(request: DumpRequest, kubectl: Kubectl) -> None:
     from functions.cli.dumps import read_dump
-    from functions.cli.dumps.anonymize.objects import anonymized
+    from functions.cli.dumps.anonymize.objects import anonymize_dump
 
     with TemporaryDirectory(prefix="ebb-dump-") as folder:
-        paths = _at_hand(request, kubectl, Path(folder))
+        paths = _keep_files(request, kubectl, Path(folder))
         with reading_bar("the dump", 3 * size_of(paths)) as bar:
             read_dump(paths, bar.add)
-            found = anonymized(paths, bar.add)
+            found = anonymize_dump(paths, bar.add)
             write_pieces(request.out, found.pieces)
     if request.names:
         write_pieces(request.names, [json.dumps(found.table, indent=1, sort_keys=True).encode()])
         request.names.chmod(0o600)  # for nobody else's eyes
 
 
-def _at_hand(request: DumpRequest, kubectl: Kubectl, folder: Path) -> tuple[Path, ...]:
+def _keep_files(request: DumpRequest, kubectl: Kubectl, folder: Path) -> tuple[Path, ...]:
     """Return files that can be read several times: what comes from a pipe or from kubectl is kept for as long."""
     if request.dumps and STDIN not in request.dumps:
-        missing = [str(path) for path in request.dumps if not path.exists()]
-        if missing:
-            raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
+        check_dumps_exist(request.dumps)
         return request.dumps
     kept = folder / "dump.json"
-    write_pieces(kept, iter(lambda: sys.stdin.buffer.read(1 << 20), b"") if request.dumps else kubectl.pieces())
+    write_pieces(kept, _read_pieces(sys.stdin.buffer) if request.dumps else kubectl.pieces())
     return (*(path for path in request.dumps if path != STDIN), kept)

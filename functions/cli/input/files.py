@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -55,6 +55,16 @@ def _fields(node: yaml.Node, path: FieldPath, seen: set[int]) -> Iterator[tuple[
 _LINE: Final = re.compile(r"line (?P<line>\d+)(?::|,) (?P<rest>.*)", re.DOTALL)
 
 
+DUMP_OR_CLUSTER: Final = "--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context."
+
+
+def check_dumps_exist(paths: Iterable[Path]) -> None:
+    """Raises BadInput: a dump that an option named is not there."""
+    missing = [str(path) for path in paths if path != STDIN and not path.exists()]
+    if missing:
+        raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
+
+
 def read_policy(path: Path) -> Policy:
     """Read and parse a policy file.
 
@@ -103,11 +113,11 @@ def faults_of(path: Path, data: bytes = b"") -> Iterator[None]:
     except BadPolicy as bad:
         lines, name = lines_of(data), name_of(path)
         plain = (fault.removeprefix("policy: ").removeprefix("file: ") for fault in bad.faults)
-        placed = (_placed(fault) or (line_of(fault, lines), fault) for fault in plain)
+        placed = (_split_line(fault) or (line_of(fault, lines), fault) for fault in plain)
         raise BadPolicy(*(f"{name}:{line}: {fault}" if line else f"{name}: {fault}" for line, fault in placed)) from bad
 
 
-def _placed(fault: str) -> tuple[int, str] | None:
+def _split_line(fault: str) -> tuple[int, str] | None:
     """Return the line that a fault itself begins with, and the rest."""
     match = _LINE.fullmatch(fault)
     return (int(match["line"]), match["rest"]) if match else None

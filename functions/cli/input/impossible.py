@@ -27,7 +27,7 @@ TOO_LARGE: Final = "Left out: {found} with requests above twice what the node of
 FUTURE: Final = "Times in the future are not used, those of {found} ({names}). The snapshot is of {newest}."
 
 
-def set_right(
+def drop_impossible(
     reading: ClusterReading, newest: datetime, future: Sequence[str] = ()
 ) -> tuple[ClusterReading, tuple[str, ...]]:
     """Return the reading without what cannot be, and one sentence for each rule that found something.

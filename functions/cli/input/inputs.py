@@ -1,25 +1,32 @@
 """The input of a plan: a dump or a kubeconfig, a policy file, a time, and what earlier passes left."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 from functions.cli.errors import message_of
-from functions.cli.input import missing_data
 from functions.cli.input.commitments import (
     COUNTED_BY_EACH,
     CommitmentFile,
-    ended,
+    ended_commitments,
     listed_by_planner,
     read_commitments,
     with_commitments,
 )
-from functions.cli.input.missing_data import pending_note, without_requests
+from functions.cli.input.files import DUMP_OR_CLUSTER, read_policy
+from functions.cli.input.missing_data import (
+    NO_NAMESPACES,
+    NO_WORKLOADS,
+    cloud_name,
+    pending_note,
+    unread_lists,
+    without_requests,
+)
 from functions.cli.input.options import Sources
-from functions.cli.input.pricing import basis, priced, prices_of, unused_discounts
+from functions.cli.input.pricing import load_prices, price_notes, prices_of, unused_discounts
 from functions.cli.input.readers import Reading, from_cluster, from_dumps, installed_policy
 from functions.cli.output.format import some
 from shared.core.cluster.names import PACKING_SCHEDULER, POOL_LABEL
@@ -32,7 +39,7 @@ from shared.core.policy import Policy, PoolPolicy
 from shared.core.records.state import ClusterState, Mark, PoolMarks, Wave
 from shared.core.rules.pod_costs import unread_costs
 from shared.errors import BadInput, Retryable, Terminal
-from shared.port_types import WAVE_KEY, ClusterReading
+from shared.port_types import WAVE_KEY
 from shared.store.snapshots import snapshot_of
 
 WARNING: Final = "warning: "
@@ -41,10 +48,6 @@ NO_POLICY: Final = "Without --policy every pool counts as enabled, with default 
 INSTALLED_POLICY: Final = "The policy is the installation's, which EBB_POLICY names; --policy takes its place."
 OTHER_POLICY: Final = "EBB_POLICY is not read: this is not known to be EBB_CLUSTER's cluster; --cluster NAME names it."
 NO_MARKS: Final = "No marks of earlier passes are known here: what could go waits until a mark set now is old enough."
-NO_WORKLOADS: Final = (
-    "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen, and replicas are the pods "
-    "that are there; add replicasets,deployments,statefulsets to the dump."
-)
 NOT_GKE: Final = (
     f"No node carries the label {POOL_LABEL}: this does not look like GKE{{cloud}}, and Ebb drains nothing elsewhere."
 )
@@ -98,7 +101,7 @@ def gather(sources: Sources, read: Policy | None = None) -> Inputs:
     """
     one, *others = gather_each(sources, read)
     if others:
-        names = "; ".join(each.snapshot.cluster for each in (one, *others))
+        names = "; ".join(inputs.snapshot.cluster for inputs in (one, *others))
         raise BadInput(f"--dump: {len(others) + 1} clusters ({names}); name the dump of one.")
     return one
 
@@ -112,12 +115,8 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
         Retryable, Terminal: the cluster cannot be read.
     """
     if sources.dumps and (sources.kubeconfig or sources.context):
-        raise BadInput("--dump: a dump takes the place of the cluster; leave out --kubeconfig and --context.")
-    given = read
-    if given is None and sources.policy is not None:
-        from functions.cli.input.files import read_policy
-
-        given = read_policy(sources.policy)
+        raise BadInput(DUMP_OR_CLUSTER)
+    given = read if read or sources.policy is None else read_policy(sources.policy)
     if sources.dumps:
         readings = from_dumps(sources.dumps, confirmed=sources.installation)
     else:
@@ -125,9 +124,9 @@ def gather_each(sources: Sources, read: Policy | None = None) -> tuple[Inputs, .
     if sources.node_pools:
         readings = (_with_node_pools(sources.node_pools, readings),)
     committed = committed_of(sources)
-    found = tuple(_with_its_policy(sources, given, each, committed) for each in readings)
-    if len(found) > 1 and any(each.policy.commitments for each in found):
-        return tuple(replace(each, notes=(*each.notes, COUNTED_BY_EACH)) for each in found)
+    found = tuple(_with_its_policy(sources, given, reading, committed) for reading in readings)
+    if len(found) > 1 and any(inputs.policy.commitments for inputs in found):
+        return tuple(replace(inputs, notes=(*inputs.notes, COUNTED_BY_EACH)) for inputs in found)
     return found
 
 
@@ -160,32 +159,39 @@ def inputs_of(
 ) -> Inputs:
     """Return what a plan of one reading rests on; without a policy every pool counts as enabled."""
     own, notes = (EVERY_POOL, (NO_POLICY,)) if given is None else (given, ())
-    now, dumped, listed = sources.at or reading.now, reading.dumped, priced(sources.prices)
+    now, dump, listed = sources.at or reading.now, reading.dump, load_prices(sources.prices)
     snapshot = snapshot_of(reading.cluster, reading.cluster_reading, reading.pools, now, now)
     snapshot, profile = _with_profile(snapshot, known=reading.profile_known)
-    region = region_of(snapshot.nodes)
+    region, cloud = region_of(snapshot.nodes), cloud_name(dump.clouds) if dump else ""
     committed = committed or _listed_by_planner(own, reading, dumped=bool(sources.dumps))
     policy, paid = with_commitments(own, committed, region, now)
-    unread = missing_data.unread(snapshot, in_dump=bool(sources.dumps))
-    prices = prices_of(snapshot, dumped.cloud, listed)
-    known = (*dumped.left_out, *_no_workloads(reading.cluster_reading), *without_requests(snapshot), *unread)
-    sentences = (dumped.partial, *dumped.impossible, dumped.no_budgets, dumped.again, pending_note(snapshot.pending))
-    short = tuple(f"{WARNING}{each}" for each in sentences if each)
-    unused = (f"{WARNING}{sentence}" for sentence in unused_discounts(snapshot, prices))
-    costs = (f"{WARNING}{sentence}" for sentence in unread_costs(snapshot))
-    unknown = committed.unknown(region) if committed else ""
-    types = (f"{WARNING}{unknown}",) if unknown else ()
-    odd = (*short, *warnings_of(policy, snapshot, listed), *_elsewhere(snapshot, dumped.cloud), *unused, *costs, *types)
+    prices = prices_of(snapshot, cloud, listed)
+    odd = (
+        *reading.warnings,
+        pending_note(snapshot.pending),
+        *odd_policy(policy, snapshot, listed),
+        "" if not snapshot.nodes or any(node.pool for node in snapshot.nodes) else NOT_GKE.format(cloud=cloud),
+        *unused_discounts(snapshot, prices),
+        *unread_costs(snapshot),
+        committed.unknown(region) if committed else "",
+    )
+    missing = (
+        NO_NAMESPACES if dump and "Namespace" not in dump.kinds else "",
+        NO_WORKLOADS if reading.cluster_reading.pods and not reading.cluster_reading.workloads else "",
+        *without_requests(snapshot),
+        *unread_lists(snapshot, in_dump=bool(sources.dumps)),
+    )
+    rests_on = (*notes, reading.note, *profile, NO_MARKS, *price_notes(snapshot, prices), *paid, *filter(None, missing))
     return Inputs(
         snapshot,
         policy,
         prices,
-        (*odd, *notes, reading.note, *profile, NO_MARKS, *basis(snapshot, prices), *paid, *known),
-        dumped.partial,
+        (*as_warnings(odd), *rests_on),
+        reading.partial,
         own_policy=given is not None,
         installed=reading.installed,
         dumped=bool(sources.dumps),
-        demand=dumped.demand,
+        demand=dump.demand if dump else (),
         committed=committed,
     )
 
@@ -193,7 +199,7 @@ def inputs_of(
 def _listed_by_planner(policy: Policy, reading: Reading, *, dumped: bool) -> CommitmentFile | None:
     """Return the planner's list, if the policy has it read and the state is this cluster's.
 
-    Of a dump a state that cannot be read is named where marks are read from it (`remembered`).
+    Of a dump a state that cannot be read is named where marks are read from it (`recall_passes`).
     """
     if not policy.commitments.read or not reading.installed or not os.environ.get("EBB_STATE"):
         return None
@@ -205,11 +211,16 @@ def _listed_by_planner(policy: Policy, reading: Reading, *, dumped: bool) -> Com
         raise
 
 
-def warnings_of(policy: Policy, snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
-    """Return what is odd about a policy for that cluster, each as a note marked as a warning."""
-    paid = policy.commitments
-    odd = (*odd_pools(policy, snapshot), unpriced(paid, prices), ended(paid, snapshot.taken_at))
-    return tuple(f"{WARNING}{sentence}" for sentence in odd if sentence)
+def as_warnings(sentences: Iterable[str]) -> tuple[str, ...]:
+    """Return the sentences that are not empty, each as a note marked as a warning."""
+    return tuple(f"{WARNING}{sentence}" for sentence in sentences if sentence)
+
+
+def odd_policy(policy: Policy, snapshot: Snapshot, prices: Prices) -> Iterator[str]:
+    """Yield what is odd about a policy for that cluster; an empty sentence stands for nothing."""
+    yield from odd_pools(policy, snapshot)
+    yield unpriced(policy.commitments, prices)
+    yield ended_commitments(policy.commitments, snapshot.taken_at)
 
 
 def odd_pools(policy: Policy, snapshot: Snapshot) -> Iterator[str]:
@@ -227,16 +238,6 @@ def _with_profile(snapshot: Snapshot, *, known: bool) -> tuple[Snapshot, tuple[s
     packs = any(pod.spec.scheduler == PACKING_SCHEDULER for pod in snapshot.pods)
     profile = "OPTIMIZE_UTILIZATION" if packs else "BALANCED"
     return replace(snapshot, profile=profile), (PACKING if packs else NO_PROFILE,)
-
-
-def _elsewhere(snapshot: Snapshot, cloud: str) -> tuple[str, ...]:
-    if not snapshot.nodes or any(node.pool for node in snapshot.nodes):
-        return ()
-    return (f"{WARNING}{NOT_GKE.format(cloud=cloud)}",)
-
-
-def _no_workloads(cluster_reading: ClusterReading) -> tuple[str, ...]:
-    return () if cluster_reading.workloads or not cluster_reading.pods else (NO_WORKLOADS,)
 
 
 MARKED: Final = "Every node that could go counts as marked long ago (--assume-marked)."
@@ -267,7 +268,7 @@ class PastPasses:
         return tuple(self.note if note == NO_MARKS else note for note in inputs.notes)
 
 
-def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
+def recall_passes(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
     """Return what is known of earlier passes. A dump is planned without them where the state cannot be read, too.
 
     Raises:
@@ -283,7 +284,7 @@ def remembered(inputs: Inputs, *, assume_marked: bool) -> PastPasses:
     if not inputs.installed:
         return PastPasses(note=OTHER_CLUSTER)
     try:
-        return _installed()
+        return _recall_installation()
     except (Retryable, Terminal) as error:
         if inputs.dumped:
             return PastPasses(note=UNREAD.format(why=message_of(error).rstrip(".")))
@@ -299,12 +300,12 @@ def all_marked(snapshot: Snapshot) -> dict[str, PoolMarks]:
     }
 
 
-def _installed() -> PastPasses:
+def _recall_installation() -> PastPasses:
     from shared.settings import read_settings
     from shared.store.compare_and_set import read_cluster, read_lenient
     from shared.wiring import state_of
 
     state = state_of(read_settings(os.environ))
     cluster, _, _ = read_cluster(state)
-    marks = {pool: each.value or PoolMarks() for pool, each in state.all("pools", PoolMarks).items()}
+    marks = {pool: stored.value or PoolMarks() for pool, stored in state.all("pools", PoolMarks).items()}
     return PastPasses(cluster, marks, IN_REACH, wave=read_lenient(state, WAVE_KEY).value)

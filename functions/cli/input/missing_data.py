@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from fractions import Fraction
 from math import ceil
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from functions.cli.analysis.pools import without_requests as count_without
-from functions.cli.dumps.files import MAKE_ONE
+from functions.cli.dumps.files import MAKE_ONE, short_names
 from functions.cli.output.format import count, moment, some
 from shared.core.cluster.names import AUTOPILOT_NODES, KUBE_SYSTEM
 from shared.core.cluster.node import Node
@@ -18,6 +17,9 @@ from shared.errors import BadInput
 from shared.port_types import ClusterReading
 from shared.store.snapshots import odd_autoscalers, odd_buffers
 
+if TYPE_CHECKING:
+    from functions.cli.dumps.clusters import Print
+
 NO_BUDGETS: Final = (
     "No PodDisruptionBudgets are in the dump: if the cluster has any, fewer nodes can go than shown; "
     "add poddisruptionbudgets to the dump."
@@ -26,6 +28,10 @@ PRINTED_AGAIN: Final = "{many} snapshots of one cluster, of {times}: the newest 
 NO_NAMESPACES: Final = (
     "No Namespaces are in the dump: what a namespace's labels and annotations ask for is not seen, and no "
     "namespaceSelector matches; add namespaces to the dump."
+)
+NO_WORKLOADS: Final = (
+    "No ReplicaSets, Deployments and StatefulSets are known here: no rollout is seen, and replicas are the pods "
+    "that are there; add replicasets,deployments,statefulsets to the dump."
 )
 UNREAD_STORAGE: Final = "Pods with volume claims stay where they are: no {lists} are known here; {remedy}."
 UNREAD_AUTOSCALERS: Final = "Moved pods may come back larger than is known here: let this account list {lists}."
@@ -37,7 +43,6 @@ WITHOUT_REQUESTS: Final = "What pods use without a request is not counted: {pool
 _FEW: Final = Fraction(1, 10)
 _FEWEST: Final = 3
 """So many pods of a pool without requests, and that share, are named: GKE's own, a few in each cluster, are not."""
-_SENTENCES: Final = (("Namespace", NO_NAMESPACES),)
 _CLOUDS: Final = {
     "aws": "Amazon EKS",
     "azure": "Azure AKS",
@@ -70,7 +75,7 @@ def check_usable(name: str, reading: ClusterReading) -> None:
         )
 
 
-def partial(pods: Iterable[Pod]) -> str:
+def partial_pods(pods: Iterable[Pod]) -> str:
     """Return why the pods cannot be all that the nodes hold; empty where they may be."""
     namespaces = sorted({pod.spec.namespace for pod in pods})
     if not namespaces or (KUBE_SYSTEM in namespaces and len(namespaces) > 1):
@@ -90,32 +95,24 @@ def nothing_of_savings(partial: str) -> str:
     return f"{pods} are known, so savings are unknown; print it again with -A."
 
 
-def printed_again(prints: Sequence[tuple[datetime, Sequence[str]]]) -> str:
+def reprint_note(prints: Sequence["Print"]) -> str:
     """Return that one cluster was printed more than once, and when; empty where it was not."""
-    times = " and ".join(f"{moment(time)} ({', '.join(files)})" for time, files in prints)
+    times = " and ".join(f"{moment(one.time)} ({short_names(one.files)})" for one in prints)
     return PRINTED_AGAIN.format(many=len(prints), times=times) if prints else ""
 
 
-def left_out(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return a sentence for each kind that was not printed and that no other note speaks of."""
-    printed = frozenset(kinds)
-    return tuple(sentence for kind, sentence in _SENTENCES if kind not in printed)
-
-
-def unread(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
+def unread_lists(snapshot: Snapshot, *, in_dump: bool) -> tuple[str, ...]:
     """Return what it means that lists could not be read."""
-    found, lists = list[str](), snapshot.storage.unread
-    if lists:
-        remedy = f"add {','.join(lists)} to the dump" if in_dump else "let this account list them"
-        found.append(UNREAD_STORAGE.format(lists=", ".join(lists), remedy=remedy))
-    if snapshot.autoscalers.unread:
-        found.append(UNREAD_AUTOSCALERS.format(lists=", ".join(snapshot.autoscalers.unread)))
-    if snapshot.limits.unread:
-        found.append(UNREAD_LIMITS.format(lists=", ".join(snapshot.limits.unread)))
-    if snapshot.buffers.unread:
-        found.append(UNREAD_BUFFERS.format(lists=", ".join(snapshot.buffers.unread)))
-    odd = (odd_autoscalers(snapshot.autoscalers), odd_buffers(snapshot.buffers))
-    return (*found, *filter(None, odd))
+    storage, autoscalers, buffers = snapshot.storage, snapshot.autoscalers, snapshot.buffers
+    remedy = f"add {','.join(storage.unread)} to the dump" if in_dump else "let this account list them"
+    rows = (
+        (UNREAD_STORAGE, storage.unread),
+        (UNREAD_AUTOSCALERS, autoscalers.unread),
+        (UNREAD_LIMITS, snapshot.limits.unread),
+        (UNREAD_BUFFERS, buffers.unread),
+    )
+    found = (sentence.format(lists=", ".join(lists), remedy=remedy) for sentence, lists in rows if lists)
+    return (*found, *filter(None, (odd_autoscalers(autoscalers), odd_buffers(buffers))))
 
 
 def without_requests(snapshot: Snapshot) -> tuple[str, ...]:
@@ -132,10 +129,10 @@ def _many_of(snapshot: Snapshot, nodes: Iterable[Node]) -> str:
     return str(replace(found, cpu=cpu, memory=memory))
 
 
-def cloud(clouds: Iterable[str]) -> str:
+def cloud_name(clouds: Iterable[str]) -> str:
     """Return whose cluster it is if its nodes show that it is not Google's: ` (Amazon EKS)`."""
     other = sorted(set(clouds) - _GOOGLE)
-    return f" ({some([_CLOUDS.get(each, each) for each in other])})" if other else ""
+    return f" ({some([_CLOUDS.get(name, name) for name in other])})" if other else ""
 
 
 _PENDING: Final = "{pods} pending ({names}). Every figure includes the room that {they}{known}."

@@ -113,14 +113,14 @@ def _read(path: Path) -> _GcloudCluster:
     data, where = read_bytes(path), f"--node-pools: {name_of(path)}"
     try:
         if data.lstrip().startswith(b"["):
-            return _GcloudCluster(_decoded(data, tuple[_Pool, ...]))
-        return _decoded(data, _GcloudCluster)
+            return _GcloudCluster(_decode(data, tuple[_Pool, ...]))
+        return _decode(data, _GcloudCluster)
     except msgspec.ValidationError as error:
         raise BadInput(f"{where}: {error}; write it again: {COMMAND}") from error
     except msgspec.DecodeError as error:
         raise BadInput(f"{where}: is no JSON ({error}); write it again: {COMMAND}") from error
 
 
-def _decoded(data: bytes, kind: type[Decoded]) -> Decoded:
+def _decode(data: bytes, kind: type[Decoded]) -> Decoded:
     """Return what gcloud wrote; it writes large numbers as text."""
     return msgspec.json.decode(data, type=kind, strict=False, dec_hook=lambda word, value: word(value))

@@ -218,13 +218,8 @@ class Sources:
     commitments: Path | None = None
     """What gcloud listed of committed use."""
 
-    @classmethod
-    def of(cls, files: list[Path] | None, dump: list[Path] | None, *more: Any, **others: Any) -> "Sources":
-        """Return them with the dumps that were named, with the option or without."""
-        return cls((*(files or ()), *(dump or ())), *more, **others)
-
     @property
-    def named(self) -> bool:
+    def has_cluster(self) -> bool:
         """Whether a cluster or a dump was named."""
         return bool(self.dumps or self.kubeconfig or self.context)
 
@@ -245,44 +240,35 @@ def with_sources(*left_out: str, **others: Any) -> Callable[[Callable[..., None]
     """
     options = {name: others.get(name, kind) for name, kind in _OF_SOURCES.items() if name not in left_out}
 
-    def given_to(command: Callable[..., None]) -> Callable[..., None]:
+    def add_options(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def called(**given: Any) -> None:
-            command(sources=_sources(**{name: given.pop(name) for name in options}), **given)
+        def run_command(**given: Any) -> None:
+            command(sources=_sources({name: given.pop(name) for name in options}), **given)
 
-        typed: Any = called
-        own = [each for each in signature(command).parameters.values() if each.name != "sources"]
-        common = [
-            Parameter(name, Parameter.KEYWORD_ONLY, default="" if name == "currency" else None, annotation=kind)
+        common = {
+            name: Parameter(name, Parameter.KEYWORD_ONLY, default="" if name == "currency" else None, annotation=kind)
             for name, kind in options.items()
-        ]
-        first = [each for each in common if each.name in _FIRST]
-        named = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in own]
-        typed.__signature__ = Signature([*first, *named, *(each for each in common if each not in first)])
-        return called
+        }
+        own = {
+            name: parameter.replace(kind=Parameter.KEYWORD_ONLY)
+            for name, parameter in signature(command).parameters.items()
+            if name != "sources"
+        }
+        first = {name: common[name] for name in _FIRST if name in common}
+        typed: Any = run_command
+        typed.__signature__ = Signature(list((first | own | common).values()))
+        return run_command
 
-    return given_to
+    return add_options
 
 
-def _sources(  # noqa: PLR0913 - each is something that a person may type
-    *,
-    files: list[Path] | None = None,
-    dump: list[Path] | None = None,
-    kubeconfig: Path | None = None,
-    context: str | None = None,
-    node_pools: Path | None = None,
-    cluster: str | None = None,
-    policy: Path | None = None,
-    at: datetime | None = None,
-    prices: Path | None = None,
-    discount: list[str] | None = None,
-    currency: str = "",
-    commitments: Path | None = None,
-) -> Sources:
-    """Return what was typed; the variables of an installation that was named are in force from then on."""
+def _sources(given: dict[str, Any]) -> Sources:
+    """Return what was typed, by option; the variables of an installation that was named are in force from then on."""
+    cluster = given.pop("cluster", None)
     if cluster:
         from functions.cli.input.profiles import use_profile
 
         use_profile(cluster, None)
-    money = PriceOptions(prices, tuple(discount or ()), currency)
-    return Sources.of(files, dump, kubeconfig, context, policy, at, money, bool(cluster), node_pools, commitments)
+    money = PriceOptions(given.pop("prices", None), tuple(given.pop("discount", None) or ()), given.pop("currency", ""))
+    dumps = (*(given.pop("files", None) or ()), *(given.pop("dump", None) or ()))
+    return Sources(dumps, prices=money, installation=bool(cluster), **given)

@@ -30,7 +30,7 @@ WINDOWS: Final = "windows"
 _DISCOUNT: Final = re.compile(r"(?:(?P<family>[a-z]\d[a-z]?)=)?(?P<percent>\d{1,2}(?:\.\d+)?)%")
 
 
-def priced(options: PriceOptions) -> Prices:
+def load_prices(options: PriceOptions) -> Prices:
     """Return the prices that a person means, and show money in their currency from now on.
 
     Plans are made in the table's currency, because amounts of the policy are in it; what is shown is converted.
@@ -41,11 +41,11 @@ def priced(options: PriceOptions) -> Prices:
     from shared.adapters.prices import OWN_TABLE, load
 
     prices = load(options.table or OWN_TABLE)
-    basis = _shown_in(options, prices.basis)
+    basis = _use_currency_of(options, prices.basis)
     return replace(prices, discounts=_discounts(options.discounts, prices), basis=basis)
 
 
-def _shown_in(options: PriceOptions, table: PriceBasis) -> PriceBasis:
+def _use_currency_of(options: PriceOptions, table: PriceBasis) -> PriceBasis:
     """Show money in the currency of the options, or the table's. A table that names none is in that of the options."""
     wanted, rate = _currency(options.currency, "--currency") if options.currency else ("", None)
     own = _currency(table.currency, f"{options.table}: currency")[0] if table.currency else wanted or DOLLARS
@@ -105,7 +105,7 @@ def unused_discounts(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     return (UNUSED.format(families=" and ".join(unused)),)
 
 
-def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
+def price_notes(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
     """Return the line that describes the figures, and others for licences and estimates, if there are any."""
     rests_on = prices.basis
     dated = f" of {rests_on.as_of}" if rests_on.as_of else ""
@@ -114,7 +114,7 @@ def basis(snapshot: Snapshot, prices: Prices) -> tuple[str, ...]:
         f"{_regions(snapshot, prices)}, {_off(prices)}. They include {_attached(prices)}, network and the cluster fee."
     )
     none = bool(snapshot.nodes) and not prices.of_all(snapshot.nodes)
-    return (*(() if none else (line, *_licences(snapshot))), *_estimated(snapshot, prices))
+    return (*(() if none else (line, *_licences(snapshot))), *_estimate_notes(snapshot, prices))
 
 
 def _licences(snapshot: Snapshot) -> Iterator[str]:
@@ -166,9 +166,9 @@ def _regions(snapshot: Snapshot, prices: Prices) -> str:
     """Name which regions are priced by their share of the table's own, and which as if they were that one."""
     listed = prices.basis.region or "listed"
     regions = sorted({node.region for node in snapshot.nodes})
-    known = [f"{each} ({float(prices.regions[each]):g} of {listed})" for each in regions if each in prices.regions]
-    known += [each for each in regions if each == listed and each not in prices.regions]
-    unknown = [each or "nodes without a region" for each in regions if each not in {*prices.regions, listed}]
+    known = [f"{name} ({float(prices.regions[name]):g} of {listed})" for name in regions if name in prices.regions]
+    known += [name for name in regions if name == listed and name not in prices.regions]
+    unknown = [name or "nodes without a region" for name in regions if name not in {*prices.regions, listed}]
     return " and ".join((*known, *([f"{some(unknown)} as if {listed}"] if unknown else ())))
 
 
@@ -179,10 +179,12 @@ def _off(prices: Prices) -> str:
     return f"less {', '.join(rows)} (spot aside)"
 
 
-def _estimated(snapshot: Snapshot, prices: Prices) -> Iterator[str]:
+def _estimate_notes(snapshot: Snapshot, prices: Prices) -> Iterator[str]:
     """Yield which machines are priced by an estimate, and which have no price."""
     found = {node.machine: price for node in snapshot.nodes if (price := prices.of(node)).estimated}
-    for sentence, priced in ((ESTIMATED, True), (UNPRICED, False)):
-        machines = sorted(name or "unknown machines" for name, each in found.items() if bool(each.per_hour) is priced)
+    for sentence, is_priced in ((ESTIMATED, True), (UNPRICED, False)):
+        machines = sorted(
+            name or "unknown machines" for name, price in found.items() if bool(price.per_hour) is is_priced
+        )
         if machines:
             yield sentence.format(machines=some(machines))

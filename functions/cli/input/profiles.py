@@ -32,9 +32,9 @@ def use_profile(cluster: str | None, context: str | None, environment: MutableMa
     """
     if cluster and context:
         raise BadInput("--cluster: names a cluster as --context does; leave one of them out.")
-    path = _meant(cluster, context, environment)
+    path = _find_profile(cluster, context, environment)
     if path is not None:
-        _put(read_profile(path), environment)
+        _set_variables(read_profile(path), environment)
 
 
 def read_profile(path: Path) -> dict[str, str]:
@@ -53,7 +53,7 @@ def read_profile(path: Path) -> dict[str, str]:
     return found
 
 
-def folder(environment: Mapping[str, str]) -> Path:
+def profile_folder(environment: Mapping[str, str]) -> Path:
     """Return where profiles lie: `ebb` in the folder for configuration."""
     return Path(environment.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "ebb"
 
@@ -70,7 +70,7 @@ def _variable(path: Path, number: int, line: str) -> dict[str, str]:
     return {match[1]: match[2] for match in matches if match}
 
 
-def _meant(cluster: str | None, context: str | None, environment: Mapping[str, str]) -> Path | None:
+def _find_profile(cluster: str | None, context: str | None, environment: Mapping[str, str]) -> Path | None:
     if cluster:
         return profile_path(cluster, environment)
     if context:
@@ -86,10 +86,10 @@ def profile_path(name: str, environment: Mapping[str, str]) -> Path:
     """
     path = Path(name).expanduser()
     if len(path.parts) == 1 and not path.is_file():
-        path = folder(environment) / f"{name.removesuffix(SUFFIX)}{SUFFIX}"
+        path = profile_folder(environment) / f"{name.removesuffix(SUFFIX)}{SUFFIX}"
     if path.is_file():
         return path
-    known = ", ".join(each.stem for each in profiles(environment)) or "none yet"
+    known = ", ".join(path.stem for path in profiles(environment)) or "none yet"
     raise BadInput(f"--cluster: no file {path} (there: {known}); write it: terraform output -raw cli > {path}")
 
 
@@ -97,16 +97,16 @@ def _by_context(context: str, environment: Mapping[str, str]) -> Path:
     from functions.cli.input.readers import cluster_of
 
     wanted = cluster_of(context)
-    found = [each for each in profiles(environment) if read_profile(each).get(CLUSTER) == wanted]
+    found = [path for path in profiles(environment) if read_profile(path).get(CLUSTER) == wanted]
     if found:
         return found[0]
-    raise BadInput(f"--context: no profile in {folder(environment)} is of {wanted}; see --cluster.")
+    raise BadInput(f"--context: no profile in {profile_folder(environment)} is of {wanted}; see --cluster.")
 
 
 def _only_one(environment: Mapping[str, str]) -> Path | None:
     found = profiles(environment)
     if len(found) > 1:
-        raise BadInput(f"Which cluster? Write --cluster and one of {', '.join(each.stem for each in found)}.")
+        raise BadInput(f"Which cluster? Write --cluster and one of {', '.join(path.stem for path in found)}.")
     if found:
         typer.echo(f"ebb: the cluster of {found[0]}", err=True)
     return found[0] if found else None
@@ -114,12 +114,12 @@ def _only_one(environment: Mapping[str, str]) -> Path | None:
 
 def profiles(environment: Mapping[str, str]) -> list[Path]:
     """Return all profiles that lie in the folder."""
-    return sorted(folder(environment).glob(f"*{SUFFIX}"))
+    return sorted(profile_folder(environment).glob(f"*{SUFFIX}"))
 
 
-def _put(found: Mapping[str, str], environment: MutableMapping[str, str]) -> None:
+def _set_variables(found: Mapping[str, str], environment: MutableMapping[str, str]) -> None:
     """Let the profile win; settings of the environment for another cluster are left out: they would be mixed up."""
     if found.get(CLUSTER) != environment.get(CLUSTER):
-        for name in [each for each in environment if each.startswith("EBB_")]:
+        for name in [name for name in environment if name.startswith("EBB_")]:
             del environment[name]
     environment.update(found)

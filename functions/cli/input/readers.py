@@ -9,16 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from functions.cli.dumps.files import STDIN
-from functions.cli.input.missing_data import NO_BUDGETS, check_usable, cloud, left_out, partial, printed_again
+from functions.cli.dumps.files import STDIN, short_names
+from functions.cli.input.files import check_dumps_exist
+from functions.cli.input.missing_data import NO_BUDGETS, check_usable, partial_pods, reprint_note
 from functions.cli.output.progress import reading_bar, reading_line, size_of
 from shared.adapters.clock import system_time
-from shared.errors import BadInput, EbbError
+from shared.errors import EbbError
 from shared.port_types import ClusterReading, PoolsReading
 
 if TYPE_CHECKING:
     from functions.cli.dumps import DumpedCluster
-    from functions.cli.dumps.homes import ClusterSigns, Home
+    from functions.cli.dumps.homes import Home
     from shared.core.policy import Policy
 
 _CLUSTER: Final = re.compile(
@@ -52,33 +53,13 @@ def installed_policy() -> "Policy | None":
     return policy_of(read_settings(os.environ)).read()
 
 
+POOLS_OF_API: Final = "Pools are those that the GKE API names for {cluster}."
 NO_GKE_API: Final = "pools are read from node labels, without minimum sizes, and counted as autoscaled."
 HOW_GKE_API: Final = " Set EBB_CLUSTER to projects/PROJECT/locations/LOCATION/clusters/NAME to ask it."
 BY_A_DUMP: Final = "Without access from here: run the command of `ebb dump` where there is access, then ebb plan FILE."
 BY_LABELS: Final = PoolsReading({}, known=False)
 _GKE_CONTEXT_PARTS: Final = 4
 """gcloud names a context gke_PROJECT_LOCATION_CLUSTER; none of the three may hold an underscore."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dumped:
-    """What is particular to a dump: why it is partial, what a kind that was not printed means, whose cluster it is."""
-
-    partial: str = ""
-    left_out: tuple[str, ...] = ()
-    no_budgets: str = ""
-    """That it has no PodDisruptionBudget."""
-    cloud: str = ""
-    home: "Home | None" = None
-    """Where its nodes belong, by their own fields."""
-    demand: tuple[tuple[str, bytes], ...] = ()
-    """Objects that no plan reads and simulated days do, each with its kind."""
-    again: str = ""
-    """That it was printed more than once, and when."""
-    impossible: tuple[str, ...] = ()
-    """What it holds that no cluster can, in sentences."""
-    signs: "ClusterSigns | None" = None
-    """What the cluster is known by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +71,12 @@ class Reading:
     pools: PoolsReading
     now: datetime
     note: str
-    dumped: Dumped = Dumped()
+    dump: "DumpedCluster | None" = None
+    """What it was read from; None if that was its API."""
+    partial: str = ""
+    """Why the pods of a dump cannot be all; empty where they may be."""
+    warnings: tuple[str, ...] = ()
+    """What is odd about a dump, in sentences."""
     installed: bool = False
     """Whether it is the cluster of the installation that the environment names."""
     profile_known: bool = True
@@ -105,41 +91,30 @@ def from_dumps(paths: tuple[Path, ...], *, confirmed: bool = False) -> tuple[Rea
     Raises:
         BadInput: a file is not there, or no plan can be made. BadDump: it is no dump.
     """
-    missing = [str(path) for path in paths if path != STDIN and not path.exists()]
-    if missing:
-        raise BadInput(f"--dump: {', '.join(missing)} does not exist.")
+    check_dumps_exist(paths)
     from functions.cli.dumps import read_dumps
 
-    with reading_bar(_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
+    with reading_bar(short_names(paths), size_of([path for path in paths if path != STDIN])) as bar:
         found = read_dumps(paths, bar.add, system_time())
-    return tuple(_of_dump(each, _title(each, found, paths), confirmed=confirmed) for each in found)
+    return tuple(_of_dump(one, _title(one, found, paths), confirmed=confirmed) for one in found)
 
 
 def _of_dump(found: "DumpedCluster", name: str, *, confirmed: bool) -> Reading:
-    from functions.cli.input.impossible import set_right
+    from functions.cli.input.impossible import drop_impossible
 
     check_usable(name, found.reading)
-    again = printed_again([(each.time, [_names([file]) for file in each.files]) for each in found.prints])
-    lacks, whose = left_out(found.kinds), cloud(found.clouds)
-    budgets = "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS
-    cluster_reading, impossible = set_right(found.reading, found.newest, found.future)
-    about = Dumped(
-        partial(found.reading.pods), lacks, budgets, whose, found.home, found.demand, again, impossible, found.signs
-    )
-    note = f"A dump has no GKE API: {NO_GKE_API}"
-    installed = is_installed(found.home, confirmed=confirmed)
-    return Reading(name, cluster_reading, BY_LABELS, found.newest, note, about, installed)
+    cluster_reading, impossible = drop_impossible(found.reading, found.newest, found.future)
+    partial, again = partial_pods(found.reading.pods), reprint_note(found.prints)
+    warnings = (partial, *impossible, "" if "PodDisruptionBudget" in found.kinds else NO_BUDGETS, again)
+    note, installed = f"A dump has no GKE API: {NO_GKE_API}", is_installed(found.home, confirmed=confirmed)
+    return Reading(name, cluster_reading, BY_LABELS, found.newest, note, found, partial, warnings, installed)
 
 
-def _title(each: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[Path, ...]) -> str:
+def _title(one: "DumpedCluster", found: Sequence["DumpedCluster"], paths: tuple[Path, ...]) -> str:
     """Return what a cluster is called: by what was typed, or where that is of several by its home and its files."""
     if len(found) == 1:
-        return _names(paths)
-    return f"{each.home} ({_names(each.files)})" if any(each.home) else _names(each.files)
-
-
-def _names(paths: Sequence[Path]) -> str:
-    return ", ".join("stdin" if path == STDIN else path.name for path in paths)
+        return short_names(paths)
+    return f"{one.home} ({short_names(one.files)})" if any(one.home) else short_names(one.files)
 
 
 def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
@@ -159,18 +134,9 @@ def from_cluster(kubeconfig: Path | None, context: str | None) -> Reading:
         with reading_line("the cluster"):
             cluster_reading = KubernetesCluster(KubernetesClient(access)).read()
     cluster, pools = _pools()
-    if pools.known:
-        return Reading(
-            cluster,
-            cluster_reading,
-            pools,
-            now,
-            f"Pools are those that the GKE API names for {cluster}.",
-            installed=True,
-        )
-    name = cluster or cluster_of(context or KubeconfigFiles(path).current())
-    how = "" if cluster else HOW_GKE_API
-    return Reading(name, cluster_reading, pools, now, f"Without a GKE API {NO_GKE_API}{how}", installed=bool(cluster))
+    name, how = cluster or cluster_of(context or KubeconfigFiles(path).current()), "" if cluster else HOW_GKE_API
+    note = POOLS_OF_API.format(cluster=name) if pools.known else f"Without a GKE API {NO_GKE_API}{how}"
+    return Reading(name, cluster_reading, pools, now, note, installed=bool(cluster))
 
 
 @contextmanager

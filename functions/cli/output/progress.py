@@ -1,4 +1,4 @@
-"""LineOfProgress on stderr: one line on a terminal, shown when something takes long, and cleared at the end."""
+"""Progress on stderr: one line on a terminal, shown when something takes long, and cleared at the end."""
 
 import shutil
 import sys
@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
 from time import monotonic
-from types import TracebackType
 from typing import Any, Final, Self
 
 from functions.cli.output.visible import visible
@@ -41,10 +40,7 @@ class LineOfProgress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        del kind, value, trace
+    def __exit__(self, *_: object) -> None:
         if self._drawn:
             sys.stderr.write(_CLEAR)
             sys.stderr.flush()

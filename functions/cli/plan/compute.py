@@ -9,7 +9,7 @@ from rich.console import Console
 
 from functions.cli.analysis.forecast.scenarios import Scenarios, scenarios_of
 from functions.cli.analysis.pools import pool_rules
-from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, remembered
+from functions.cli.input.inputs import WARNING, Inputs, PastPasses, gather_each, recall_passes
 from functions.cli.input.missing_data import pending_note
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.input.pricing import priced_nodes
@@ -93,7 +93,7 @@ def planned(
 
     `whose` are the settings that it is planned with; `phase` is called with each phase that begins.
     """
-    past = remembered(inputs, assume_marked=options.assume_marked)
+    past = recall_passes(inputs, assume_marked=options.assume_marked)
     situation = Situation(inputs.snapshot, past.state, inputs.policy)
     phase("this pass")
     plan = make_plan(situation, past.marks, inputs.prices, wave=left_of(past.wave, situation))

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from functions.cli.dumps.files import name_of
-from functions.cli.input.commitments import ended
+from functions.cli.input.commitments import ended_commitments
 from functions.cli.input.files import parse_policy, read_bytes
 from functions.cli.input.inputs import gather, odd_pools
 from functions.cli.input.options import Sources
@@ -44,7 +44,7 @@ def print_check(paths: Sequence[Path], sources: Sources) -> None:
                 raise
             faults += bad.faults
             continue
-        if sources.named and snapshot is None:
+        if sources.has_cluster and snapshot is None:
             snapshot = gather(sources, policy).snapshot
         _print_one(path, data, policy, snapshot, whole=len(paths) == 1)
     if faults:
@@ -54,7 +54,7 @@ def print_check(paths: Sequence[Path], sources: Sources) -> None:
 def _print_one(path: Path, data: bytes, policy: Policy, snapshot: Snapshot | None, *, whole: bool) -> None:
     """Print one policy: of several files only whether each is valid, and its warnings."""
     strange = odd_pools(policy, snapshot) if snapshot else ()
-    over = ended(policy.commitments, snapshot.taken_at) if snapshot else ""
+    over = ended_commitments(policy.commitments, snapshot.taken_at) if snapshot else ""
     paid = filter(None, (unpriced(policy.commitments, load(OWN_TABLE)), over))
     more = (*written_warnings(data), *strange, *paid, *expiring(policy, snapshot))
     with printing() as console:

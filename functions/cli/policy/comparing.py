@@ -11,7 +11,7 @@ import typer
 
 from functions.cli.analysis.forecast.scenarios import Scenario, Scenarios, scenarios_of
 from functions.cli.input.files import read_policy
-from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, gather, warnings_of
+from functions.cli.input.inputs import MARKED, NO_MARKS, Inputs, all_marked, as_warnings, gather, odd_policy
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document
 from functions.cli.output.progress import reading_line
@@ -47,10 +47,10 @@ def print_diff(
     """
     asked = {"--assume-marked": assume_marked, "--at": sources.at, "--commitments": sources.commitments}
     needing = [option for option, value in asked.items() if value]
-    if needing and not sources.named:
+    if needing and not sources.has_cluster:
         raise BadInput(f"{needing[0]}: it needs a cluster; add --dump FILE.")
     first, other = (read_policy(path) for path in (old, new))
-    inputs = gather(sources, first) if sources.named else None
+    inputs = gather(sources, first) if sources.has_cluster else None
     impact = impact_of(inputs, other, assume_marked=assume_marked) if inputs else None
     found = PolicyDiff(settings(first, other), drains_of(inputs, first, other), impact)
     if output is AnswerFormat.MARKDOWN:
@@ -115,4 +115,4 @@ def _paid_by(scenarios: Scenarios, commitments: Commitments, prices: Prices, bou
 def _notes(inputs: Inputs, other: Policy, *, assume_marked: bool) -> list[str]:
     marks = MARKED if assume_marked else UNMARKED
     own = [marks if note == NO_MARKS else note for note in inputs.notes]
-    return [*own, *(note for note in warnings_of(other, inputs.snapshot, inputs.prices) if note not in own)]
+    return [*own, *(note for note in as_warnings(odd_policy(other, inputs.snapshot, inputs.prices)) if note not in own)]

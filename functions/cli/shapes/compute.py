@@ -13,7 +13,7 @@ from functions.cli.analysis.shapes.advice import Advice, advise
 from functions.cli.analysis.shapes.machine_types import FAMILIES
 from functions.cli.analysis.shapes.study import ShapeRequest
 from functions.cli.explain.parts import as_text, show
-from functions.cli.input.inputs import Inputs, PastPasses, gather, remembered
+from functions.cli.input.inputs import Inputs, PastPasses, gather, recall_passes
 from functions.cli.input.options import AnswerFormat, Sources
 from functions.cli.output.documents import print_document, text
 from functions.cli.output.format import some
@@ -58,7 +58,7 @@ def show_shapes(sources: Sources, request: ShapeRequest, output: AnswerFormat) -
         BadInput: the dump does not hold the whole cluster, or its machines have no price.
     """
     inputs = gather_times(sources)
-    first, past = inputs[0], remembered(inputs[0], assume_marked=False)
+    first, past = inputs[0], recall_passes(inputs[0], assume_marked=False)
     cluster, whose = first.snapshot.cluster, POLICY if first.own_policy else DEFAULTS
     with reading_line(cluster, doing="Comparing machine types of") as phase, no_search_for_cycles():
         found = computed(inputs, request, past, lambda at, of: phase(f"exchange {at:,} of {of:,}"))

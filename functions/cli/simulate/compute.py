@@ -19,7 +19,7 @@ from functions.cli.analysis.simulated_days.world import Delays
 from functions.cli.input.files import read_policy
 from functions.cli.input.inputs import EVERY_POOL, NO_MARKS, NO_POLICY, Inputs, committed_of, gather
 from functions.cli.input.options import AnswerFormat, Sources, duration
-from functions.cli.input.pricing import basis, priced
+from functions.cli.input.pricing import load_prices, price_notes
 from functions.cli.output.documents import print_document
 from functions.cli.output.format import count
 from functions.cli.output.progress import reading_line
@@ -122,10 +122,13 @@ def _demand(
 
 def _inputs(request: SimulateRequest) -> Inputs:
     if request.synthetic is not None:
-        if request.sources.named:
+        if request.sources.has_cluster:
             raise BadInput("--synthetic: a generated cluster replaces the real one; leave out the other.")
-        snapshot, prices = made_up(request.synthetic, request.seed, request.sources.at), priced(request.sources.prices)
-        notes = (f"The cluster is generated: {NAME}, seed {request.seed}.", *basis(snapshot, prices))
+        snapshot, prices = (
+            made_up(request.synthetic, request.seed, request.sources.at),
+            load_prices(request.sources.prices),
+        )
+        notes = (f"The cluster is generated: {NAME}, seed {request.seed}.", *price_notes(snapshot, prices))
         return Inputs(snapshot, EVERY_POOL, prices, notes, committed=committed_of(request.sources))
     inputs = gather(request.sources, EVERY_POOL)
     rests_on = () if request.policies else (NO_POLICY,)

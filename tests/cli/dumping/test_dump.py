@@ -41,24 +41,17 @@ def written_kubectl(folder: Path, monkeypatch: pytest.MonkeyPatch, code: int) ->
     return folder
 
 
-def test_the_command_asks_for_every_kind_that_a_plan_reads() -> None:
-    shown = ebb("dump").stdout
-    assert shown == f"kubectl get {','.join(RESOURCES.values())} -A -o json > dump.json\n"
+def test_the_command_asks_for_every_kind_that_a_plan_reads_as_the_readme_does() -> None:
+    shown, command = ebb("dump"), f"kubectl get {','.join(RESOURCES.values())} -A -o json > "
+    assert shown.stdout == f"{command}dump.json\n"
+    assert f"where the cluster has them, add {', '.join(OPTIONAL.values())}" in shown.stderr
     assert {*RESOURCES, *OPTIONAL} == DumpContents().readable
-
-
-def test_what_only_some_clusters_have_is_shown_next_to_the_command() -> None:
-    assert f"where the cluster has them, add {', '.join(OPTIONAL.values())}" in ebb("dump").stderr
+    assert command in (ROOT / "README.md").read_text()
 
 
 def test_the_command_names_the_cluster_that_was_named() -> None:
     shown = ebb("dump", "--context", "gke prod", "--kubeconfig", "k.yaml").stdout
     assert shown.startswith("kubectl --kubeconfig k.yaml --context 'gke prod' get nodes,")
-
-
-def test_the_readme_names_the_same_command() -> None:
-    command, _, _ = ebb("dump").stdout.partition(" > ")
-    assert f"{command} > " in (ROOT / "README.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["dump.json", "dump.json.gz"])
@@ -108,7 +101,7 @@ def test_a_kubectl_that_fails_leaves_no_file(tmp_path: Path, monkeypatch: pytest
         1,
         "ebb: kubectl: Error from server (Forbidden): csinodes is forbidden\n",
     )
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["bin"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin"]
 
 
 def test_a_kubectl_that_is_not_there_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,8 +131,8 @@ def test_an_anonymous_dump_comes_from_a_dump(typed: str, tmp_path: Path) -> None
     (tmp_path / "anonymous.json").write_text(text)
     assert "gke-prod" not in text
     sums = [
-        json.loads(ebb("plan", "--dump", each, "--potential", "-o", "json").stdout)
-        for each in (dump, tmp_path / "anonymous.json")
+        json.loads(ebb("plan", "--dump", path, "--potential", "-o", "json").stdout)
+        for path in (dump, tmp_path / "anonymous.json")
     ]
     assert sums[0]["totals"] == sums[1]["totals"]
     assert sums[0]["potential"]["saving_per_hour"] == sums[1]["potential"]["saving_per_hour"]

@@ -115,7 +115,7 @@ def items(nodes: int, *, cpu: str = "300m") -> Iterator[dict[str, Any]]:
     for number in range(nodes):
         yield node(number)
         pods = list(_pods(number, cpu))
-        running.update(each["metadata"]["labels"]["app"] for each in pods)
+        running.update(pod["metadata"]["labels"]["app"] for pod in pods)
         yield from pods
     yield pdb("db", "db", running["db"], allowed=0)
     yield pdb("web", "web", running["web"], allowed=20)

@@ -31,17 +31,17 @@ CLASS = "cloud.google.com/compute-class"
 class _Maker:
     def __init__(self, dice: random.Random, nodes: int) -> None:
         self.dice = dice
-        self.nodes = [f"gke-acme-{POOLS[each % 3]}-1a2b3c4d-{dice.randrange(10**4):04}" for each in range(nodes)]
+        self.nodes = [f"gke-acme-{POOLS[number % 3]}-1a2b3c4d-{dice.randrange(10**4):04}" for number in range(nodes)]
 
     def objects(self, pods: int) -> Iterator[Object]:
-        yield from (self.namespace(each) for each in (*NAMESPACES, names.KUBE_SYSTEM))
-        yield from (self.node(each) for each in range(len(self.nodes)))
-        yield from (self.csi_node(each) for each in self.nodes)
+        yield from (self.namespace(name) for name in (*NAMESPACES, names.KUBE_SYSTEM))
+        yield from (self.node(number) for number in range(len(self.nodes)))
+        yield from (self.csi_node(name) for name in self.nodes)
         yield from self.classes()
         for number in range(pods):
             yield from self.pod(number)
-        yield from (self.mirror(each) for each in self.nodes)
-        yield from (self.budget(each) for each in range(5))
+        yield from (self.mirror(name) for name in self.nodes)
+        yield from (self.budget(number) for number in range(5))
         yield from self.controllers()
         yield from self.buffers()
         yield from self.limits()
@@ -144,7 +144,7 @@ class _Maker:
         if not self.often(0.05):
             return {}
         given = {"cpu": "650m", "memory": "1Gi"}
-        rows = [{"name": each["name"], "allocatedResources": given} for each in spec["containers"]]
+        rows = [{"name": container["name"], "allocatedResources": given} for container in spec["containers"]]
         granted = {"extendedResourceClaimStatus": {"resourceClaimName": "acme-gpu-x7"}} if self.often(0.5) else {}
         return {"containerStatuses": rows, "allocatedResources": given, "resources": {"requests": given}, **granted}
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from functions.cli.analysis.potential import potential
 from functions.cli.dumps import read_dump
-from functions.cli.dumps.anonymize.objects import KINDS, NameTable, anonymized
-from functions.cli.dumps.anonymize.pseudonyms import Gathering, Pseudonyms
+from functions.cli.dumps.anonymize.objects import KINDS, anonymize_dump
+from functions.cli.dumps.anonymize.pseudonyms import Namer, NameTable
 from functions.cli.dumps.contents import OPTIONAL, RESOURCES
 from shared.adapters.prices import load
 from shared.core.cluster.storage import claim_keys
@@ -35,7 +35,7 @@ EAGER = replace(policy(), other_pools=policy(max_nodes_per_pass=20).pool("a"))
 
 
 def under_other_names(path: Path) -> tuple[Path, NameTable]:
-    found = anonymized([path])
+    found = anonymize_dump([path])
     out = path.with_suffix(".anonymous.json")
     out.write_bytes(b"".join(found.pieces))
     return out, found.table
@@ -72,22 +72,23 @@ def told(plan: Plan, most: Potential, names: Names) -> dict[str, Any]:
     """Return what a plan says, under the names that are given."""
     return {
         "decisions": [
-            (names.of("node", each.name), names.of("pool", each.pool), each.verdict, each.cpu_ratio, each.memory_ratio,
-             each.score, each.drain and (each.drain.rounds, each.drain.most),
-             [(blocker.reason, names.thing(blocker.object)) for blocker in each.blockers])
-            for each in plan.decisions
+            (names.of("node", decision.name), names.of("pool", decision.pool), decision.verdict,
+             decision.cpu_ratio, decision.memory_ratio,
+             decision.score, decision.drain and (decision.drain.rounds, decision.drain.most),
+             [(blocker.reason, names.thing(blocker.object)) for blocker in decision.blockers])
+            for decision in plan.decisions
         ],
         "orders": [
             (names.of("node", order.node), order.reason, order.saving, moves(order.moves, names))
             for order in plan.orders
         ],
-        "potential": ([names.of("node", each) for each in most.nodes], most.saving, moves(most.moves, names)),
+        "potential": ([names.of("node", node) for node in most.nodes], most.saving, moves(most.moves, names)),
         "sums": (plan.cost, plan.pods),
     }  # fmt: skip
 
 
 def moves(given: Any, names: Names) -> list[tuple[str, str]]:
-    return [(names.thing(each.pod), names.of("node", each.node)) for each in given]
+    return [(names.thing(move.pod), names.of("node", move.node)) for move in given]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -105,10 +106,10 @@ OWN_NOTE = "acme.io/note"
 def as_words(value: Any, names: dict[str, str]) -> Any:
     """Return what was read under the names that are given, sets in their order; of numbers only that they are some."""
     if isinstance(value, dict):
-        found = {as_words(key, names): as_words(each, names) for key, each in value.items() if key != OWN_NOTE}
+        found = {as_words(key, names): as_words(inner, names) for key, inner in value.items() if key != OWN_NOTE}
         return found | {key: sorted(found[key]) for key in ("amounts", "controlled", "values") if found.get(key)}
     if isinstance(value, list | tuple):
-        return [as_words(each, names) for each in value]
+        return [as_words(inner, names) for inner in value]
     if not isinstance(value, str):
         return value
     if value.isdigit() or value == "because acme":
@@ -126,7 +127,7 @@ def read_as_words(path: Path, names: dict[str, str]) -> Any:
     reading, now = read_dump([path])
     pods = sorted(reading.pods, key=lambda pod: pod.key)
     rows = {
-        "nodes": [replace(each, resource_version="") for each in reading.nodes],
+        "nodes": [replace(node, resource_version="") for node in reading.nodes],
         "pods": pods,
         "budgets": reading.disruption_budgets,
         "namespaces": reading.namespaces,
@@ -155,7 +156,7 @@ def test_the_generated_clusters_plan_something() -> None:
     for seed in range(12):
         path = Path(tempfile.mkdtemp()) / "dump.json"
         plan, most = planned(write(path, listed(*rich_dump(seed))))
-        reasons |= {blocker.reason for each in plan.decisions for blocker in each.blockers}
+        reasons |= {blocker.reason for decision in plan.decisions for blocker in decision.blockers}
         reasons |= {"an order" for _ in plan.orders} | {"a move" for _ in most.moves}
     assert {"an order", "a move", "not_safe_to_evict", "foreign_scheduler", "local_storage"} <= reasons, reasons
 
@@ -190,7 +191,8 @@ OWN_VOLUME = {"name": "kube-api-access-acme1", "ephemeral": {"volumeClaimTemplat
 
 def test_the_volume_of_every_pod_s_token_keeps_one_name(tmp_path: Path) -> None:
     pods = [
-        a_pod(f"p{each}", volumes=[{**TOKEN, "name": f"kube-api-access-{each:05}"}, OWN_VOLUME]) for each in range(3)
+        a_pod(f"p{number}", volumes=[{**TOKEN, "name": f"kube-api-access-{number:05}"}, OWN_VOLUME])
+        for number in range(3)
     ]
     anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(a_node(), *pods)))
     reading, _ = read_dump([anonymous])
@@ -219,31 +221,23 @@ def test_every_kind_that_a_plan_reads_has_another_name() -> None:
 
 def test_numbers_that_are_compared_keep_their_order() -> None:
     """Not the order of a set, which is that of small numbers only."""
-    names, numbers = Gathering(), (1_000_000, 17, 4_096, 64, 999)
-    names.compares("size")
+    namer, numbers = Namer(), (1_000_000, 17, 4_096, 64, 999)
+    namer.compare_numbers("size")
     for number in numbers:
-        names.value("size", str(number))
-    hidden = Pseudonyms(names)
+        namer.value("size", str(number))
+    namer.rank_names()
 
-    assert sorted(numbers, key=lambda number: int(hidden.value("size", str(number)))) == sorted(numbers)
+    assert sorted(numbers, key=lambda number: int(namer.value("size", str(number)))) == sorted(numbers)
 
 
-def test_versions_of_kubelets_are_kept(tmp_path: Path) -> None:
-    """A pod goes to no older one."""
+def test_versions_of_kubelets_and_the_grace_of_pods_are_kept(tmp_path: Path) -> None:
+    """A pod goes to no older kubelet, and the grace of pods makes a drain's time."""
     row = a_node()
     row["status"] = {**row["status"], "nodeInfo": {"kubeletVersion": "v1.33.4-gke.1", "machineID": OWN}}
-    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(row)))
-
-    reading, _ = read_dump([anonymous])
-
-    assert [each.version for each in reading.nodes] == ["1.33.4-gke.1"]
-
-
-def test_the_grace_of_pods_is_kept(tmp_path: Path) -> None:
-    """By it a drain's time is told."""
     patient = a_pod(terminationGracePeriodSeconds=75)
-    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(a_node(), patient)))
+    anonymous, _ = under_other_names(write(tmp_path / "dump.json", listed(row, patient)))
 
     reading, _ = read_dump([anonymous])
 
-    assert [each.spec.grace_seconds for each in reading.pods] == [75]
+    assert [node.version for node in reading.nodes] == ["1.33.4-gke.1"]
+    assert [pod.spec.grace_seconds for pod in reading.pods] == [75]

@@ -1,13 +1,15 @@
 """Two clusters are never read as one, whatever files they come in; one cluster stays one."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from functions.cli.dumps import read_dump, read_dumps
-from functions.cli.dumps.homes import NodePlace, NodePlaceMeta, NodePlaceSpec, home_of
+from functions.cli.dumps.contents import DumpContents
+from functions.cli.dumps.homes import Home, NodePlace, NodePlaceMeta, NodePlaceSpec, home_of
 from shared.core.cluster.names import KUBE_SYSTEM, POOL_LABEL
 from shared.errors import BadDump
 from tests.cli.dumps.test_reading import a_node, a_pod, listed, write
@@ -69,7 +71,7 @@ CUT_SHORT = node("gke-prod-europe-memory-optimi-1a2b3c4d-0001", pool="memory-opt
 )  # fmt: skip
 def test_clusters_are_kept_apart(expected: list[int], documents: tuple[list[Any], ...], tmp_path: Path) -> None:
     files = [write(tmp_path / f"{number}.json", listed(*items)) for number, items in enumerate(documents)]
-    assert [len(each.reading.nodes) for each in read_dumps(files)] == expected
+    assert [len(one.reading.nodes) for one in read_dumps(files)] == expected
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_pods_printed_by_themselves_go_to_their_cluster(
         (tmp_path / name).parent.mkdir(exist_ok=True)
         write(tmp_path / name, listed(*items))
     found = read_dumps([tmp_path / name for name in documents])
-    assert {each.home.name: [pod.name for pod in each.reading.pods] for each in found} == expected
+    assert {one.home.name: [pod.name for pod in one.reading.pods] for one in found} == expected
 
 
 def test_several_lists_in_one_file_are_kept_apart_too(tmp_path: Path) -> None:
@@ -105,7 +107,7 @@ def test_several_lists_in_one_file_are_kept_apart_too(tmp_path: Path) -> None:
 
 def test_what_no_plan_reads_may_be_of_any_cluster(tmp_path: Path) -> None:
     service = {"kind": "Service", "metadata": {"name": "web"}}
-    files = [write(tmp_path / f"{number}.json", listed(each)) for number, each in enumerate((PROD, STAGE, service))]
+    files = [write(tmp_path / f"{number}.json", listed(item)) for number, item in enumerate((PROD, STAGE, service))]
     assert len(read_dumps(files)) == 2
 
 
@@ -128,7 +130,7 @@ def test_a_list_of_two_clusters_is_refused(expected: str, items: list[Any], tmp_
 
 
 def test_where_one_cluster_is_wanted_several_are_named(tmp_path: Path) -> None:
-    files = [write(tmp_path / name, listed(each)) for name, each in (("a.json", PROD), ("b.json", STAGE))]
+    files = [write(tmp_path / name, listed(item)) for name, item in (("a.json", PROD), ("b.json", STAGE))]
     with pytest.raises(BadDump, match=r"of 2 clusters \(prod europe-west4 shop, stage europe-west4 shop\)"):
         read_dump(files)
 
@@ -160,12 +162,48 @@ def test_storage_of_several_files_is_put_together(tmp_path: Path) -> None:
         write(tmp_path / "b.json", listed(attached("two"), attached("one"))),
     ]
     (found,) = read_dumps(files)
-    assert {each.volume for each in found.reading.storage.attachments[named("prod", 1)]} == {"one", "two"}
+    assert {attachment.volume for attachment in found.reading.storage.attachments[named("prod", 1)]} == {"one", "two"}
 
 
 def test_what_is_read_is_shown_as_it_is_read(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.json", listed(PROD, *(on(named("prod", 1), f"p{each}") for each in range(3_000))))
+    path = write(tmp_path / "a.json", listed(PROD, *(on(named("prod", 1), f"p{number}") for number in range(3_000))))
     told: list[int] = []
     read_dumps([path], told.append)
-    assert (sum(told), len([each for each in told if each]) > 2) == (path.stat().st_size, True)
+    assert (sum(told), len([many for many in told if many]) > 2) == (path.stat().st_size, True)
     assert json.loads(path.read_text())
+
+
+OLD, NEW = "2026-03-04T21:00:00Z", "2026-03-04T22:00:00Z"
+
+
+def contents(kind: str, **given: Any) -> DumpContents:
+    found = DumpContents()
+    found.add(kind, json.dumps({"kind": kind, "metadata": {"name": "x"}, **given}).encode())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("seen", "later"),
+    [
+        pytest.param(lambda found: found.demand, contents("CronJob"), id="what shows how much is wanted"),
+        pytest.param(lambda found: found.newest,
+                     contents("Namespace", metadata={"name": "other", "creationTimestamp": NEW}), id="the newest time"),
+        pytest.param(lambda found: found.kube_system,
+                     contents("Namespace", metadata={"name": KUBE_SYSTEM, "uid": "u"}), id="its own namespace"),
+        pytest.param(lambda found: found.to_reading().autoscalers.faults,
+                     contents("VerticalPodAutoscaler", metadata={"name": "x", "namespace": "default"}, spec="odd"),
+                     id="objects that cannot be read"),
+    ],
+)  # fmt: skip
+def test_nothing_of_a_later_piece_is_lost(seen: Callable[[DumpContents], Any], later: DumpContents) -> None:
+    first = contents("Namespace", metadata={"name": "default", "creationTimestamp": OLD})
+    first.merge(later)
+    assert seen(first) == seen(later) != seen(DumpContents())
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_names_the_shorter_may_have_been_cut_whichever_comes_first(turned: bool) -> None:
+    homes = [Home("p", "r", "prod"), Home("p", "r", "prod-eu")]
+    one, other = reversed(homes) if turned else homes
+
+    assert one.may_be(other)

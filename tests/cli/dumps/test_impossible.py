@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from functions.cli.dumps.reading import DumpedCluster, read_dumps
-from functions.cli.input.impossible import set_right
+from functions.cli.input.impossible import drop_impossible
 from functions.cli.input.inputs import gather
 from functions.cli.input.options import Sources
 from shared.errors import BadDump
@@ -17,12 +17,13 @@ from tests.builders import NOW
 from tests.cli import dumps
 
 Change = Callable[[list[dict[str, Any]]], None]
+NEGATIVE: Final = {"kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": -3}}
 LATER: Final = "2099-01-01T00:00:00Z"
 
 
 def of_kind(kind: str, change: Callable[[dict[str, Any]], None]) -> Change:
     """Change the first object of a kind."""
-    return lambda items: change(next(each for each in items if each["kind"] == kind))
+    return lambda items: change(next(item for item in items if item["kind"] == kind))
 
 
 def written(folder: Path, change: Change = lambda _: None) -> Path:
@@ -59,6 +60,7 @@ def requests(**amounts: Any) -> Change:
         pytest.param("maxUnavailable",
                      of_kind("PodDisruptionBudget", lambda pdb: pdb["spec"].update(maxUnavailable=-1)),
                      id="a budget below none"),
+        pytest.param("replicas", lambda items: items.append(NEGATIVE), id="a controller of less than no pods"),
     ],
 )  # fmt: skip
 def test_what_an_object_cannot_be_is_refused_with_its_place(place: str, change: Change, tmp_path: Path) -> None:
@@ -66,12 +68,6 @@ def test_what_an_object_cannot_be_is_refused_with_its_place(place: str, change: 
         read(written(tmp_path, change))
     assert "dump.json: items[" in str(refused.value)
     assert place in str(refused.value) or place == "maxUnavailable"
-
-
-def test_a_count_of_replicas_below_none_is_refused(tmp_path: Path) -> None:
-    own = {"kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": -3}}
-    with pytest.raises(BadDump, match="replicas"):
-        read(written(tmp_path, lambda items: items.append(own)))
 
 
 def whale(**spec: Any) -> Change:
@@ -136,7 +132,7 @@ def test_a_time_in_the_future_neither_dates_the_snapshot_nor_makes_anything_youn
     change: Change, tmp_path: Path
 ) -> None:
     plain, found = read(written(tmp_path)), read(written(tmp_path, change))
-    reading, (sentence,) = set_right(found.reading, found.newest, found.future)
+    reading, (sentence,) = drop_impossible(found.reading, found.newest, found.future)
     assert found.newest == plain.newest
     assert found.future[0] in sentence
     assert all(node.created <= found.newest for node in reading.nodes)
@@ -151,4 +147,4 @@ def test_a_clock_that_is_behind_the_whole_dump_is_not_believed(tmp_path: Path) -
 
 def test_of_a_cluster_as_it_is_nothing_is_set_right(tmp_path: Path) -> None:
     found = read(written(tmp_path))
-    assert set_right(found.reading, found.newest, found.future) == (found.reading, ())
+    assert drop_impossible(found.reading, found.newest, found.future) == (found.reading, ())

@@ -1,6 +1,5 @@
 import gzip
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,11 +37,6 @@ def write(path: Path, *documents: Any) -> Path:
     return path
 
 
-def found(*paths: Path) -> tuple[list[str], list[str]]:
-    reading, _ = read_dump(paths)
-    return [node.name for node in reading.nodes], [pod.name for pod in reading.pods]
-
-
 def test_a_list_of_all_kinds_is_a_snapshot(tmp_path: Path) -> None:
     reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod(), BUDGET, NAMESPACE, SERVICE))])
 
@@ -71,12 +65,6 @@ def test_workloads_are_read_where_they_were_printed(tmp_path: Path) -> None:
         **reading.workloads,
         pod.spec.workload: expected,
     }
-
-
-def test_a_dump_without_workloads_knows_none(tmp_path: Path) -> None:
-    reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod()))])
-
-    assert reading.workloads == {}
 
 
 USES_A_CLAIM: Any = a_pod(volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
@@ -120,9 +108,10 @@ def test_what_was_not_printed_of_storage_is_not_known(
     assert reading.storage.unread == expected
 
 
-def test_a_dump_whose_pods_have_no_claims_needs_no_storage(tmp_path: Path) -> None:
+def test_a_dump_of_plain_pods_knows_no_workloads_and_needs_no_storage(tmp_path: Path) -> None:
     reading, _ = read_dump([write(tmp_path / "all.json", listed(a_node(), a_pod()))])
 
+    assert reading.workloads == {}
     assert reading.storage is NO_CLAIMS
 
 
@@ -132,80 +121,68 @@ def test_a_malformed_volume_is_named(tmp_path: Path) -> None:
         read_dump([write(tmp_path / "all.json", listed(a_node(), broken))])
 
 
-def _typed(folder: Path) -> list[Path]:
-    nodes = write(folder / "nodes.json", listed(api_node(), kind="NodeList"))
-    return [nodes, write(folder / "pods.json", listed(api_pod(), kind="PodList"))]
+def text(*documents: Any, **layout: Any) -> bytes:
+    return "\n".join(json.dumps(document, **layout) for document in documents).encode()
 
 
-def _typed_and_sorted(folder: Path) -> list[Path]:
-    """As kubectl prints them: the kind comes after the items."""
-    for name, kind, item in (("nodes", "NodeList", api_node()), ("pods", "PodList", api_pod())):
-        (folder / f"{name}.json").write_text(json.dumps(listed(item, kind=kind), sort_keys=True, indent=4))
-    return [folder / "nodes.json", folder / "pods.json"]
-
-
-def _one_after_the_other(folder: Path) -> list[Path]:
-    return [write(folder / "all.json", listed(a_node()), listed(a_pod()))]
-
-
-def _single_objects(folder: Path) -> list[Path]:
-    return [write(folder / "node.json", a_node()), write(folder / "pod.json", a_pod())]
-
-
-def _folder(folder: Path) -> list[Path]:
-    write(folder / "a.json", listed(a_node()))
-    (folder / "deep").mkdir()
-    (folder / "deep" / "b.json.gz").write_bytes(gzip.compress(json.dumps(listed(a_pod())).encode()))
-    (folder / "notes.txt").write_text("not a dump")
-    return [folder]
-
-
-def _twice(folder: Path) -> list[Path]:
-    return [write(folder / name, listed(a_node(), a_pod())) for name in ("a.json", "b.json")]
-
-
-def _powershell(folder: Path) -> list[Path]:
-    (folder / "a.json").write_bytes(json.dumps(listed(a_node(), a_pod())).encode("utf-16"))
-    return [folder / "a.json"]
-
-
-def _byte_order_mark(folder: Path) -> list[Path]:
-    (folder / "a.json").write_bytes(json.dumps(listed(a_node(), a_pod())).encode("utf-8-sig"))
-    return [folder / "a.json"]
+NODES, PODS = listed(api_node(), kind="NodeList"), listed(api_pod(), kind="PodList")
+BOTH = text(listed(a_node(), a_pod()))
 
 
 @pytest.mark.parametrize(
-    "writes",
+    "files",
     [
-        pytest.param(_typed, id="typed lists, whose items have no kind"),
-        pytest.param(_typed_and_sorted, id="typed lists, as kubectl prints them"),
-        pytest.param(_one_after_the_other, id="several documents in one file"),
-        pytest.param(_single_objects, id="single objects"),
-        pytest.param(_folder, id="a folder, with a gzipped file deep in it"),
-        pytest.param(_twice, id="printed twice"),
-        pytest.param(_powershell, id="written by PowerShell, in UTF-16"),
-        pytest.param(_byte_order_mark, id="with a byte order mark"),
+        pytest.param({"nodes.json": text(NODES), "pods.json": text(PODS)}, id="typed lists, whose items have no kind"),
+        pytest.param(
+            {"nodes.json": text(NODES, sort_keys=True, indent=4), "pods.json": text(PODS, sort_keys=True, indent=4)},
+            id="typed lists as kubectl prints them: the kind comes after the items",
+        ),
+        pytest.param({"a.json": text(listed(a_node()), listed(a_pod()))}, id="several documents in one file"),
+        pytest.param({"node.json": text(a_node()), "pod.json": text(a_pod())}, id="single objects"),
+        pytest.param(
+            {"a.json": text(listed(a_node())), "deep/b.json.gz": gzip.compress(text(listed(a_pod()))), "c.txt": b"no"},
+            id="a gzipped file deep in the folder, and one that is no dump",
+        ),
+        pytest.param({"a.json": BOTH, "b.json": BOTH}, id="printed twice"),
+        pytest.param({"a.json": BOTH.decode().encode("utf-16")}, id="written by PowerShell, in UTF-16"),
+        pytest.param({"a.json": BOTH.decode().encode("utf-8-sig")}, id="with a byte order mark"),
     ],
 )
-def test_whatever_form_it_has_the_dump_shows_the_same(tmp_path: Path, writes: Callable[[Path], list[Path]]) -> None:
-    assert found(*writes(tmp_path)) == (["n1"], ["web-1"])
+def test_whatever_form_it_has_the_dump_shows_the_same(tmp_path: Path, files: dict[str, bytes]) -> None:
+    for name, content in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+
+    reading, _ = read_dump([tmp_path])
+
+    assert ([node.name for node in reading.nodes], [pod.name for pod in reading.pods]) == (["n1"], ["web-1"])
 
 
-def test_now_is_the_newest_time_that_lies_behind(tmp_path: Path) -> None:
-    heartbeat = {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-03-04T21:59:00Z"}
-    going = {"metadata": {**api_pod()["metadata"], "deletionTimestamp": "2026-03-04T22:08:00Z"}}
-
-    _, now = read_dump(
-        [write(tmp_path / "a.json", listed(a_node(status={"conditions": [heartbeat]}), a_pod() | going))]
-    )
-
-    assert now == datetime(2026, 3, 4, 21, 59, tzinfo=UTC)
+HEARD = {"conditions": [{"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-03-04T21:59:00Z"}]}
+WRITTEN = {**api_node()["metadata"], "managedFields": [{"time": "2026-03-04T21:00:00Z"}]}
+GOING = {"metadata": {**api_pod()["metadata"], "deletionTimestamp": "2026-03-04T22:08:00Z"}}
 
 
-def test_a_written_field_may_be_the_newest_time(tmp_path: Path) -> None:
-    metadata = {**api_node()["metadata"], "managedFields": [{"time": "2026-03-04T21:00:00Z"}]}
+@pytest.mark.parametrize(
+    ("minute", "objects"),
+    [
+        pytest.param(59, [a_node(status=HEARD), a_pod() | GOING], id="a heartbeat; a deletion lies ahead"),
+        pytest.param(0, [a_node() | {"metadata": WRITTEN}], id="a written field"),
+    ],
+)
+def test_now_is_the_newest_time_that_lies_behind(minute: int, objects: list[Any], tmp_path: Path) -> None:
+    _, now = read_dump([write(tmp_path / "a.json", listed(*objects))])
 
-    assert read_dump([write(tmp_path / "a.json", a_node() | {"metadata": metadata})])[1].hour == 21
+    assert now == datetime(2026, 3, 4, 21, minute, tzinfo=UTC)
+
+
+def refusal(path: Path, content: bytes) -> str:
+    """Return why a file of that content is no dump."""
+    path.write_bytes(content)
+    with pytest.raises(BadDump) as fault:
+        read_dump([path])
+    return str(fault.value)
 
 
 @pytest.mark.parametrize(
@@ -245,15 +222,11 @@ def test_a_written_field_may_be_the_newest_time(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_dump_is_one_sentence(tmp_path: Path, expected: str, content: bytes) -> None:
-    path = tmp_path / "dump.json"
-    path.write_bytes(content)
+    why = refusal(path := tmp_path / "dump.json", content)
 
-    with pytest.raises(BadDump) as fault:
-        read_dump([path])
-
-    assert str(fault.value).startswith(f"{path}: ")
-    assert expected in str(fault.value)
-    assert "\n" not in str(fault.value)
+    assert why.startswith(f"{path}: ")
+    assert expected in why
+    assert "\n" not in why
 
 
 LOGIN = "; run `gcloud auth login` and `gcloud container clusters get-credentials"
@@ -283,15 +256,11 @@ LOGGED = (
     ],
 )  # fmt: skip
 def test_the_remedy_of_a_refused_dump_is_not_another_dump(tmp_path: Path, expected: str, content: bytes) -> None:
-    path = tmp_path / "dump.json"
-    path.write_bytes(content)
+    why = refusal(tmp_path / "dump.json", content)
 
-    with pytest.raises(BadDump) as fault:
-        read_dump([path])
-
-    assert expected in str(fault.value)
-    assert str(fault.value).endswith(", then print it again.")
-    assert "kubectl get" not in str(fault.value)
+    assert expected in why
+    assert why.endswith(", then print it again.")
+    assert "kubectl get" not in why
 
 
 LOTS = {"allocatable": {"cpu": "lots"}}
@@ -312,13 +281,10 @@ POD = "items[1] (Pod default/web-1)"
     ],
 )
 def test_a_malformed_item_is_named(tmp_path: Path, expected: str, item: Any) -> None:
-    path = write(tmp_path / "dump.json", listed(a_node(), item))
+    why = refusal(path := tmp_path / "dump.json", text(listed(a_node(), item)))
 
-    with pytest.raises(BadDump) as fault:
-        read_dump([path])
-
-    assert str(fault.value).startswith(f"{path}: {expected}")
-    assert "run: ebb dump" in str(fault.value)
+    assert why.startswith(f"{path}: {expected}")
+    assert "run: ebb dump" in why
 
 
 @pytest.mark.parametrize("missing", ["nowhere.json", "empty-folder"])
@@ -407,11 +373,9 @@ def test_what_others_define_and_nobody_can_read_spoils_no_dump(tmp_path: Path) -
         "kind": "VerticalPodAutoscaler", "metadata": {"name": "odd", "namespace": "shop"}, "spec": {"targetRef": 7},
     }  # fmt: skip
     items = [odd, autoscaler, capacity_buffer("web"), chunk_of("chunk")]
-    path = tmp_path / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "items": [{"kind": "Node", **api_node()}, *items]}))
-    reading, _ = read_dump([path])
-    assert [each.key for each in reading.buffers.held] == ["shop/web"]
-    assert [each.partition(":")[0] for each in (*reading.buffers.faults, *reading.autoscalers.faults)] == [
+    reading, _ = read_dump([write(tmp_path / "dump.json", listed(a_node(), *items))])
+    assert [held.key for held in reading.buffers.held] == ["shop/web"]
+    assert [fault.partition(":")[0] for fault in (*reading.buffers.faults, *reading.autoscalers.faults)] == [
         "capacitybuffers shop/odd", "verticalpodautoscalers shop/odd",
     ]  # fmt: skip
 
@@ -428,7 +392,5 @@ def test_what_others_define_and_nobody_can_read_spoils_no_dump(tmp_path: Path) -
 def test_capacity_buffers_of_a_dump_hold_their_chunks(
     chunks: int, unread: tuple[str, ...], items: list[Any], tmp_path: Path
 ) -> None:
-    path = tmp_path / "dump.json"
-    path.write_text(json.dumps({"kind": "List", "items": [{"kind": "Node", **api_node()}, *items]}))
-    reading, _ = read_dump([path])
-    assert (sum(each.replicas for each in reading.buffers.held), reading.buffers.unread) == (chunks, unread)
+    reading, _ = read_dump([write(tmp_path / "dump.json", listed(a_node(), *items))])
+    assert (sum(held.replicas for held in reading.buffers.held), reading.buffers.unread) == (chunks, unread)

@@ -46,7 +46,7 @@ def dump(kind: str, template: Json, spec: Json, pod: Json, taints: list[Json]) -
     labels = {"app": "web", "controller-revision-hash": "old", "statefulset.kubernetes.io/pod-name": "web-0"}
     meta = {"labels": labels, "ownerReferences": [owner]}
     stays = api_node("n1", annotations={SCALE_DOWN_DISABLED: "true"}, spec={"taints": taints})
-    nodes = [{"kind": "Node", **each} for each in (api_node("n0"), stays)]
+    nodes = [{"kind": "Node", **row} for row in (api_node("n0"), stays)]
     return [*nodes, {"kind": "Pod", **api_pod("web-0", meta=meta, **{"nodeName": "n0", **pod})}, own, *behind]
 
 
@@ -90,6 +90,6 @@ def test_a_node_goes_only_if_the_next_pod_of_each_of_its_own_has_a_place_elsewhe
     snapshot = snapshot_of("c", reading, PoolsReading({}, known=False), NOW, NOW)
     plan = make_plan(Situation(snapshot, ClusterState(), policy(jobs=Jobs.MOVE)), {}, load())
 
-    (decision,) = (each for each in plan.decisions if each.name == "n0")
-    reasons = [each.reason.value for each in decision.blockers] or [decision.reason]
+    (decision,) = (found for found in plan.decisions if found.name == "n0")
+    reasons = [blocker.reason.value for blocker in decision.blockers] or [decision.reason]
     assert reasons[-1] == expected

@@ -26,7 +26,7 @@ def cut(data: bytes, size: int) -> Iterator[bytes]:
 
 @given(st.lists(anything, max_size=4), LAYOUTS, st.integers(1, 40))
 def test_values_come_out_as_they_went_in(given: list[Any], indent: int | str | None, size: int) -> None:
-    stream = "\n ".join(json.dumps(each, indent=indent, ensure_ascii=False) for each in given).encode()
+    stream = "\n ".join(json.dumps(value, indent=indent, ensure_ascii=False) for value in given).encode()
     values, found = Values(cut(stream, size)), []
     while values.next_byte():
         found.append(json.loads(values.value()))
@@ -38,9 +38,9 @@ def test_the_items_of_a_list_come_one_by_one(items: list[Any], indent: int | str
     fields = {"kind": "PodList", "metadata": {"items": []}, "items": items}
     names = list(fields) if kind_first else list(reversed(fields))
     stream = json.dumps({name: fields[name] for name in names}, indent=indent).encode()
-    ((document, found),) = ((each, list(rows)) for each, rows in documents(Values(cut(stream, 7))))
-    assert [json.loads(each.raw) for each in found] == items
-    assert [each.place for each in found] == list(range(len(items)))
+    ((document, found),) = ((one, list(rows)) for one, rows in documents(Values(cut(stream, 7))))
+    assert [json.loads(item.raw) for item in found] == items
+    assert [item.place for item in found] == list(range(len(items)))
     assert (document.kind, document.is_list) == ("PodList", True)
 
 

@@ -42,7 +42,7 @@ def snapshot(cluster: Cluster, pending: Iterable[Manifest] = (), controllers: It
     for kind, items in parts:
         for item in items:
             contents.add(kind, json.dumps(item).encode())
-    return snapshot_of("cluster", contents.read(), PoolsReading({}, known=False), NOW, NOW)
+    return snapshot_of("cluster", contents.to_reading(), PoolsReading({}, known=False), NOW, NOW)
 
 
 def fits(picture: Snapshot) -> Mapping[str, frozenset[str]]:

@@ -8,11 +8,12 @@ from typing import Any, Final
 
 import msgspec
 
-from functions.cli.dumps.anonymize.pseudonyms import Gathering, Namer, Pseudonyms
+from functions.cli.dumps.anonymize.pseudonyms import Namer, NameTable
 from functions.cli.dumps.anonymize.rules import (
     Object,
     Rule,
     affinity,
+    alias,
     amounts,
     conditions,
     driver,
@@ -22,7 +23,6 @@ from functions.cli.dumps.anonymize.rules import (
     keep,
     labels,
     metadata,
-    named,
     node_selector,
     owner,
     resource,
@@ -32,7 +32,7 @@ from functions.cli.dumps.anonymize.rules import (
     word,
 )
 from functions.cli.dumps.files import ReadBytes, files_of
-from functions.cli.dumps.reading import documents_of, place_of, typed
+from functions.cli.dumps.reading import documents_of, place_of, with_kinds
 from shared.adapters.kubernetes.namespace_limits import counted_name
 from shared.core.cluster import names
 from shared.core.cluster.pod import EPHEMERAL
@@ -42,7 +42,7 @@ from shared.errors import BadDump
 _ON_GCE: Final = re.compile(r"gce://(?P<project>[^/]+)/(?P<zone>[^/]+)/(?P<node>.+)")
 _DISK: Final = re.compile(r"projects/(?P<project>[^/]+)/(?P<where>(zones|regions)/[^/]+)/disks/(?P<disk>.+)")
 _TOKEN: Final = re.compile(r"kube-api-access-[a-z0-9]{5}")
-_PRIORITY: Final = named("priority", names.CRITICAL_CLASSES)
+_PRIORITY: Final = alias("priority", names.CRITICAL_CLASSES)
 
 
 def kind(sort: str, **rules: Rule) -> Rule:
@@ -63,13 +63,13 @@ def _handle(namer: Namer, given: str) -> str:
     disk = _DISK.fullmatch(given)
     if disk is None:
         return namer.name("handle", given)
-    project = named("project", ("UNSPECIFIED",))(namer, disk["project"])
+    project = alias("project", ("UNSPECIFIED",))(namer, disk["project"])
     return f"projects/{project}/{disk['where']}/disks/{namer.name('disk', disk['disk'])}"
 
 
-_CLASS: Final = fields(storageClassName=named("class"))
+_CLASS: Final = fields(storageClassName=alias("class"))
 _SOURCE: Final = fields(
-    "medium", claimName=named("claim"), pdName=named("disk"), driver=driver, volumeHandle=_handle,
+    "medium", claimName=alias("claim"), pdName=alias("disk"), driver=driver, volumeHandle=_handle,
     volumeClaimTemplate=fields(spec=_CLASS),
 )  # fmt: skip
 """What a volume is of: a claim, a disk, a driver's, or memory."""
@@ -87,29 +87,29 @@ def _persistent_volume(namer: Namer, given: Mapping[str, Any]) -> Object:
     """Return the spec of a volume. Its source is a field that is named after the source's kind."""
     rule = fields(
         "accessModes", nodeAffinity=fields(required=node_selector),
-        claimRef=fields(namespace=named("namespace"), name=named("claim")),
+        claimRef=fields(namespace=alias("namespace"), name=alias("claim")),
     )  # fmt: skip
     known = rule(namer, given)
     sources = {name: body for name, body in given.items() if name not in known and isinstance(body, dict)}
     return {**{name: _SOURCE(namer, body) for name, body in sources.items()}, **known}
 
 
-_CONTAINER_NAME: Final = named("container")
+_CONTAINER_NAME: Final = alias("container")
 _REQUESTS: Final = fields(requests=amounts)
 _AMOUNTS: Final = fields(requests=amounts, limits=amounts)
 _STATUSES: Final = every(fields(name=_CONTAINER_NAME, resources=_REQUESTS, allocatedResources=amounts))
-_NAMED_GATES: Final = every(fields(name=named("gate")))
+_NAMED_GATES: Final = every(fields(name=alias("gate")))
 _EMPTY: Final[Rule] = lambda *_: {}  # noqa: E731 - that it is there is all that is read
 
 
 def _pod_spec(resources: Rule) -> Rule:
-    address = named("address", ("0.0.0.0", "::"))  # noqa: S104 - of a dump, to which nothing is bound
+    address = alias("address", ("0.0.0.0", "::"))  # noqa: S104 - of a dump, to which nothing is bound
     ports = every(fields("containerPort", "hostPort", "protocol", hostIP=address))
     containers = every(fields("restartPolicy", name=_CONTAINER_NAME, resources=resources, ports=ports))
     return fields(
         "hostNetwork", "priority", "terminationGracePeriodSeconds", "restartPolicy",
-        nodeName=named("node"), schedulerName=named("scheduler", names.SCHEDULERS), priorityClassName=_PRIORITY,
-        runtimeClassName=named("runtime"),
+        nodeName=alias("node"), schedulerName=alias("scheduler", names.SCHEDULERS), priorityClassName=_PRIORITY,
+        runtimeClassName=alias("runtime"),
         containers=containers, initContainers=containers, resources=resources, overhead=amounts,
         workloadRef=_EMPTY, schedulingGroup=_EMPTY, nodeSelector=labels, tolerations=every(taint), affinity=affinity,
         topologySpreadConstraints=every(spread), resourceClaims=_NAMED_GATES, schedulingGates=_NAMED_GATES,
@@ -121,7 +121,7 @@ _POD: Final = kind(
     "pod",
     spec=_pod_spec(_REQUESTS),
     status=fields(
-        "phase", "startTime", nominatedNodeName=named("node"), conditions=conditions, containerStatuses=_STATUSES,
+        "phase", "startTime", nominatedNodeName=alias("node"), conditions=conditions, containerStatuses=_STATUSES,
         initContainerStatuses=_STATUSES, resources=_REQUESTS, allocatedResources=amounts,
         extendedResourceClaimStatus=_EMPTY,
     ),
@@ -132,7 +132,7 @@ def _pod(namer: Namer, given: Mapping[str, Any]) -> Any:
     """Return a pod; a claim that it makes by itself is named after it and the volume."""
     for volume in (given.get("spec") or {}).get("volumes") or ():
         if EPHEMERAL in volume:
-            namer.made_claim((given.get("metadata") or {}).get("name", ""), volume.get("name", ""))
+            namer.derive_claim((given.get("metadata") or {}).get("name", ""), volume.get("name", ""))
     return _POD(namer, given)
 
 
@@ -142,12 +142,12 @@ _CONTROLLER: Final = kind(
     "workload",
     spec=fields(
         "replicas", "podReplacementPolicy", "minReadySeconds", "paused", strategy=_UPDATE, updateStrategy=_UPDATE,
-        template=_TEMPLATE, volumeClaimTemplates=every(fields(metadata=fields(name=named("volume")))),
+        template=_TEMPLATE, volumeClaimTemplates=every(fields(metadata=fields(name=alias("volume")))),
         ordinals=fields("start"),
     ),
     status=fields(
         "replicas", "updatedReplicas", "availableReplicas", "terminatingReplicas", "observedGeneration",
-        currentRevision=named("revision"), updateRevision=named("revision"), conditions=conditions,
+        currentRevision=alias("revision"), updateRevision=alias("revision"), conditions=conditions,
     ),
 )  # fmt: skip
 
@@ -157,14 +157,14 @@ def _scope(namer: Namer, given: Mapping[str, Any]) -> Any:
     return fields("scopeName", "operator", **({"values": every(_PRIORITY)} if of_classes else {}))(namer, given)
 
 
-def _counted(namer: Namer, given: Mapping[str, Any]) -> Object:
+def _quota_amounts(namer: Namer, given: Mapping[str, Any]) -> Object:
     """Return what a quota counts of pods."""
     parts = ((*counted_name(name), amount) for name, amount in given.items())
     return {prefix + resource(namer, bare): amount for prefix, bare, amount in parts if bare}
 
 
 _BOOST: Final = fields(cpu=fields("type", "factor", "quantity"))
-_OF_CONTAINER: Final = named("container", (ANY_CONTAINER,))
+_OF_CONTAINER: Final = alias("container", (ANY_CONTAINER,))
 _POLICY: Final = fields(
     "mode", "controlledValues", containerName=_OF_CONTAINER, minAllowed=amounts, maxAllowed=amounts,
     controlledResources=every(resource), startupBoost=_BOOST,
@@ -215,7 +215,7 @@ KINDS: Final[Mapping[str, Rule]] = {
         spec=fields("provisioningStrategy"),
         status=fields(
             "replicas", "readyReplicas", "provisioningStrategy", conditions=conditions,
-            podTemplateRef=fields(name=named("template")),
+            podTemplateRef=fields(name=alias("template")),
         ),
     ),
     "LimitRange": kind(
@@ -225,7 +225,7 @@ KINDS: Final[Mapping[str, Rule]] = {
     "ResourceQuota": kind(
         "limits",
         spec=fields("scopes", scopeSelector=fields(matchExpressions=every(_scope))),
-        status=fields(hard=_counted, used=_counted),
+        status=fields(hard=_quota_amounts, used=_quota_amounts),
     ),
     "PodTemplate": kind("template", template=_TEMPLATE),
     "ComputeClass": kind(
@@ -234,7 +234,7 @@ KINDS: Final[Mapping[str, Rule]] = {
     ),
     "PersistentVolumeClaim": kind(
         "claim",
-        spec=fields("accessModes", volumeName=named("disk-object"), storageClassName=named("class")),
+        spec=fields("accessModes", volumeName=alias("disk-object"), storageClassName=alias("class")),
         status=fields("phase"),
     ),
     "PersistentVolume": kind("disk-object", spec=_persistent_volume),
@@ -250,16 +250,14 @@ KINDS: Final[Mapping[str, Rule]] = {
     "VolumeAttachment": kind(
         "attachment",
         spec=fields(
-            attacher=driver, nodeName=named("node"),
-            source=fields(persistentVolumeName=named("disk-object")),
+            attacher=driver, nodeName=alias("node"),
+            source=fields(persistentVolumeName=alias("disk-object")),
         ),
     ),
     "CSIDriver": fields(metadata=metadata("driver", driver), spec=fields("storageCapacity")),
 }  # fmt: skip
 """By kind: what is written, and how."""
 _ODD: Final = (AttributeError, KeyError, TypeError, ValueError, msgspec.MsgspecError)
-NameTable = dict[str, dict[str, str]]
-"""By sort and name: what stands for it."""
 
 
 @dataclass(frozen=True)
@@ -270,40 +268,35 @@ class AnonymousDump:
     table: NameTable
 
 
-def anonymized(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> AnonymousDump:
+def anonymize_dump(paths: Sequence[Path], progress: ReadBytes = lambda _: None) -> AnonymousDump:
     """Return a dump as one list of the kinds that are read.
 
     Raises:
         BadDump: a file cannot be read, or an object is not of the API's shape; while the pieces are taken, too.
     """
-    files, gathered = tuple(files_of(paths)), Gathering()
-    for _ in _renamed(files, gathered, progress):
+    files, namer = tuple(files_of(paths)), Namer()
+    for _ in _rename_objects(files, namer, progress):
         pass
-    pseudonyms = Pseudonyms(gathered)
-    return AnonymousDump(_list(_renamed(files, pseudonyms, progress)), pseudonyms.table)
+    namer.rank_names()
+    return AnonymousDump(_list(_rename_objects(files, namer, progress)), namer.table)
 
 
 def _list(objects: Iterable[bytes]) -> Iterator[bytes]:
     before = b'{"apiVersion":"v1","kind":"List","items":[\n'
-    for each in objects:
-        yield before + each
+    for item in objects:
+        yield before + item
         before = b",\n"
     yield b"\n]}\n"
 
 
-def _renamed(files: Iterable[Path], namer: Namer, progress: ReadBytes) -> Iterator[bytes]:
+def _rename_objects(files: Iterable[Path], namer: Namer, progress: ReadBytes) -> Iterator[bytes]:
     for file in files:
         for document, found in documents_of(file, progress):
-            for kind, each in typed(file, document, found):
+            for kind, item in with_kinds(file, document, found):
                 if kind not in KINDS:
                     continue
                 try:
-                    renamed = _object(kind, each.raw, namer)
+                    renamed = KINDS[kind](namer, msgspec.json.decode(item.raw))
                 except _ODD as fault:
-                    raise BadDump(f"{place_of(file, each)}: is not of the API's shape ({fault}).") from fault
-                yield renamed
-
-
-def _object(kind: str, raw: bytes, namer: Namer) -> bytes:
-    given: Any = msgspec.json.decode(raw)
-    return msgspec.json.encode({"kind": kind, **KINDS[kind](namer, given)})
+                    raise BadDump(f"{place_of(file, item)}: is not of the API's shape ({fault}).") from fault
+                yield msgspec.json.encode({"kind": kind, **renamed})

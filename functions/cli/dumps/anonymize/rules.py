@@ -21,7 +21,7 @@ def keep(namer: Namer, given: Any) -> Any:
     return given
 
 
-def named(sort: str, kept: Callable[[str], bool] | Container[str] = ()) -> Rule:
+def alias(sort: str, kept: Callable[[str], bool] | Container[str] = ()) -> Rule:
     """Return the rule for names of a sort; those that are kept are the platform's words."""
     is_kept = kept if callable(kept) else kept.__contains__
     return lambda namer, given: given if not given or is_kept(given) else namer.name(sort, given)
@@ -102,16 +102,16 @@ def switch(value: str) -> str:
     return value if _SWITCH.fullmatch(value) else "other"
 
 
-key: Final = named("label", lambda given: given in _KEPT_KEYS or given.startswith(_KEPT_PREFIXES))
-driver: Final = named("driver", lambda given: given.startswith("kubernetes.io/") or given.endswith(_DRIVERS))
-resource: Final = named(
+key: Final = alias("label", lambda given: given in _KEPT_KEYS or given.startswith(_KEPT_PREFIXES))
+driver: Final = alias("driver", lambda given: given.startswith("kubernetes.io/") or given.endswith(_DRIVERS))
+resource: Final = alias(
     "resource", lambda given: given in _RESOURCES or given.startswith(("hugepages-", "attachable-volumes-"))
 )
 
 
 def amounts(namer: Namer, given: Mapping[str, Any]) -> Object:
     """Return quantities by resource; a resource of the owner's own is named alike on nodes and pods."""
-    return {resource(namer, name): each for name, each in given.items()}
+    return {resource(namer, name): amount for name, amount in given.items()}
 
 
 def value(namer: Namer, of: str, given: str) -> str:
@@ -124,14 +124,14 @@ def value(namer: Namer, of: str, given: str) -> str:
 
 
 def labels(namer: Namer, given: Mapping[str, str]) -> Object:
-    return {key(namer, name): value(namer, name, each) for name, each in given.items()}
+    return {key(namer, name): value(namer, name, text) for name, text in given.items()}
 
 
 def expression(namer: Namer, given: Mapping[str, Any]) -> Any:
     """Return one requirement on a label."""
     of = given.get("key", "")
     if given.get("operator") in _AS_NUMBERS:
-        namer.compares(of)
+        namer.compare_numbers(of)
     values: Rule = lambda namer, rows: [value(namer, of, row) for row in rows]  # noqa: E731 - a rule of this label
     return fields("operator", key=key, values=values)(namer, given)
 
@@ -144,7 +144,7 @@ def taint(namer: Namer, given: Mapping[str, Any]) -> Any:
 
 
 selector: Final = fields(matchLabels=labels, matchExpressions=every(expression))
-_field: Final = fields("operator", "key", values=every(named("node")))
+_field: Final = fields("operator", "key", values=every(alias("node")))
 """A requirement on a field; the API names the field, and its values name nodes."""
 node_selector: Final = fields(
     nodeSelectorTerms=every(fields(matchExpressions=every(expression), matchFields=every(_field)))
@@ -152,7 +152,7 @@ node_selector: Final = fields(
 _pod_terms: Final = fields(**{
     _HARD: every(
         fields(
-            labelSelector=selector, namespaceSelector=selector, topologyKey=key, namespaces=every(named("namespace")),
+            labelSelector=selector, namespaceSelector=selector, topologyKey=key, namespaces=every(alias("namespace")),
             matchLabelKeys=every(key), mismatchLabelKeys=every(key),
         )
     )
@@ -174,7 +174,7 @@ conditions: Final = every(
 def owner(namer: Namer, given: Mapping[str, Any]) -> Any:
     """Return a reference to a controller."""
     sort = {"Node": "node", "Pod": "pod"}.get(given.get("kind", ""), "workload")
-    rule = fields("controller", kind=named("kind", _KINDS), name=named(sort), uid=named("uid"))
+    rule = fields("controller", kind=alias("kind", _KINDS), name=alias(sort), uid=alias("uid"))
     return rule(namer, given)
 
 
@@ -189,12 +189,12 @@ def _drain(namer: Namer, text: str) -> str:
 
 
 _VALUES: Final[Mapping[str, Rule]] = {
-    "volume.beta.kubernetes.io/storage-class": named("class"),
-    "volume.kubernetes.io/selected-node": named("node"),
+    "volume.beta.kubernetes.io/storage-class": alias("class"),
+    "volume.kubernetes.io/selected-node": alias("node"),
     "storage.alpha.kubernetes.io/migrated-plugins": lambda _, text: ",".join(
-        each for each in text.split(",") if each.startswith("kubernetes.io/")
+        plugin for plugin in text.split(",") if plugin.startswith("kubernetes.io/")
     ),
-    names.SAFE_LOCAL_VOLUMES: lambda namer, text: ",".join(namer.name("volume", each) for each in text.split(",")),
+    names.SAFE_LOCAL_VOLUMES: lambda namer, text: ",".join(namer.name("volume", name) for name in text.split(",")),
     names.OUR_ANNOTATION: _drain,
     **dict.fromkeys(("pv.kubernetes.io/bind-completed", names.MIRROR), lambda *_: "yes"),
     **dict.fromkeys(
@@ -217,7 +217,7 @@ def metadata(sort: str, name: Rule | None = None) -> Rule:
     """Return the rule for the metadata of an object whose name is of that sort."""
     return fields(
         "creationTimestamp", "deletionTimestamp", "generation",
-        name=name or named(sort), namespace=named("namespace"), uid=named("uid"), labels=labels,
+        name=name or alias(sort), namespace=alias("namespace"), uid=alias("uid"), labels=labels,
         annotations=_annotations,
         ownerReferences=every(owner), managedFields=every(fields("time")),
     )  # fmt: skip
