@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from shared.adapters.clock import SystemClock
 from shared.adapters.compute import RegionCommitments
 from shared.adapters.gke import GkeCluster, LabelPools
 from shared.adapters.kubernetes.access import Access, from_google
@@ -16,6 +15,7 @@ from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.discovery import AccessReviews
 from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.adapters.prices import load
+from shared.adapters.process import SystemClock
 from shared.adapters.storage import BucketPolicy, FilePolicy
 from shared.core.policy.parsing import parse
 from shared.log import JsonLog

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.collector import no_search_for_cycles
+from shared.adapters.process import no_search_for_cycles
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,9 @@ from dataclasses import fields
 
 import pytest
 
+from shared.adapters.process import TIMED, timed_calls
 from shared.errors import Gone, Retryable
 from shared.ports import Ports
-from shared.timed_calls import TIMED, timed_calls
 from tests.builders import node
 from tests.functions.fake_ebb import FakeEbb
 

@@ -19,6 +19,7 @@ from functions.drainer import admit, finish
 from functions.drainer.hold import hold
 from functions.drainer.release import release
 from functions.drainer.work import work
+from shared.adapters.process import with_log
 from shared.adapters.pubsub import PushMessage, unwrap
 from shared.core.reasons import Outcome, Refusal
 from shared.core.records.drain_record import DrainPhase
@@ -29,7 +30,6 @@ from shared.ports import Log, Ports
 from shared.settings import Settings
 from shared.store.compare_and_set import read_cluster
 from shared.store.drain_record import LeasedRecord, OtherNode, Overtaken, report_result
-from shared.timed_calls import with_log
 from shared.wiring import ports_of
 
 

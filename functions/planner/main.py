@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from functions.planner.lease import PlannerLease
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps, run_pass
+from shared.adapters.process import with_log
 from shared.core.planning.waves import between
 from shared.core.records.state import Lease, Run
 from shared.errors import EbbError, Retryable, Stale
@@ -26,7 +27,6 @@ from shared.log import JsonLog, trace_id, unforeseen
 from shared.port_types import run_key
 from shared.ports import Log, Ports
 from shared.settings import Settings
-from shared.timed_calls import with_log
 from shared.wiring import ports_of
 
 RUNS_KEPT_FOR: Final = timedelta(days=7)

@@ -14,7 +14,7 @@ from functions.planner.pass_log import PassLog, PassOutcome, PassReport, dollars
 from functions.planner.read_and_repair import PassInputs, heal, log_skipped, read_inputs
 from functions.planner.steer import Steered, steer
 from functions.planner.waves import LivingWave, keep_document, let_go_of_late, living, order_soft_taints
-from shared.collector import no_search_for_cycles
+from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.node import region_of
 from shared.core.draining.admission import claim_to_be
 from shared.core.planning.bill import unpriced

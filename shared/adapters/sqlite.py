@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import msgspec
 
-from shared.adapters.clock import system_time
+from shared.adapters.process import system_time
 from shared.errors import Retryable, Stale, Terminal, Unreadable
 from shared.port_types import DocumentKey, StoredDocument
 

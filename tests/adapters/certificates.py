@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from shared.adapters.clock import system_time
+from shared.adapters.process import system_time
 
 DAY = timedelta(days=1)
 

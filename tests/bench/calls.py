@@ -17,9 +17,9 @@ from functions.drainer.main import receive
 from functions.planner.main import Tick, tick
 from functions.planner.pass_log import PassLog
 from functions.planner.plan_pass import PlannerDeps
-from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.transport import ApiReply, Call
+from shared.adapters.process import system_time
 from shared.core.reasons import DrainReason
 from shared.core.records.orders import Order, Origin
 from shared.ports import Ports

@@ -18,11 +18,11 @@ from time import monotonic, process_time, sleep
 from typing import Any, Final
 
 from functions.drainer.main import receive
-from shared.adapters.clock import system_time
 from shared.adapters.kubernetes.client import KubernetesClient, TrafficMeter
 from shared.adapters.kubernetes.cluster import KubernetesCluster
 from shared.adapters.kubernetes.transport import ApiReply, Call
 from shared.adapters.prices import load
+from shared.adapters.process import system_time
 from shared.core.cluster.node import NodePool
 from shared.core.policy import Policy, PoolPolicy
 from shared.core.reasons import DrainReason

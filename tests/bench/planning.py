@@ -9,7 +9,7 @@ import msgspec
 
 from shared.adapters.kubernetes import node_objects, wire
 from shared.adapters.prices import load
-from shared.collector import no_search_for_cycles
+from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy

@@ -13,8 +13,8 @@ from threading import Barrier
 from typing import Final
 
 from functions.drainer.main import PushReply, receive
-from shared.adapters.clock import SystemClock, system_time
 from shared.adapters.firestore import FirestoreState
+from shared.adapters.process import SystemClock, system_time
 from shared.adapters.sqlite import SqliteState
 from shared.core.cluster.node import Node
 from shared.core.policy import Budget, Limit, Policy, Rate

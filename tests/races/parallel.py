@@ -6,7 +6,7 @@ from multiprocessing import get_context
 from multiprocessing.context import ForkServerContext
 from typing import TypeVar
 
-from shared.adapters.clock import system_time
+from shared.adapters.process import system_time
 from tests.races.claimer import PATIENCE, Race, RaceResult, claim, line_up, open_together
 
 T = TypeVar("T")

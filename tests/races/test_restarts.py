@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from shared.adapters.clock import system_time
+from shared.adapters.process import system_time
 from tests.builders import NOW
 from tests.races.parallel import in_a_fresh_process as cold
 from tests.races.restarts import Call, drain, reasons

@@ -15,12 +15,12 @@ from functions_framework import create_app
 from google.auth.exceptions import RefreshError
 
 from infra.local.bound_process import free_ports
-from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
 from shared.adapters.kubernetes.access import Access, from_gke
 from shared.adapters.kubernetes.client import KubernetesClient
 from shared.adapters.kubernetes.kubeconfig import from_kubeconfig
 from shared.adapters.kubernetes.transport import Call
+from shared.adapters.process import system_time
 from shared.errors import EbbError
 from shared.log import JsonLog, trace_id
 from tests.adapters.access import document

@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
-from shared.adapters.clock import system_time
+from shared.adapters.process import system_time
 from shared.core.records.state import ClusterState
 from shared.errors import EbbError
 from shared.port_types import PoolsReading

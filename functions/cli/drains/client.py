@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from functions.cli.output.terminal import print_point, print_sentence
-from shared.adapters.clock import SystemClock
+from shared.adapters.process import SystemClock
 from shared.core.cluster.names import NODE_NAME
 from shared.core.records.orders import CLAIM_WITHIN, Order, OrderKind
 from shared.errors import BadInput

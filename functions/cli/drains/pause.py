@@ -13,7 +13,7 @@ import typer
 from msgspec.structs import replace
 
 from functions.cli.output.format import count
-from shared.adapters.clock import SystemClock
+from shared.adapters.process import SystemClock
 from shared.core.records.state import INTERVAL, ClusterState
 from shared.errors import BadInput
 from shared.ports import Clock, State

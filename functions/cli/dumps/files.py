@@ -11,7 +11,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any, Final
 
-from shared.adapters.kubernetes.kubeconfig import INSTALL_GKE, LOG_IN
 from shared.errors import BadDump
 
 STDIN: Final = Path("-")
@@ -124,16 +123,21 @@ _KUBECTL_FAILED: Final = re.compile(
     rb"|Unauthorized\b)"
 )
 _CREDENTIALS: Final = "`gcloud container clusters get-credentials NAME --location LOCATION`"
-_HELPS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"gke-gcloud-auth-plugin\S* not found"), INSTALL_GKE),
-    (
-        re.compile(r"Unauthorized|must be logged in|provide credentials|getting credentials"),
-        f"{LOG_IN} and {_CREDENTIALS}",
-    ),
-    (re.compile(r"[Ff]orbidden"), "ask for rights to list it (roles/container.viewer)"),
-    (re.compile(r"localhost:8080"), f"name the cluster with {_CREDENTIALS}"),
-)
-"""Where the same command would be refused again."""
+
+
+def _helps() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return what helps where the same command would be refused again."""
+    from shared.adapters.kubernetes.kubeconfig import INSTALL_GKE, LOG_IN
+
+    return (
+        (re.compile(r"gke-gcloud-auth-plugin\S* not found"), INSTALL_GKE),
+        (
+            re.compile(r"Unauthorized|must be logged in|provide credentials|getting credentials"),
+            f"{LOG_IN} and {_CREDENTIALS}",
+        ),
+        (re.compile(r"[Ff]orbidden"), "ask for rights to list it (roles/container.viewer)"),
+        (re.compile(r"localhost:8080"), f"name the cluster with {_CREDENTIALS}"),
+    )
 
 
 def what_it_is(head: bytes, fault: str) -> str:
@@ -149,5 +153,5 @@ def what_it_is(head: bytes, fault: str) -> str:
 
 def remedy(refusal: str, other: str) -> str:
     """Return what helps where the cluster refused; something else where these words do not show the cause."""
-    helps = next((helps for sign, helps in _HELPS if sign.search(refusal)), None)
+    helps = next((helps for sign, helps in _helps() if sign.search(refusal)), None)
     return f"{helps}, then print it again" if helps else other

@@ -19,7 +19,7 @@ from functions.cli.output.terminal import printing
 from functions.cli.plan.as_json import money
 from functions.cli.plan.scenarios import DEFAULTS, POLICY, month_with_saving
 from functions.cli.plan.sentences import is_odd, show_odd, show_rests_on
-from shared.collector import no_search_for_cycles
+from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.node import Node
 from shared.core.planning.prices import GIB
 from shared.core.reasons import Unremovable

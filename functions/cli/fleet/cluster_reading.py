@@ -24,8 +24,7 @@ from functions.cli.output.format import moment, some
 from functions.cli.plan.compute import planned
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.view import PlanView
-from shared.adapters.clock import system_time
-from shared.collector import no_search_for_cycles
+from shared.adapters.process import no_search_for_cycles, system_time
 from shared.core.cluster.node import region_of
 from shared.core.planning.prices import Prices
 from shared.core.policy import Policy

@@ -13,7 +13,7 @@ from functions.cli.dumps.files import STDIN, short_names
 from functions.cli.input.files import check_dumps_exist
 from functions.cli.input.missing_data import NO_BUDGETS, check_usable, partial_pods, reprint_note
 from functions.cli.output.progress import reading_bar, reading_line, size_of
-from shared.adapters.clock import system_time
+from shared.adapters.process import system_time
 from shared.errors import EbbError
 from shared.port_types import ClusterReading, PoolsReading
 

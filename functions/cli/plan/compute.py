@@ -20,7 +20,7 @@ from functions.cli.plan import page
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import autoscaler_note, outside_note, steer_note, surge_note, wave_note
 from functions.cli.plan.view import AskedNodes, PlanView, check_pools, view_of, with_scenarios
-from shared.collector import no_search_for_cycles
+from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.pod import Pod
 from shared.core.placement.assignments import NOTHING_REACHED
 from shared.core.planning.make_plan import make_plan

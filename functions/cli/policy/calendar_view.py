@@ -29,7 +29,7 @@ from functions.cli.policy.calendar import (
     zone_to_show,
     zones,
 )
-from shared.adapters.clock import system_time
+from shared.adapters.process import system_time
 from shared.core.policy import Policy
 from shared.errors import BadInput
 

@@ -19,7 +19,7 @@ from functions.cli.output.terminal import printing
 from functions.cli.policy import diff_view
 from functions.cli.policy.diff import UNKNOWN, Impact, PolicyDiff, document, settings
 from functions.cli.policy.real_drains import DrainsCompared, real_drains
-from shared.collector import no_search_for_cycles
+from shared.adapters.process import no_search_for_cycles
 from shared.core.planning.bill import Bill
 from shared.core.planning.make_plan import make_plan
 from shared.core.planning.prices import Prices

@@ -22,7 +22,7 @@ from functions.cli.output.terminal import printing
 from functions.cli.plan.scenarios import DEFAULTS, POLICY
 from functions.cli.plan.sentences import show_odd, show_rests_on
 from functions.cli.shapes.view import document, notes_of, parts
-from shared.collector import no_search_for_cycles
+from shared.adapters.process import no_search_for_cycles
 from shared.core.planning.bill import Bill
 from shared.core.rules.situation import Situation
 from shared.errors import BadInput

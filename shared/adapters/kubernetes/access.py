@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-from shared.adapters.clock import system_time
 from shared.adapters.gke import Endpoint
 from shared.adapters.google_failures import Service, identity
+from shared.adapters.process import system_time
 
 if TYPE_CHECKING:
     from ssl import SSLContext

@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.access import Access
 from shared.adapters.kubernetes.transport import ApiReply, Call, Transport, is_reset
 from shared.errors import BadInput, EbbError, Forbidden, Gone, Retryable, Stale, Terminal
 from shared.port_types import Traffic
+
+if TYPE_CHECKING:
+    from shared.adapters.kubernetes.access import Access
 
 DENIED: Final = re.compile(r'admission webhook "[^"]+" denied the request')
 """A webhook's no, whatever its code: it is about this object, and no right of the account's would change it."""
@@ -73,7 +75,7 @@ class KubernetesClient:
 
     def __init__(
         self,
-        access: Access,
+        access: "Access",
         *,
         connect_seconds: float = CONNECT_SECONDS,
         read_seconds: float = READ_SECONDS,

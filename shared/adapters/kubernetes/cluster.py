@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from shared.adapters.clock import system_time
 from shared.adapters.kubernetes import node_objects, wire, writes
 from shared.adapters.kubernetes.buffer_objects import read_buffers
 from shared.adapters.kubernetes.client import Item, KubernetesClient, Pages, segment
@@ -22,6 +21,7 @@ from shared.adapters.kubernetes.storage_lists import read_storage
 from shared.adapters.kubernetes.transport import Call
 from shared.adapters.kubernetes.vertical_autoscalers import read_autoscalers
 from shared.adapters.kubernetes.workloads import Controllers, read_others
+from shared.adapters.process import system_time
 from shared.core.cluster.autoscaling import Buffers, ComputeClasses
 from shared.core.cluster.node import Node
 from shared.core.cluster.pod import Pod

@@ -7,13 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
 from shared.adapters.kubernetes import wire
-from shared.adapters.kubernetes.access import Access
 from shared.errors import EbbError
+
+if TYPE_CHECKING:  # whoever reads a dump needs no way in
+    from shared.adapters.kubernetes.access import Access
 
 Timeout: TypeAlias = tuple[float, float]
 """Seconds to connect, and seconds to wait for the next part of an answer."""
@@ -93,7 +95,7 @@ class ApiReply:
 class Connection:
     """One address with its CA, its credentials and its connections: the official client."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: "Access") -> None:
         from kubernetes.client import ApiClient
 
         configuration = access.configuration
@@ -135,7 +137,7 @@ def _cause(fault: Exception) -> Exception | None:
 class Transport:
     """The way in that leads to the cluster now. Safe to use from several threads."""
 
-    def __init__(self, access: Access, timeout: Timeout, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, access: "Access", timeout: Timeout, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._connection = Connection(access)
         self._timeout = timeout
         self._monotonic = monotonic
@@ -181,7 +183,7 @@ class Transport:
             return access is not None
 
 
-def _look_up_again(access: Access) -> Access | None:
+def _look_up_again(access: "Access") -> "Access | None":
     """Return the way in as it is now; None if it is the same or cannot be read."""
     try:
         return access.find_again()

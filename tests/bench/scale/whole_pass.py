@@ -10,7 +10,7 @@ from pathlib import Path
 
 from functions.cli.analysis.potential import potential
 from shared.adapters.prices import load
-from shared.collector import no_search_for_cycles
+from shared.adapters.process import no_search_for_cycles
 from shared.core.cluster.snapshot import Snapshot
 from shared.core.planning.make_plan import make_plan
 from shared.core.policy import Budget, Limit, Policy, PoolPolicy

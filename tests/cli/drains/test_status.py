@@ -15,8 +15,8 @@ from rich.console import Console
 
 from functions.cli.drains import status_table
 from functions.cli.drains.status import NO_RECORD, PUBLISHED, RESULTS, InstallationStatus, read_status, status_of
-from shared.adapters.clock import system_time
 from shared.adapters.firestore import FirestoreState
+from shared.adapters.process import system_time
 from shared.adapters.sqlite import SqliteState
 from shared.core.reasons import ReturnReason
 from shared.core.records.drain_record import DrainPhase, DrainRecord, PodProgress

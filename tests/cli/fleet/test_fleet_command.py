@@ -14,7 +14,7 @@ from functions.cli.fleet.view import view_of
 from functions.cli.input.options import AnswerFormat, FleetSort
 from functions.cli.output.format import use_currency
 from functions.cli.plan.scenarios import BOUND
-from shared.adapters.clock import system_time
+from shared.adapters.process import system_time
 from shared.core.records.state import Backoff, Breaker, Reclaimed
 from tests.cli.fleet.fleets import cluster_path, cut_off, dump, ebb, installation, planned
 

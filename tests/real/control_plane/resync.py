@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from shared.adapters.clock import system_time
+from shared.adapters.process import system_time
 from tests.real.control_plane.api import MERGE_PATCH, Api, ApiError
 
 LOOK_EVERY: Final = 5.0

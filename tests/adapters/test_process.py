@@ -1,4 +1,4 @@
-from shared.adapters.clock import SystemClock
+from shared.adapters.process import SystemClock
 from shared.ports import Clock
 from tests.fakes import FakeClock
 
